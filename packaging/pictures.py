@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from tests.pictures import Photographer
-    from workbench.ui.main_window import MainWindow
+    from workbench.ui.window.main_window import MainWindow
     from workbench.workspace import Workspace
 
 DOCS = ROOT / "docs"
@@ -68,8 +68,8 @@ def opened(workspace: "Workspace", size: tuple[int, int], out: Path) -> "Iterato
 
     from tests.pictures import Photographer
     from workbench.entries import catalog
-    from workbench.ui.main_window import MainWindow
-    from workbench.ui.session import Session
+    from workbench.ui.state.session import Session
+    from workbench.ui.window.main_window import MainWindow
 
     QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
     app = QApplication(sys.argv[:1])

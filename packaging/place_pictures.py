@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from tests.pictures import Photographer
     from workbench.places.place import Place
-    from workbench.ui.main_window import MainWindow
     from workbench.ui.pages.setup.page import SetupPage
+    from workbench.ui.window.main_window import MainWindow
 
 SIZE = 1440, 900  # px of the window
 DIALOG, TALL = (960, 620), (960, 800)  # px of File > Places; with the fields of a cluster

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
 
-    from workbench.ui.main_window import MainWindow
+    from workbench.ui.window.main_window import MainWindow
 
 PATIENCE = 60.0  # seconds that maps and previews get
 SETTLES = 1.0  # seconds after the last activity, for plots that are painted in turns
@@ -208,8 +208,8 @@ def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
 
     from workbench.entries import catalog
     from workbench.training import device
-    from workbench.ui.main_window import MainWindow
-    from workbench.ui.session import Session
+    from workbench.ui.state.session import Session
+    from workbench.ui.window.main_window import MainWindow
     from workbench.workspace import Workspace
 
     QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)

@@ -17,7 +17,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
-    from workbench.ui.crashes import CrashReport
+    from workbench.ui.window.crashes import CrashReport
     from workbench.workspace.news import Watch
 
 TORN = "6.12.0"  # loses references: on Python 3.11 after some hundred signals, on 3.12 where a plot is laid out
@@ -75,8 +75,8 @@ def main(argv: list[str] | None = None) -> int:
         if sys.stderr is not None:  # Windows gives a program without a console none
             sys.stderr.write(f"{reason}\n")
         return 2
-    from workbench.ui import crashes
-    from workbench.ui.defects import log_file, log_folder, start_log
+    from workbench.ui.window import crashes
+    from workbench.ui.window.defects import log_file, log_folder, start_log
 
     kept = log_folder() / "crashes"
     reports = crashes.collect(kept, log_file())
@@ -91,14 +91,14 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
-    from workbench.ui.concern import EVERYWHERE
-    from workbench.ui.crashes import as_problem
-    from workbench.ui.defects import Defects
-    from workbench.ui.garbage import Garbage
-    from workbench.ui.main_window import MainWindow
     from workbench.ui.preferences import Preferences
-    from workbench.ui.session import Session
-    from workbench.ui.warm_up import WarmUp
+    from workbench.ui.state.concern import EVERYWHERE
+    from workbench.ui.state.session import Session
+    from workbench.ui.window.crashes import as_problem
+    from workbench.ui.window.defects import Defects
+    from workbench.ui.window.garbage import Garbage
+    from workbench.ui.window.main_window import MainWindow
+    from workbench.ui.window.warm_up import WarmUp
 
     share_cores()
     app = QApplication(sys.argv[:1])
@@ -197,8 +197,8 @@ def repair(folder: Path) -> None:
     from PySide6.QtCore import QEventLoop, Qt
     from PySide6.QtWidgets import QMessageBox, QProgressDialog
 
-    from workbench.ui.opening import repaired
-    from workbench.ui.tasks import Task
+    from workbench.ui.state.tasks import Task
+    from workbench.ui.window.opening import repaired
 
     said: list[str] = []
     line = QProgressDialog("Repairing the workspace: the runs' folders are read", "", 0, 0)

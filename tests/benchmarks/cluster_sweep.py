@@ -37,10 +37,10 @@ from workbench.sweeps import starting
 from workbench.sweeps.at_place import PlaceWorker
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
-from workbench.ui import place_follower
-from workbench.ui.garbage import Garbage
-from workbench.ui.main_window import MainWindow
-from workbench.ui.session import Session
+from workbench.ui.state import place_follower
+from workbench.ui.state.session import Session
+from workbench.ui.window.garbage import Garbage
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
 PATIENCE = 120.0  # seconds

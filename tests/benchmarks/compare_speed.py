@@ -23,9 +23,9 @@ from window_stalls import TICK, Stalls, wait
 from workbench.app import share_cores
 from workbench.config import RunConfig
 from workbench.entries import catalog
-from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.curves_panel import METRIC
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
 LOSSES, RATES, DIMS = ("ce", "spce", "triplet", "contrastive"), (1e-4, 1e-3, 1e-2, 1e-1, 1.0), (64, 128)

@@ -30,9 +30,9 @@ class DrivenWindow:
     def __init__(self, folder: Path) -> None:
         from workbench.app import share_cores
         from workbench.entries import catalog
-        from workbench.ui.garbage import Garbage
-        from workbench.ui.main_window import MainWindow
-        from workbench.ui.session import Session
+        from workbench.ui.state.session import Session
+        from workbench.ui.window.garbage import Garbage
+        from workbench.ui.window.main_window import MainWindow
         from workbench.workspace import Workspace
 
         share_cores()

@@ -34,10 +34,10 @@ from PySide6.QtWidgets import QApplication, QTableView
 from workbench.app import share_cores
 from workbench.running import own_process
 from workbench.settings.presets import presets
-from workbench.ui.garbage import Garbage
-from workbench.ui.main_window import MainWindow
-from workbench.ui.run_jobs import OWN_PROCESS
-from workbench.ui.session import Session
+from workbench.ui.state.run_jobs import OWN_PROCESS
+from workbench.ui.state.session import Session
+from workbench.ui.window.garbage import Garbage
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
 TICK = 5  # ms

@@ -12,8 +12,8 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 
 from workbench import app
 from workbench.config import RunConfig
-from workbench.ui import main_window
-from workbench.ui.session import PAGES
+from workbench.ui.state.session import PAGES
+from workbench.ui.window import main_window
 
 OVER = ("done", "stopped", "failed", "cancelled")
 EVERY = 20  # page turns between two measurements

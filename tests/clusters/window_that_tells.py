@@ -6,7 +6,7 @@ import sys
 from PySide6.QtCore import QEvent, QTimer
 
 from workbench import app
-from workbench.ui import main_window
+from workbench.ui.window import main_window
 
 EVERY = 100  # ms
 

@@ -18,6 +18,7 @@ HEAVY = {"torch", "torchvision", "faiss", "umap", "pynndescent", "numba", "sklea
 SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 LAYERS = "## What a room may import"
+LAYERS_OF_THE_WINDOW = "## What a folder of the window may import"
 STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}
 STARTING_NAMES = {"QThread", "QThreadPool", "QRunnable", "QProcess", "QtConcurrent", "ThreadPoolExecutor"} | {
     "ProcessPoolExecutor",
@@ -124,9 +125,9 @@ def _dotted(node: ast.AST) -> str:
     return ""
 
 
-def rooms_of(text: str) -> dict[str, frozenset[str]]:
-    """Room -> rooms that it may import, from the table below LAYERS, in its order; `ground` names several."""
-    table = text.partition(LAYERS)[2].partition("\n## ")[0]
+def rooms_of(text: str, heading: str = LAYERS) -> dict[str, frozenset[str]]:
+    """Room -> rooms that it may import, from the table below `heading`, in its order; `ground` names several."""
+    table = text.partition(heading)[2].partition("\n## ")[0]
     ground: set[str] = set()
     rooms: dict[str, frozenset[str]] = {}
     for line in re.findall(r"^\|(.+)\|$", table, re.MULTILINE)[2:]:
@@ -140,6 +141,7 @@ def rooms_of(text: str) -> dict[str, frozenset[str]]:
 
 
 MAY_IMPORT = rooms_of(ARCHITECTURE.read_text("utf-8"))
+WINDOW_MAY_IMPORT = rooms_of(ARCHITECTURE.read_text("utf-8"), LAYERS_OF_THE_WINDOW)
 
 
 def upward(rooms: dict[str, frozenset[str]]) -> list[str]:
@@ -181,6 +183,20 @@ def wrong_rooms(source: Source) -> list[str]:
         f"{source.name}:{line} imports {name}"
         for name, line in imports(source.tree)
         if name.partition(".")[0] == PACKAGE and [*name.split("."), ""][1] not in allowed
+    ]
+
+
+def wrong_folders_of_the_window(source: Source) -> list[str]:
+    """A folder or file of `ui` without a row, and imports that its row does not allow."""
+    if source.room != "ui" or source.name == f"{PACKAGE}.ui":
+        return []
+    folder = source.name.split(".")[2]
+    if folder not in WINDOW_MAY_IMPORT:
+        return [f"{source.name} is in a folder that the window's table of docs/architecture.md does not name"]
+    return [
+        f"{source.name}:{line} imports {name}"
+        for name, line in imports(source.tree)
+        if name.startswith(f"{PACKAGE}.ui.") and name.split(".")[2] not in {*WINDOW_MAY_IMPORT[folder], folder}
     ]
 
 

@@ -43,7 +43,7 @@ def _private(name: str) -> bool:
     [
         "assert page._shown == 3", "page.model._rows[0].text", "make()._rows",
         "from workbench.reports.content import _map", "patch.setattr(Recorder, '_commit', none)",
-        "patch.setattr('workbench.ui.page_stack.PageStack._make', blank)",
+        "patch.setattr('workbench.ui.window.page_stack.PageStack._make', blank)",
     ],
 )  # fmt: skip
 def test_a_planted_reach_is_found(planted):

@@ -23,7 +23,7 @@ def test_the_window_s_modules_and_an_opened_workspace_need_no_sqlite_utils(tmp_p
     Workspace(tmp_path, create=True).close()
     program = (
         "import sys\n"
-        "from workbench.ui import main_window\n"
+        "from workbench.ui.window import main_window\n"
         "from workbench.workspace import Workspace\n"
         f"Workspace({str(tmp_path)!r}).close()\n"
         "assert not {'sqlite_utils', 'torch', 'pyqtgraph'} & sys.modules.keys()"

@@ -13,6 +13,7 @@ RULES = (
     rules.heavy_in_window,
     rules.sqlite_outside_workspace,
     rules.wrong_rooms,
+    rules.wrong_folders_of_the_window,
     rules.pages_that_know_each_other,
     rules.starts_work,
     rules.sql_outside,
@@ -28,7 +29,7 @@ PLANTED = [
     (rules.qt_outside_window, "workbench.jobs", "def late():\n    import pyqtgraph as pg"),
     (rules.qt_outside_window, "workbench.application", "import qtawesome"),
     (rules.heavy_in_window, "workbench.ui.pages.map", "def late():\n    from sklearn.decomposition import PCA"),
-    (rules.heavy_in_window, "workbench.ui.live", "import importlib\nimportlib.import_module('torch')"),
+    (rules.heavy_in_window, "workbench.ui.state.live", "import importlib\nimportlib.import_module('torch')"),
     (rules.sqlite_outside_workspace, "workbench.training.trainer", "import sqlite3"),
     (rules.sqlite_outside_workspace, "workbench.comparing.measures", "from sqlite_utils import Database"),
     (rules.wrong_rooms, "workbench.losses.anatomy", "from workbench.evaluation import retrieval"),
@@ -42,9 +43,9 @@ PLANTED = [
     (rules.wrong_rooms, "workbench.files.archives", "from workbench.datasets import scan"),
     (rules.wrong_rooms, "workbench.settings.changed", "from workbench.sweeps import space"),
     (rules.wrong_rooms, "workbench.running.engine", "from workbench.reports import content"),
-    (rules.wrong_rooms, "workbench.cli", "from workbench.ui.main_window import MainWindow"),
-    (rules.wrong_rooms, "workbench.running.launch", "from workbench.ui import session"),
-    (rules.wrong_rooms, "workbench.ui.session", "from workbench.training import trainer"),
+    (rules.wrong_rooms, "workbench.cli", "from workbench.ui.window.main_window import MainWindow"),
+    (rules.wrong_rooms, "workbench.running.launch", "from workbench.ui.state import session"),
+    (rules.wrong_rooms, "workbench.ui.state.session", "from workbench.training import trainer"),
     (rules.wrong_rooms, "workbench.control", "from workbench.config import RunConfig"),
     (rules.wrong_rooms, "workbench.plugins", "from workbench import registry"),
     (rules.wrong_rooms, "workbench.commands.doctor", "from workbench.cli import cli"),
@@ -52,13 +53,21 @@ PLANTED = [
     (rules.wrong_rooms, "workbench", "from workbench.config import RunConfig"),
     (rules.wrong_rooms, "workbench.new_room", ""),
     (rules.wrong_rooms, "workbench.new_room.module", ""),
+    (rules.wrong_folders_of_the_window, "workbench.ui.style.theme", "from workbench.ui.state import session"),
+    (rules.wrong_folders_of_the_window, "workbench.ui.pages.map.page", "import workbench.ui.window.main_window"),
+    (rules.wrong_folders_of_the_window, "workbench.ui.preferences", "from workbench.ui import style"),
+    (rules.wrong_folders_of_the_window, "workbench.ui.new_folder.module", ""),
     (rules.pages_that_know_each_other, "workbench.ui.pages.map.page", "from workbench.ui.pages.train import curves"),
     (rules.pages_that_know_each_other, "workbench.ui.pages.map", "from workbench.ui.pages import report"),
     (rules.starts_work, "workbench.training.trainer", "import threading\nthreading.Thread(target=print).start()"),
     (rules.starts_work, "workbench.cli", "from threading import Thread"),
     (rules.starts_work, "workbench.commands.doctor", "import subprocess"),
-    (rules.starts_work, "workbench.ui.session", "from PySide6.QtCore import QThread"),
-    (rules.starts_work, "workbench.ui.session", "from PySide6 import QtCore\nQtCore.QThreadPool.globalInstance()"),
+    (rules.starts_work, "workbench.ui.state.session", "from PySide6.QtCore import QThread"),
+    (
+        rules.starts_work,
+        "workbench.ui.state.session",
+        "from PySide6 import QtCore\nQtCore.QThreadPool.globalInstance()",
+    ),
     (rules.starts_work, "workbench.evaluation.neighbours", "from concurrent.futures import ThreadPoolExecutor"),
     (rules.starts_work, "workbench.files.parts", "import os\nos.system('true')"),
     (rules.starts_work, "workbench.jobs", "DataLoader(data, num_workers=2)"),
@@ -67,19 +76,19 @@ PLANTED = [
         "workbench.reports.content",
         "db.execute('insert into runs (name) values (?)', (name,))",
     ),
-    (rules.sql_outside, "workbench.ui.live", "db.execute(f'update {table} set name = 1')"),
+    (rules.sql_outside, "workbench.ui.state.live", "db.execute(f'update {table} set name = 1')"),
     (rules.sql_outside, "workbench.cli", "db.execute('''\n  DELETE FROM runs\n  WHERE id = 3''')"),
     (rules.sql_outside, "workbench.ui.models.list", "ask = f'select id from runs where {where}'"),
     (rules.sql_outside, "workbench.comparing.pairs", "ASK = '''\nSELECT id,\n  name\nFROM runs'''"),
-    (rules.sql_outside, "workbench.ui.live", "ask = 'pragma data_version'"),
+    (rules.sql_outside, "workbench.ui.state.live", "ask = 'pragma data_version'"),
     (rules.sql_outside, "workbench.reports.tables", "rows = db.execute(QUESTION, (1,)).fetchall()"),
     (rules.unsafe_loading, "workbench.training.checkpoint", "torch.load(path)"),
     (rules.unsafe_loading, "workbench.training.checkpoint", "torch.load(path, weights_only=False)"),
     (rules.unsafe_loading, "workbench.workspace.packing", "np.load(path)"),
     (rules.unsafe_loading, "workbench.files", "import pickle"),
     (rules.unsafe_loading, "workbench.config", "eval(text)"),
-    (rules.too_long, "workbench.ui.live", "x = 1\n" * 451),
-    (rules.inverted_ownership, "workbench.ui.tab_order", "after = widget.nextInFocusChain()"),
+    (rules.too_long, "workbench.ui.state.live", "x = 1\n" * 451),
+    (rules.inverted_ownership, "workbench.ui.style.tab_order", "after = widget.nextInFocusChain()"),
     (rules.banned_name, "workbench.run_manager", ""),
     (rules.banned_name, "workbench.ui.widgets.plot_utils", ""),
     (rules.banned_name, "workbench.misc", ""),
@@ -89,31 +98,32 @@ PLANTED = [
 ]
 
 ALLOWED = [
-    (rules.qt_outside_window, "workbench.ui.live", "from PySide6.QtCore import QObject"),
+    (rules.qt_outside_window, "workbench.ui.state.live", "from PySide6.QtCore import QObject"),
     (rules.qt_outside_window, "workbench.app", "from PySide6.QtWidgets import QApplication"),
-    (rules.heavy_in_window, "workbench.ui.live", "import numpy"),
+    (rules.heavy_in_window, "workbench.ui.state.live", "import numpy"),
     (
         rules.wrong_rooms,
         "workbench.losses.anatomy",
         "from workbench.losses import ce\nfrom workbench.params import param",
     ),
-    (rules.wrong_rooms, "workbench.app", "from workbench.ui.main_window import MainWindow"),
+    (rules.wrong_rooms, "workbench.app", "from workbench.ui.window.main_window import MainWindow"),
+    (rules.wrong_folders_of_the_window, "workbench.ui.pages.map.page", "from workbench.ui.state import session"),
     (
         rules.pages_that_know_each_other,
         "workbench.ui.pages.map.page",
         "from workbench.ui.pages.map.colours import legend",
     ),
-    (rules.starts_work, "workbench.ui.activity", "import threading\nthreading.get_ident()"),
+    (rules.starts_work, "workbench.ui.state.activity", "import threading\nthreading.get_ident()"),
     (rules.starts_work, "workbench.training.trainer", "DataLoader(data, num_workers=0)"),
     (rules.sql_outside, "workbench.workspace.recorder", "db.execute('insert into runs (name) values (?)')"),
     (
         rules.sql_outside,
-        "workbench.ui.live",
+        "workbench.ui.state.live",
         '"""Does not insert into runs."""\nask = "Update the run set in the list?"; say = "Select a run from it."',
     ),
     (rules.vague_names, "workbench.cli", "class A:\n    def told(self) -> int:\n        return self.each.found(1)"),
     (rules.unsafe_loading, "workbench.files", "np.load(path, allow_pickle=False, mmap_mode='r')"),
-    (rules.too_long, "workbench.ui.live", "x = 1\n" * 450),
+    (rules.too_long, "workbench.ui.state.live", "x = 1\n" * 450),
     (rules.banned_name, "workbench.ui.miscount", ""),
 ]
 
@@ -136,10 +146,12 @@ def test_the_package_keeps_the_rule(rule):
 
 def test_the_table_of_rooms_names_the_rooms_that_exist_and_no_other():
     assert set(rules.MAY_IMPORT) == {source.room for source in PACKAGE} - {""}
+    assert set(rules.WINDOW_MAY_IMPORT) == {path.stem for path in (ROOT / "workbench" / "ui").glob("[a-z]*")}
 
 
 def test_a_room_may_import_only_what_is_stated_above_it():
     assert rules.upward(rules.MAY_IMPORT) == []
+    assert rules.upward(rules.WINDOW_MAY_IMPORT) == []
     planted = f"{rules.LAYERS}\n| Room | May import |\n|---|---|\n| `low` | `high` |\n| `high` | `low`, `gone` |\n"
     assert rules.upward(rules.rooms_of(planted)) == ["high may import gone, which stands below it"]
     planted = planted.replace("`low`, ", "")

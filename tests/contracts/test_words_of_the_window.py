@@ -12,7 +12,7 @@ from source_rules import ROOT
 from workbench.config import sections
 from workbench.entries import catalog
 from workbench.settings.run_fields import RUN_FIELDS
-from workbench.ui.field_words import title_of
+from workbench.ui.style.field_words import title_of
 
 GIVEN_UP = (
     "nothing is being worked on", "no run is shown", "share that trains", "least distance", "points at most",

@@ -19,8 +19,8 @@ from workbench.places import launching
 from workbench.places.hosts import LocalHost
 from workbench.places.place import SshPlace
 from workbench.sweeps import starting
-from workbench.ui import main_window
-from workbench.ui.tasks import Task
+from workbench.ui.state.tasks import Task
+from workbench.ui.window import main_window
 
 PATIENCE = 150.0  # seconds for one step
 DEPLOYMENT = 2  # the tab of the Retrieval page

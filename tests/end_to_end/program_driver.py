@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from workbench import app
-from workbench.ui import main_window
+from workbench.ui.window import main_window
 
 PATIENCE = 150.0  # seconds for one step
 OVER = ("stopped", "done")

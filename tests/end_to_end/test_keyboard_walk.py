@@ -6,8 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from workbench.entries import catalog
-from workbench.ui.main_window import MainWindow
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
 pytestmark = [

@@ -15,13 +15,13 @@ from tests.clusters.training import python
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.places import records
-from workbench.ui import place_follower
 from workbench.ui.docks.run_row import about
-from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import RUN_ROLE
 from workbench.ui.pages.setup.preflight import PreflightRunner
-from workbench.ui.session import Session
+from workbench.ui.state import place_follower
+from workbench.ui.state.session import Session
 from workbench.ui.sweeps.panel import SweepsPanel
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
 FIGURES = os.environ.get("WORKBENCH_FIGURES")  # a file for what was measured

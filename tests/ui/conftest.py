@@ -17,7 +17,7 @@ from workbench.jobs import Job
 from workbench.problem import Problem
 from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 

@@ -1,8 +1,8 @@
 """A window that a test shows, and a run that it starts in one."""
 
 from workbench.config import RunConfig
-from workbench.ui.main_window import MainWindow
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.window.main_window import MainWindow
 
 
 def shown_window(qtbot, session):

@@ -8,17 +8,17 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
 from tests.ui.started import started
 from workbench.reports.templates import templates
-from workbench.ui.commands import Commands
-from workbench.ui.ending import Ending
-from workbench.ui.export_dialog import ExportDialog
+from workbench.ui.actions.export_dialog import ExportDialog
+from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare import more_seeds
 from workbench.ui.pages.compare.more_seeds import MoreSeedsAction
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.pages.retrieval.saved_views_menu import SavedViewsMenu
-from workbench.ui.question import Question
-from workbench.ui.run_actions import RunActions
+from workbench.ui.state.commands import Commands
+from workbench.ui.widgets.question import Question
+from workbench.ui.window.ending import Ending
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -97,7 +97,7 @@ def test_no_run_of_another_workspace_gets_tags_or_a_note(session, actions, confi
         open_other()
         return "mine", True
 
-    dialogs = "workbench.ui.run_actions.QInputDialog"
+    dialogs = "workbench.ui.actions.run_actions.QInputDialog"
     monkeypatch.setattr(f"{dialogs}.getText", written)
     actions.tags.trigger()
     assert session.workspace.run(1).tags == ()

@@ -23,14 +23,14 @@ from workbench.places.place import SshPlace
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
-from workbench.ui import opening
 from workbench.ui.pages.compare import neighbour_overlap
 from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.places import dialog as places_dialog
 from workbench.ui.places.dialog import PlacesDialog
-from workbench.ui.process_work import ProcessWork
+from workbench.ui.state.process_work import ProcessWork
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel
+from workbench.ui.window import opening
 from workbench.workspace import sweeps
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)

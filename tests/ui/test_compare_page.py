@@ -20,9 +20,7 @@ from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
-from workbench.ui import theme
-from workbench.ui.commands import Commands
-from workbench.ui.main_window import MainWindow
+from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare import model as model_of_page
 from workbench.ui.pages.compare.group_styles import short_title, styles
 from workbench.ui.pages.compare.group_table import CELL_ROLE, GroupTable, Kind, significant
@@ -33,9 +31,11 @@ from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import ALL, BETTER, SAME, WORSE
 from workbench.ui.pages.compare.query_plot import RING_PX, QueryPlot
 from workbench.ui.pages.compare.tables import NARROWEST, TITLE_SHARE, WordTable, table_view
-from workbench.ui.question import Question
-from workbench.ui.report_offer import ReportOffer
-from workbench.ui.run_actions import RunActions
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.report_offer import ReportOffer
+from workbench.ui.style import theme
+from workbench.ui.widgets.question import Question
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import experiments
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

@@ -11,15 +11,15 @@ from PySide6.QtGui import QGuiApplication
 
 from tests.ui.window_process import ROOT, run_window
 from tests.waits import HANG
-from workbench.ui import crashes
-from workbench.ui.crashes import CrashReport
-from workbench.ui.main_window import MainWindow
+from workbench.ui.window import crashes
+from workbench.ui.window.crashes import CrashReport
+from workbench.ui.window.main_window import MainWindow
 
 CHILD = """
 import logging, os, signal, sys
 from pathlib import Path
-from workbench.ui import crashes
-from workbench.ui.defects import start_log
+from workbench.ui.window import crashes
+from workbench.ui.window.defects import start_log
 start_log(Path(sys.argv[1]) / "window.log")
 with crashes.watched(Path(sys.argv[1]) / "crashes"):
     logging.info("the last thing it did")
@@ -116,7 +116,7 @@ def test_a_window_that_crashes_is_told_by_the_next(tmp_path):
     """The whole start, twice: the first window aborts when it is painted."""
     crash = "import os; from workbench import app; app.seconds_since_start = os.abort"
     tell = """
-from workbench.ui.main_window import MainWindow
+from workbench.ui.window.main_window import MainWindow
 MainWindow.show_defect = lambda window, problem, trace: print(problem, flush=True)"""
     starts = [run_window(code, tmp_path) for code in (crash, tell)]
     assert starts[0].returncode == -signal.SIGABRT, starts[0].stderr

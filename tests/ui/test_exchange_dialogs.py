@@ -8,8 +8,8 @@ from trained import trained_run
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.problem import Problem
-from workbench.ui.export_dialog import ExportDialog
-from workbench.ui.main_window import MainWindow
+from workbench.ui.actions.export_dialog import ExportDialog
+from workbench.ui.window.main_window import MainWindow
 
 pytestmark = [
     pytest.mark.qt_log_ignore("propagateSizeHints"),

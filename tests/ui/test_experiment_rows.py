@@ -9,8 +9,8 @@ from tests.ui.started import started
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.running import folds_and_seeds
 from workbench.ui.docks.run_row import ICON, PAD
-from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import experiments
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -26,7 +26,7 @@ def config(**changes):
 
 @pytest.fixture
 def dock(qtbot, session, monkeypatch):
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, name: QWidget())
+    monkeypatch.setattr("workbench.ui.window.page_stack.PageStack.make", lambda self, name: QWidget())
     folds_and_seeds.prepare(config(), session.workspace)
     session.workspace.create_run(config(name="Alone", seeds=1))
     session.follower.look()

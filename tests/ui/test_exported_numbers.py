@@ -18,7 +18,7 @@ from workbench.ui.pages.map.colours.legend_row import COUNT_ROLE, NAME_ROLE, SCO
 from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.pages.train import TrainPage
-from workbench.ui.words import NO_VALUE
+from workbench.ui.style.words import NO_VALUE
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.params import Params, param
-from workbench.ui import theme
-from workbench.ui.field_words import help_lines, range_of, tooltip
+from workbench.ui.style import theme
+from workbench.ui.style.field_words import help_lines, range_of, tooltip
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.form import ParamsForm
 from workbench.ui.widgets.path_line import PathLine

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.entries import catalog
-from workbench.ui.formula import rich
+from workbench.ui.style.formula import rich
 
 
 @pytest.mark.parametrize(

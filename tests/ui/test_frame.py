@@ -23,16 +23,16 @@ from PySide6.QtWidgets import (
 
 from tests.ui.started import started
 from workbench.problem import Problem
-from workbench.ui import theme
-from workbench.ui.commands import score
-from workbench.ui.concern import EVERYWHERE, of_page
-from workbench.ui.defects import Defects
 from workbench.ui.docks.inspector import NARROW
-from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FILTERS
-from workbench.ui.page_stack import PAGES
 from workbench.ui.preferences import Preferences
-from workbench.ui.session import Session
+from workbench.ui.state.commands import score
+from workbench.ui.state.concern import EVERYWHERE, of_page
+from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.session import Session
+from workbench.ui.style import theme
+from workbench.ui.window.defects import Defects
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
 # Qt's offscreen platform says this of every dialog with a smallest size.
@@ -48,7 +48,7 @@ def _blank_pages(monkeypatch):
         page.setAccessibleName(info.name)
         return page
 
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", blank)
+    monkeypatch.setattr("workbench.ui.window.page_stack.PageStack.make", blank)
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ def test_nothing_is_wider_than_a_small_window(qtbot, session, open_window):
 
 def test_a_page_with_a_long_caption_does_not_push_the_docks(qtbot, session, open_window, monkeypatch):
     long = "one caption that is far too long " * 20
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, info: QLabel(long))
+    monkeypatch.setattr("workbench.ui.window.page_stack.PageStack.make", lambda self, info: QLabel(long))
     window = open_window(session)
     before = window.runs.width(), window.inspector.width()
     window.show_page("map")
@@ -496,7 +496,7 @@ def tell(defects, error):
 
 def test_the_same_defect_is_told_once_a_minute(window, defects, monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr("workbench.ui.defects.monotonic", lambda: clock[0])
+    monkeypatch.setattr("workbench.ui.window.defects.monotonic", lambda: clock[0])
     told = []
     defects.noticed.connect(lambda problem, trace: told.append(problem))
     for seconds in (0.0, 1.0, 59.0, 61.0):
@@ -735,7 +735,7 @@ def test_a_run_is_ended_by_one_question_wherever_it_is_asked(
 
 def test_tags_and_note(qtbot, window, session, config, monkeypatch):
     session.show_run(session.workspace.create_run(config))
-    answers = "workbench.ui.run_actions.QInputDialog"
+    answers = "workbench.ui.actions.run_actions.QInputDialog"
     monkeypatch.setattr(f"{answers}.getText", lambda *_, **__: ("a, b", True))
     monkeypatch.setattr(f"{answers}.getMultiLineText", lambda *_: ("seen", True))
     for action in (window.run_actions.tags, window.run_actions.note):
@@ -832,7 +832,7 @@ def test_an_archive_is_chosen_from_the_menu(window, session, tmp_path, monkeypat
         asked.append(words[-1])
         return str(archive), ""
 
-    monkeypatch.setattr("workbench.ui.opening.QFileDialog.getOpenFileName", choose)
+    monkeypatch.setattr("workbench.ui.window.opening.QFileDialog.getOpenFileName", choose)
     window.commands["file.open-archive"].trigger()
     assert "*.zip" in asked[0]
     assert "*.tar.gz" in asked[0]

@@ -14,7 +14,7 @@ from tests.ui.window_process import run_window
 from tests.waits import HANG
 from workbench import app
 from workbench.config import RunConfig
-from workbench.ui.icons import icon
+from workbench.ui.style.icons import icon
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -124,7 +124,7 @@ def test_a_config_of_the_file_manager_is_shown_by_set_up(tmp_path):
     config = tmp_path / "mine.workbench.toml"
     RunConfig(name="From the file manager").to_toml(config)
     code = """
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 made = Session.__init__
 def watched(session, *words, **named):
     made(session, *words, **named)

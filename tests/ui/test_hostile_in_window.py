@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 from tests.campaign import hostile, repairs
 from tests.campaign.hostile import in_sql
 from tests.ui.started import shown_window
-from workbench.ui.defects import Defects
 from workbench.ui.pages.map.method import MapMethod
-from workbench.ui.session import PAGES
+from workbench.ui.state.session import PAGES
+from workbench.ui.window.defects import Defects
 
 NAME = "<img src=x onerror=alert(1)><b>bold</b>\u202e\x1b[31m\n&amp;"
 NAMED = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.ui.in_turns import InTurns
+from workbench.ui.state.in_turns import InTurns
 
 
 class Session:

@@ -15,8 +15,8 @@ from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.evaluations import EvaluationTable
 from workbench.ui.plots.canvas import LEAST_PX
-from workbench.ui.welcome import Welcome
 from workbench.ui.widgets.row_table import head_width
+from workbench.ui.window.welcome import Welcome
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 PAGE = (890, 560)  # px that a page has beside the run list

@@ -18,7 +18,7 @@ from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.colours import legend_row
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend import Legend
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

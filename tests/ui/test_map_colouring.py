@@ -6,10 +6,10 @@ from small_run import blobs, store_run
 
 from workbench.colours import class_colours
 from workbench.problem import Problem
-from workbench.ui import theme
 from workbench.ui.pages.map.colours.colouring import COLOURINGS, OWN, STEPS, grouped, ramp
 from workbench.ui.pages.map.colours.columns import READERS, Column, read_column
 from workbench.ui.pages.map.map_data import MapData, by_pca
+from workbench.ui.style import theme
 from workbench.workspace.sample_tags import tag_sample
 
 LABELS = np.array([0] * 8 + [1] * 8 + [2])

@@ -12,7 +12,6 @@ from PySide6.QtGui import QColor, QImage
 from tests.ui.seen import drawn
 from workbench.colours import OKABE_ITO, class_colours, rgb
 from workbench.projection.islands import clusters
-from workbench.ui import theme
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.colours.groups import Groups
@@ -25,6 +24,7 @@ from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.hover_card import GAP, beside, covered
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.model import Look
+from workbench.ui.style import theme
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

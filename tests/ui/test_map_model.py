@@ -244,7 +244,7 @@ def test_what_the_page_knows_needs_no_qt(name):
     tree = ast.parse((ROOM / f"{name}.py").read_text("utf-8"))
     names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    assert not [each for each in names if each.startswith(("PySide6", "pyqtgraph", "workbench.ui.session"))]
+    assert not [each for each in names if each.startswith(("PySide6", "pyqtgraph", "workbench.ui.state.session"))]
     own = [each for each in names if each.startswith("workbench.ui")]
     free = ("model", "method", "steps", "map_data", "point_classes", "chain", "timeline", "spatial", "sample_rows",
             "cluster_names", "turning", "words", "groups")  # fmt: skip
@@ -263,7 +263,7 @@ def test_the_page_reads_nothing_from_the_disk_on_the_windows_thread(qtbot, sessi
             if "/pages/map/" in name.replace("\\", "/"):
                 seen.append(f"{name}:{frame.f_lineno}")
                 break
-            if name.replace("\\", "/").endswith("ui/session.py"):
+            if name.replace("\\", "/").endswith("ui/state/session.py"):
                 break  # the session's own
             frame = frame.f_back
         return reading(self)

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QMenu
 from small_run import blobs, store_run
 
 from tests.ui.trained import trained_run
-from workbench.ui.in_parts import finish
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.class_names import ClassNames
 from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
+from workbench.ui.state.in_parts import finish
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

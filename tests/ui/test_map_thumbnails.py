@@ -9,12 +9,12 @@ from PySide6.QtGui import QColor, QImage, QPixmap
 from PySide6.QtWidgets import QApplication
 from test_map_drawing import canvas_of, data_of
 
-from workbench.ui import theme
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing import canvas as canvas_file
 from workbench.ui.pages.map.drawing.level_note import words_of
 from workbench.ui.pages.map.drawing.thumbnails import APART, PLACE, SIDE, UP_TO, with_room
 from workbench.ui.pages.map.model import Look
+from workbench.ui.style import theme
 
 GREY = QColor("#808080")
 

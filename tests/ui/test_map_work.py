@@ -11,11 +11,11 @@ from small_run import blobs, store_run
 
 from tests.ui.seen import drawn
 from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page, places_of
-from workbench.ui.commands import Commands
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.point_colours import value_words
 from workbench.ui.pages.map.map_files import FINE, GAP
-from workbench.ui.undo import UndoCommands
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.undo import UndoCommands
 from workbench.workspace.sample_tags import tag_sample
 from workbench.workspace.selections import all_selections
 from workbench.workspace.stored_maps import Measured, store_map

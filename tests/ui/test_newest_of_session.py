@@ -4,7 +4,7 @@ from threading import Event
 
 from tests.waits import HANG
 from workbench.jobs.newest import Newest
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 
 
 def test_the_answer_of_an_older_request_is_dropped(session, qtbot):

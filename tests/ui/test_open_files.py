@@ -7,8 +7,8 @@ import psutil
 import pytest
 
 from tests.ui.trained import trained_run
-from workbench.ui.main_window import MainWindow
-from workbench.ui.tasks import Task
+from workbench.ui.state.tasks import Task
+from workbench.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 TURNS = 24

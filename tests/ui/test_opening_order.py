@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from workbench.files import mounts
-from workbench.ui import opening as module
-from workbench.ui.opening import Opening
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.window import opening as module
+from workbench.ui.window.opening import Opening
 from workbench.workspace import Workspace
 from workbench.workspace.database.lease_holder import NAME
 from workbench.workspace.news import watched

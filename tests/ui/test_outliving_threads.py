@@ -7,7 +7,7 @@ import pytest
 
 from tests.threads import outliving
 from workbench.jobs import start_daemon
-from workbench.ui.live import Follower
+from workbench.ui.state.live import Follower
 from workbench.workspace.news import Watch
 
 

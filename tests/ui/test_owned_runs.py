@@ -7,8 +7,8 @@ import psutil
 import pytest
 
 from tests.ui.started import started
-from workbench.ui import session as sessions
-from workbench.ui.session import Session
+from workbench.ui.state import session as sessions
+from workbench.ui.state.session import Session
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent
 
 from workbench import registry
-from workbench.ui.main_window import MainWindow
+from workbench.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from tests.waits import HANG
-from workbench.ui.in_parts import begun, finish
-from workbench.ui.page_stack import LOOK_EVERY, NARROWEST, PAGES, PageStack
-from workbench.ui.tab_order import order_regions
+from workbench.ui.state.in_parts import begun, finish
+from workbench.ui.state.page_info import PAGES
+from workbench.ui.style.tab_order import order_regions
+from workbench.ui.window.page_stack import LOOK_EVERY, NARROWEST, PageStack
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -80,7 +81,7 @@ def test_the_stack_is_no_smaller_than_a_page_that_was_shown_needs(stack, qtbot):
 
 
 def test_a_page_is_painted_once_what_it_reads_has_come(stack, qtbot, session, monkeypatch):
-    monkeypatch.setattr("workbench.ui.page_stack.LONGEST", 600.0)
+    monkeypatch.setattr("workbench.ui.window.page_stack.LONGEST", 600.0)
     stack.show_page("setup")
     stack.window().show()
     qtbot.waitUntil(stack.updatesEnabled)

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QWidget
 from trained import trained_run
 
 from workbench.entries import catalog
-from workbench.ui.main_window import MainWindow
-from workbench.ui.page_stack import PageStack
+from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.page_stack import PageStack
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

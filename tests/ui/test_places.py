@@ -13,17 +13,17 @@ from workbench.control import Control
 from workbench.places import launching, records, sending, working
 from workbench.places.contract import Answer, Ending, Finding, JobState, Standing
 from workbench.places.place import SshPlace
-from workbench.ui import place_follower
 from workbench.ui.docks.run_row import about
-from workbench.ui.main_window import MainWindow
-from workbench.ui.place_follower import PlaceFollower
-from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.places import dialog as dialogs
 from workbench.ui.places import install_dialog
 from workbench.ui.places.choice import HERE, PlaceChoice
 from workbench.ui.places.dialog import PlacesDialog
-from workbench.ui.session import Session
-from workbench.ui.words import where
+from workbench.ui.state import place_follower
+from workbench.ui.state.place_follower import PlaceFollower
+from workbench.ui.state.placed_runs import PlacedRuns
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import where
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 from workbench.workspace.placements import Placement
 

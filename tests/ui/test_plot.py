@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPixmap
 
 from workbench.problem import Problem
-from workbench.ui import theme
 from workbench.ui.plots.curve import Curve, thinned
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.plots.items import EDGED, Shade
 from workbench.ui.plots.legend import LegendButton
 from workbench.ui.preferences import Preferences
+from workbench.ui.style import theme
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
 NAN, INF = float("nan"), float("inf")

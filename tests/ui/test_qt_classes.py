@@ -5,13 +5,13 @@ import sys
 import threading
 
 from tests.waits import HANG
-from workbench.ui import qt_classes
+from workbench.ui.window import qt_classes
 
 LOADED = """
 import sys
 from PySide6 import QtCore, QtGui, QtWidgets
-from workbench.ui import qt_classes
-from workbench.ui.page_stack import load_parts, loads
+from workbench.ui.window import qt_classes
+from workbench.ui.window.page_stack import load_parts, loads
 
 before = {module: len(vars(module)) for module in (QtCore, QtGui, QtWidgets)}
 for step in qt_classes.steps():
@@ -38,7 +38,7 @@ def test_a_thread_loads_nothing_of_qt_and_loading_the_pages_makes_no_class_of_qt
 
 
 def test_the_pages_are_loaded_after_the_classes(qtbot, session, monkeypatch):
-    from workbench.ui import main_window
+    from workbench.ui.window import main_window
 
     order = []
     monkeypatch.setattr(qt_classes, "steps", lambda: [lambda: order.append("class")] * 2)
@@ -52,7 +52,7 @@ def test_the_pages_are_loaded_after_the_classes(qtbot, session, monkeypatch):
 
 
 def test_the_pages_are_loaded_also_if_another_workspace_was_opened_meanwhile(qtbot, session, tmp_path, monkeypatch):
-    from workbench.ui import main_window
+    from workbench.ui.window import main_window
     from workbench.workspace import Workspace
 
     begun, go_on, loaded = [], threading.Event(), []

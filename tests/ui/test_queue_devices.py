@@ -7,10 +7,10 @@ from tests.ui.started import started
 from workbench.control import Control
 from workbench.events import Ended
 from workbench.sweeps.device_lock import DeviceLock
-from workbench.ui.commands import Commands
-from workbench.ui.run_actions import RunActions
-from workbench.ui.run_jobs import DEVICES
-from workbench.ui.session import Session
+from workbench.ui.actions.run_actions import RunActions
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.run_jobs import DEVICES
+from workbench.ui.state.session import Session
 
 
 class Held:

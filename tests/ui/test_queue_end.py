@@ -6,7 +6,7 @@ from tests.ui.started import started
 from tests.waits import HANG
 from workbench.control import Control
 from workbench.events import Ended
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 
 
 class Lingering:

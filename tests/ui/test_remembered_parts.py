@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QPlainTextEdit, QSplitter, QTableView, QTabWidget,
 
 from workbench.config import RunConfig
 from workbench.datasets.inspection import Inspection
-from workbench.ui.main_window import MainWindow
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.preferences import MOST_RUNS, Preferences
-from workbench.ui.remembered_tables import WIDTHS
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.ui.sweeps.panel import show_sweeps
+from workbench.ui.widgets.remembered_tables import WIDTHS
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
 
@@ -239,7 +239,7 @@ def space(tmp_path):
 
 @pytest.fixture
 def _blank_pages(monkeypatch):
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, info: QWidget())
+    monkeypatch.setattr("workbench.ui.window.page_stack.PageStack.make", lambda self, info: QWidget())
 
 
 @pytest.mark.usefixtures("_blank_pages")

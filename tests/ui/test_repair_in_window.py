@@ -9,8 +9,8 @@ from tests.waits import HANG
 from workbench import app
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.ui import opening as opening_module
-from workbench.ui.opening import Opening
+from workbench.ui.window import opening as opening_module
+from workbench.ui.window.opening import Opening
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

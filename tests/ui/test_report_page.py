@@ -14,7 +14,7 @@ from workbench.ui.pages.report.choices import KEY_ROLE, FormatChoices
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.preview import MARGIN, READING, Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
-from workbench.ui.report_offer import ReportOffer
+from workbench.ui.state.report_offer import ReportOffer
 from workbench.workspace.report_templates import arrangements, choice
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

@@ -8,8 +8,6 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QLabel, QTabWidget
 
-from workbench.ui import theme
-from workbench.ui.activity import Activity
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.run_row import fitted
@@ -18,8 +16,10 @@ from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.pages.retrieval.deployment.plots import LEFT, Point, TradePlot, axis_title
 from workbench.ui.pages.retrieval.deployment.threshold import CLASS_ROWS, CLASS_TITLES, ThresholdSide
 from workbench.ui.pages.train.geometry_plots import Line, LinesPlot
+from workbench.ui.state.activity import Activity
+from workbench.ui.style import theme
+from workbench.ui.style.words import device_name
 from workbench.ui.widgets.row_table import head_width
-from workbench.ui.words import device_name
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support")
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 from workbench.config import Choice, RunConfig
 from workbench.control import Control
 from workbench.ui.docks.run_row import about
-from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, TICK, Arrangement, RunList, together
 from workbench.ui.preferences import Preferences
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Experiment
 
@@ -35,7 +35,7 @@ def runs(session, stored_evaluation):
 
 @pytest.fixture
 def window(qtbot, session, runs, monkeypatch):
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, info: QWidget())
+    monkeypatch.setattr("workbench.ui.window.page_stack.PageStack.make", lambda self, info: QWidget())
     session.theme.apply()
     made = MainWindow(session)
     qtbot.addWidget(made)

@@ -19,8 +19,6 @@ from workbench.evaluation.health import Alarm
 from workbench.jobs import processes
 from workbench.results.geometry_watch import Watched
 from workbench.results.triage import LABEL
-from workbench.ui import theme
-from workbench.ui.commands import Commands
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deployment.panel import ONE_AT_A_TIME, DeployPanel
@@ -32,8 +30,10 @@ from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first
 from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.plots.value_scale import in_decimals, ticks
-from workbench.ui.undo import Reversible, UndoCommands
-from workbench.ui.words import NO_VALUE
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.undo import Reversible, UndoCommands
+from workbench.ui.style import theme
+from workbench.ui.style.words import NO_VALUE
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import all_decisions
 

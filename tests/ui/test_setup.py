@@ -15,11 +15,11 @@ from workbench.problem import Problem
 from workbench.running.disk_use import DiskUse
 from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
-from workbench.ui.field_words import title_of
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup import preflight as preflights
 from workbench.ui.pages.setup.fields import GROUPS
-from workbench.ui.words import THIN
+from workbench.ui.style.field_words import title_of
+from workbench.ui.style.words import THIN
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 

@@ -4,8 +4,8 @@ import pytest
 
 from workbench import registry
 from workbench.settings.presets import presets
-from workbench.ui.field_words import help_lines
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.style.field_words import help_lines
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 

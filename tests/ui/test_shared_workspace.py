@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from workbench import app
 from workbench.files import mounts
-from workbench.ui.opening import Opening
+from workbench.ui.window.opening import Opening
 from workbench.workspace import Workspace
 from workbench.workspace.database import lease
 from workbench.workspace.database.lease_holder import NAME

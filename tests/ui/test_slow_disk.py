@@ -6,10 +6,10 @@ import pytest
 
 from tests.slow_disk import SlowDisk
 from tests.ui.trained import trained_run
-from workbench.ui.main_window import MainWindow
-from workbench.ui.page_stack import PAGES
-from workbench.ui.session import Session
-from workbench.ui.tasks import Task
+from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.session import Session
+from workbench.ui.state.tasks import Task
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)

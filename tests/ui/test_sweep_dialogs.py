@@ -13,9 +13,9 @@ from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
-from workbench.ui.commands import Commands
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.report_offer import ReportOffer
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import CHECKING, SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps

@@ -7,7 +7,6 @@ from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from workbench.charts import Chart, Marks
-from workbench.ui import theme
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, table_view
 from workbench.ui.pages.retrieval.deployment.plots import NEUTRAL, beside_threshold
@@ -20,6 +19,7 @@ from workbench.ui.plots.canvas import BOTTOM_PX, LEAST_PX
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.plots.painted_plot import LEAST
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.scrolled import ScrolledPart
 

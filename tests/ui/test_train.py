@@ -14,15 +14,15 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
-from workbench.ui.in_parts import finish
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
 from workbench.ui.pages.train.page import FINDINGS_PX, NEVER, NOT_YET, READ_AFTER
 from workbench.ui.pages.train.system import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
-from workbench.ui.rail import Rail
-from workbench.ui.run_activity import RunActivity
+from workbench.ui.state.in_parts import finish
+from workbench.ui.window.rail import Rail
+from workbench.ui.window.run_activity import RunActivity
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Evaluation

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QFileDialog
 from tests.ui.trained import trained_run
 from tests.waits import HANG
 from workbench.problem import Problem
-from workbench.ui.in_order import InOrder
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
 from workbench.ui.pages.report.page import ReportPage
-from workbench.ui.session import Session
+from workbench.ui.state.in_order import InOrder
+from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import arrangements, choice
 from workbench.workspace.selections import Selection, all_selections, put

@@ -9,11 +9,11 @@ import pytest
 
 from tests.waits import HANG
 from workbench.problem import Problem
-from workbench.ui.garbage import Garbage
-from workbench.ui.main_window import MainWindow
-from workbench.ui.session import Session
-from workbench.ui.tasks import Task
-from workbench.ui.warm_up import WarmUp
+from workbench.ui.state.session import Session
+from workbench.ui.state.tasks import Task
+from workbench.ui.window.garbage import Garbage
+from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.warm_up import WarmUp
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)

@@ -8,17 +8,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QLineEdit, QTableView, QToolButton, QWidget
 
-from workbench.ui import theme
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.listing import Listing
 from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.pages.retrieval.query_table import QueryTable
 from workbench.ui.pages.train.epochs import EpochTable
+from workbench.ui.style import theme
+from workbench.ui.style.words import THIN, counted, epoch_at_work, from_home, short_time
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import IconLabel
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.words import THIN, counted, epoch_at_work, from_home, short_time
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 ACROSS, ALIGNED = Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole

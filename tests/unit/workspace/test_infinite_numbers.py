@@ -16,7 +16,7 @@ from workbench.exchange.formats import export_run
 from workbench.reports.content import percent
 from workbench.reports.figures import draw
 from workbench.reports.gathering import gather
-from workbench.ui import words
+from workbench.ui.style import words
 from workbench.workspace import Workspace
 from workbench.workspace.evaluations import as_metrics
 from workbench.workspace.numbers import metrics_json, points_json

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui.activity import Activity, ActivityItem
-from workbench.ui.icons import icon
+from workbench.ui.state.activity import Activity, ActivityItem
+from workbench.ui.style.icons import icon
+from workbench.ui.style.words import duration
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip
-from workbench.ui.words import duration
 
 SHOWN = 40  # newest jobs in the unfolded list
 LOG_LINES = 2000

@@ -7,9 +7,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget, QWidgetAction
 
-from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FILTERS, GROUPINGS, ORDERS, Arrangement
 from workbench.ui.preferences import Preferences
+from workbench.ui.style.icons import icon
 from workbench.ui.widgets.labels import label
 
 TITLES = {"order": "Sort by", "grouping": "Group by", "filter": "Show"}

@@ -4,8 +4,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QCloseEvent, QFontInfo
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from workbench.ui import theme
 from workbench.ui.docks.dock import Dock
+from workbench.ui.style import theme
 from workbench.ui.widgets.buttons import icon_button
 
 WIDTH, NARROWEST, STRIP = 280, 240, 40  # px

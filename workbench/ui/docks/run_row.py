@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from workbench.control import Control
 from workbench.entries.catalog import Catalog
-from workbench.ui import theme
-from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SOME, TICK, TICKED
+from workbench.ui.style import theme
+from workbench.ui.style.icons import icon
+from workbench.ui.style.words import STATES, counted, duration, epoch_at_work, state_word, where, work_word
 from workbench.ui.widgets.labels import names_near, shortened
-from workbench.ui.words import STATES, counted, duration, epoch_at_work, state_word, where, work_word
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title, title_of
 

@@ -16,17 +16,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.dock import Dock
 from workbench.ui.docks.run_row import PAD, RunRow, box_of, score_width
 from workbench.ui.docks.trash_size import TrashSize
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, Arrangement, RunList
-from workbench.ui.run_actions import RunActions
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import counted
 from workbench.workspace.rows import Run
 
 WIDTH, NARROWEST = 260, 220  # px at 100% text

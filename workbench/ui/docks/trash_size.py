@@ -5,8 +5,8 @@ from PySide6.QtCore import QObject, Signal
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.session import Session
-from workbench.ui.words import memory
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import memory
 from workbench.workspace.folders.run_folders import bytes_of_runs
 
 TITLE = "Size of the trash"

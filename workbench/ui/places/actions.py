@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from workbench.ui.commands import Commands
-from workbench.ui.session import Session
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.labels import plain_tip
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
-from workbench.ui import theme
 from workbench.ui.plots.free_place import Points, free_place
 from workbench.ui.plots.items import Behind, Line, Reach, Series, Shade, Zero, dress_axes, number_axes
 from workbench.ui.plots.one_by_one import OneByOne
 from workbench.ui.plots.steady_view import SteadyView
 from workbench.ui.plots.value_scale import LINEAR, ValueScale
-from workbench.ui.theme import Tokens
+from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.charts import Chart, Marks
 from workbench.colours import OKABE_ITO
-from workbench.ui import theme
 from workbench.ui.plots.curve import drawable, lone_points
 from workbench.ui.plots.items import dress_axes, number_axes
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import exponential_mean
 from workbench.numerals import significant
-from workbench.ui import theme
 from workbench.ui.plots.canvas import PlotCanvas, ReadOut
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_words import breaks_named, course
@@ -25,10 +24,11 @@ from workbench.ui.plots.legend import LegendButton, swatch
 from workbench.ui.plots.menu import PlotMenu
 from workbench.ui.plots.table import CurveTable, TableDialog
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, logarithmic, steep
+from workbench.ui.style import theme
+from workbench.ui.style.words import THIN
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
-from workbench.ui.words import THIN
 
 __all__ = ["CurvePlot", "Series"]
 

@@ -10,7 +10,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.problem import Problem
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 FILE_KINDS = "PNG (*.png);;SVG (*.svg);;CSV (*.csv)"
 

@@ -11,10 +11,10 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
 
 from workbench.numerals import minus, same_decimals
-from workbench.ui import theme
 from workbench.ui.plots.curve import drawable, lone_points, thinned
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, log_ticks
-from workbench.ui.theme import Tokens
+from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 
 FAINT, BOLD, DOT = 1, 2, 5  # px
 SMOOTH_PX = 2  # distance between two points of a smoothed curve: bold lines take longest to draw

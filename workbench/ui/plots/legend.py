@@ -4,8 +4,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QToolButton
 
-from workbench.ui import theme
 from workbench.ui.plots.items import Series
+from workbench.ui.style import theme
 
 SWATCH = QSize(14, 10)  # px
 SPARE = 8  # px of Qt's hint that no part of the button needs

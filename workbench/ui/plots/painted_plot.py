@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 
 from workbench import files
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
-from workbench.ui import theme
 from workbench.ui.plots.export import ask_place, save_or_report
-from workbench.ui.theme import Tokens
+from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel

@@ -6,10 +6,10 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from workbench.progress import Progress
-from workbench.ui.commands import Commands
-from workbench.ui.concern import EVERYWHERE
-from workbench.ui.session import Session
-from workbench.ui.words import RESUME
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.concern import EVERYWHERE
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import RESUME
 from workbench.workspace import sweeps as stored
 
 if TYPE_CHECKING:

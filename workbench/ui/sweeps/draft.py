@@ -12,7 +12,7 @@ from workbench.settings.changed import changed
 from workbench.sweeps import objective
 from workbench.sweeps.plan import Plan, SweepPreset, planned, sweep_presets
 from workbench.sweeps.space import checked, fields, read
-from workbench.ui.words import counted, duration
+from workbench.ui.style.words import counted, duration
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight

@@ -8,15 +8,15 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QSplitter, QStackedWidget, Q
 
 from workbench.comparing.measures import BEST
 from workbench.jobs.newest import Newest
-from workbench.ui.report_offer import offer_report
-from workbench.ui.session import Session
+from workbench.ui.state.report_offer import offer_report
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import PAUSE, RESUME
 from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel_model import HEAD, Change, Look, SweepsModel, look
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import PAUSE, RESUME
 
 WIDTH, HEIGHT = 980, 600  # px at 100% text
 EVERY = 1000  # ms between two looks

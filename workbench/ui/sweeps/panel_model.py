@@ -14,7 +14,7 @@ from workbench.sweeps import starting
 from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, written
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
-from workbench.ui.words import NO_VALUE, duration
+from workbench.ui.style.words import NO_VALUE, duration
 from workbench.workspace import Workspace, placements
 from workbench.workspace import sweeps as stored
 from workbench.workspace.sweeps import OPEN, Sweep, Trial

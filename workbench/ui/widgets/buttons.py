@@ -3,7 +3,7 @@
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
-from workbench.ui.icons import SIZE, icon
+from workbench.ui.style.icons import SIZE, icon
 
 BESIDE = 4  # px at the sides of an icon, between it and the text
 

@@ -13,8 +13,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from workbench.ui import theme
-from workbench.ui.formula import rich
+from workbench.ui.style import theme
+from workbench.ui.style.formula import rich
 
 Index = QModelIndex | QPersistentModelIndex
 NOTE_ROLE = Qt.ItemDataRole.UserRole + 2  # of an entry: the line below its title

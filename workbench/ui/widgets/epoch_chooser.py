@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 
 BEST = "★ best"
 

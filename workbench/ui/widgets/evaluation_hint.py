@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.card import EmptyHint
 
 NO_RUN, CHOOSE = "No run selected", "Choose one in the list of runs."

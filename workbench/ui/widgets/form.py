@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
-from workbench.ui.field_words import help_lines, in_words, title_of, tooltip, wrapped
-from workbench.ui.formula import rich
+from workbench.ui.style.field_words import help_lines, in_words, title_of, tooltip, wrapped
+from workbench.ui.style.formula import rich
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import (

@@ -2,7 +2,7 @@
 
 from PySide6.QtGui import QColor
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 INKS = ("#1B1F27", "#FFFFFF")
 

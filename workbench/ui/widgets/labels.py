@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QT
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from workbench.names import visible
-from workbench.ui.icons import SIZE, icon
+from workbench.ui.style.icons import SIZE, icon
 
 NEAR = 60  # rows
 BREAKS = re.compile(r"[\t\r\n]+")

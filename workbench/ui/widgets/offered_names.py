@@ -6,8 +6,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QAbstractItemView, QCompleter, QHeaderView, QLineEdit, QTableView
 
 from workbench.entries.offered_models import OfferedModel, offered_models
-from workbench.ui.icons import icon
-from workbench.ui.words import THIN
+from workbench.ui.style.icons import icon
+from workbench.ui.style.words import THIN
 
 Index = QModelIndex | QPersistentModelIndex
 TITLES = ("Model", "Parameters", "Image", "Features", "Licence")

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyleOptionFrame, QToolTip
 
+from workbench.ui.style.words import from_home
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.words import from_home
 
 SIDES = 4  # px between the frame and the text, as Qt has them, both sides together
 

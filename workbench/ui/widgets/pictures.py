@@ -11,8 +11,8 @@ from PySide6.QtGui import QGuiApplication, QImage, QPixmap
 from workbench.datasets.pictures import Pictures
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.session import Session
-from workbench.ui.tasks import Task
+from workbench.ui.state.session import Session
+from workbench.ui.state.tasks import Task
 from workbench.workspace import Workspace
 
 KEPT_BYTES = 128 << 20

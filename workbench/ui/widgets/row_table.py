@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QTableView
 
 from workbench.numerals import minus
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 HEAD_SIDE = 9  # px at each side of a column's title
 

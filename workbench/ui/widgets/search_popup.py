@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
 
-from workbench.ui.formula import rich
+from workbench.ui.style.formula import rich
 from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE, ChoiceRow
 from workbench.ui.widgets.labels import plain_tip
 

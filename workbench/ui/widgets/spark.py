@@ -5,7 +5,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 SPARK, SPARK_POINTS = (56, 22), 40  # size in px; most points drawn
 Ends = tuple[float, float]

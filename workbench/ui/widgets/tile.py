@@ -6,10 +6,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from workbench.numerals import minus
-from workbench.ui import theme
+from workbench.ui.style import theme
+from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.spark import SPARK, Spark
-from workbench.ui.words import NO_VALUE
 
 LEFT, RIGHT, TOP, GAP = 12, 8, 6, 4  # px around the parts of a tile, and between them
 STEP = 24  # px by which the least width grows

@@ -15,11 +15,11 @@ from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
 from workbench.metric_names import metric_name
-from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band, FaintLine
 from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles, short_title
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.plots.items import blended
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 

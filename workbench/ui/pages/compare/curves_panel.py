@@ -13,7 +13,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.group_styles import GroupStyle
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.scrolled import Scrolled

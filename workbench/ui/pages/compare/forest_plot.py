@@ -13,10 +13,10 @@ from workbench.comparing.forest import Forest, ForestRow, Tested, forest_table, 
 from workbench.comparing.measures import is_share
 from workbench.metric_names import metric_name
 from workbench.numerals import minus
-from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
 from workbench.ui.plots.painted_plot import PaintedPlot, Picture, Rows, small
-from workbench.ui.theme import Tokens
+from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.labels import plain_tip, shortened
 
 ROW_PX, HEAD_PX, AXIS_PX, TICK_PX = 30, 20, 36, 40  # px: a row, the metrics' names, the axis, half a number of it

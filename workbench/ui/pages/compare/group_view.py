@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QTableV
 
 from workbench.comparing.baseline import Cell
 from workbench.numerals import minus
-from workbench.ui import theme
 from workbench.ui.pages.compare.group_table import BASELINE_ROLE, CELL_ROLE, STYLE_ROLE, GroupTable, Kind, significant
 from workbench.ui.pages.compare.tables import table_view, title_width
+from workbench.ui.style import theme
 from workbench.ui.widgets.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex

@@ -12,13 +12,13 @@ from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.group_styles import unlike_parts
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.compare.more_seeds import ON_BUTTON
+from workbench.ui.style.words import WHICH_EVALUATION
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
-from workbench.ui.words import WHICH_EVALUATION
 
 LEAST_TITLE, MOST_TITLE = 10, 24  # characters of a baseline's name that the box has room for
 METRIC = 8  # characters of a metric's name, likewise

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.comparing.comparison_text import metric_title, number
 from workbench.comparing.settings_space import Cell, HeatMap
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
-from workbench.ui.theme import Tokens
+from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.labels import shortened
 

@@ -12,7 +12,7 @@ from workbench.comparing.overview import Overview, overview
 from workbench.comparing.pairing import Comparison, compare
 from workbench.entries.catalog import Catalog
 from workbench.progress import Progress, quiet
-from workbench.ui.words import counted
+from workbench.ui.style.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title

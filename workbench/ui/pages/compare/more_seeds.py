@@ -6,11 +6,11 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.more_seeds import MoreSeeds, more_seeds
 from workbench.problem import Problem
-from workbench.ui.question import Question
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import counted, duration
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.words import counted, duration
+from workbench.ui.widgets.question import Question
 
 NUMBER = 2  # seeds that each group gets
 TITLE = f"Add {NUMBER} seeds to each"

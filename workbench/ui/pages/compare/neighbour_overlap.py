@@ -18,13 +18,13 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.compare.model import Named
 from workbench.ui.pages.compare.open_buttons import OpenButtons
 from workbench.ui.pages.compare.tables import fit_columns, table_view
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import counted, percent
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.words import counted, percent
 
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries in the list: those whose neighbours changed most

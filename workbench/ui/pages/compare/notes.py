@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText
-from workbench.ui.words import counted
 
 MOST_LINES = 7  # of text; beyond them it scrolls
 

@@ -8,9 +8,6 @@ from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
-from workbench.ui.concern import of_page
-from workbench.ui.in_parts import Parts, begun
-from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.compare.fair_panel import FairPanel
 from workbench.ui.pages.compare.group_view import GroupView
 from workbench.ui.pages.compare.head import Head
@@ -18,8 +15,11 @@ from workbench.ui.pages.compare.model import TICK_TWO, CompareModel, PairAnswer
 from workbench.ui.pages.compare.more_seeds import MoreSeedsAction
 from workbench.ui.pages.compare.notes import Notes
 from workbench.ui.pages.compare.result_tabs import ResultTabs
-from workbench.ui.report_offer import offer_report
-from workbench.ui.session import Session
+from workbench.ui.state.concern import of_page
+from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.in_turns import InTurns
+from workbench.ui.state.report_offer import offer_report
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label

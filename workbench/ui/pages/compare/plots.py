@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.comparing.intervals import Interval
 from workbench.numerals import significant
-from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.plots.curve import drawable
 from workbench.ui.plots.items import dress_axes, number_axes
 from workbench.ui.plots.one_by_one import OneByOne
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QWidget
 from workbench.comparing.comparison_text import metric_title, queries_told
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
-from workbench.ui import theme
 from workbench.ui.pages.compare.plots import StillPlot
 from workbench.ui.plots.curve import drawable
+from workbench.ui.style import theme
 
 TITLE = "Each query"
 CELLS = 250  # of the picture along each axis: of the points in a cell one is drawn

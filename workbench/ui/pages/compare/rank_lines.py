@@ -7,9 +7,9 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from workbench.fair.table import Comparison, Placed
-from workbench.ui import theme
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
-from workbench.ui.theme import Tokens
+from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 
 ROW, BAR, SIDE, BOTTOM, DOT = 17, 7, 12, 34, 3.5  # px: a row, a bar, margins, the axis, the radius of a mean's dot
 ABOVE = 16  # px above the rows for the numbers of the ranks

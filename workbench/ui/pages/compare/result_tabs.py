@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 
 from workbench.comparing.baseline import BaselineRow
 from workbench.fair.stored import FairComparisons
-from workbench.ui.in_parts import Parts, begun
 from workbench.ui.pages.compare.cost import CostPanel
 from workbench.ui.pages.compare.curves_panel import CurvesPanel
 from workbench.ui.pages.compare.difference import DifferencePanel
@@ -17,7 +16,8 @@ from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
 from workbench.ui.pages.compare.papers import PapersPanel
 from workbench.ui.pages.compare.queries import QueryDifferences
 from workbench.ui.pages.compare.settings_panel import SettingsPanel
-from workbench.ui.session import Session
+from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.pictures import PictureLoader
 
 

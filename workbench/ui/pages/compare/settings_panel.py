@@ -15,7 +15,7 @@ from workbench.ui.pages.compare.group_styles import GroupStyle, swatch, unlike_p
 from workbench.ui.pages.compare.heat_map import HeatMapPlot
 from workbench.ui.pages.compare.parallel import ParallelPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label

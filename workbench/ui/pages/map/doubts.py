@@ -9,8 +9,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from workbench.numerals import percentage
-from workbench.ui.icons import icon
 from workbench.ui.pages.map.model import Change, MapModel
+from workbench.ui.style.icons import icon
 
 TIP = (
     "Groups of points on the map that are not groups in the embedding, with a dashed outline. Choose one to zoom to it."

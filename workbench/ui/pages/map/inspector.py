@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QAbstractButton, QScrollArea, QStackedWidget, QVBo
 from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui import theme
 from workbench.ui.pages.map.hover_card import fill_picture
 from workbench.ui.pages.map.map_data import class_names_of
-from workbench.ui.sample_rows import SampleRows
-from workbench.ui.session import Session
-from workbench.ui.tab_order import follow
+from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.session import Session
+from workbench.ui.style import theme
+from workbench.ui.style.tab_order import follow
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
@@ -23,7 +24,6 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.one_stop import OneStop
 from workbench.ui.widgets.pictures import shared_loader
-from workbench.ui.words import counted
 from workbench.workspace import Workspace
 
 BIG, SMALL = 192, 40  # px

@@ -18,7 +18,7 @@ from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.method import METHODS
 from workbench.ui.pages.map.point_classes import ClassMeans, PointClasses, classes_of, means_of
 from workbench.ui.pages.map.turning import Space, View
-from workbench.ui.sample_rows import SampleRows
+from workbench.ui.state.sample_rows import SampleRows
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
 from workbench.workspace.stored_maps import kept_neighbours, start_epoch

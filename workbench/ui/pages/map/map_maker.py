@@ -8,12 +8,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.activity import ActivityItem
-from workbench.ui.analysis import Request as AnalysisRequest
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import AT_ONCE, METHODS, Request, fits
-from workbench.ui.session import Session
+from workbench.ui.state.activity import ActivityItem
+from workbench.ui.state.analysis import Request as AnalysisRequest
+from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.stored_maps import longest_chain, maps_of
 

@@ -18,7 +18,7 @@ from workbench.ui.pages.map.point_classes import scores_of
 from workbench.ui.pages.map.selecting.cluster_names import Cluster, named_clusters
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 from workbench.ui.pages.map.turning import View
-from workbench.ui.sample_rows import SampleRows
+from workbench.ui.state.sample_rows import SampleRows
 
 AROUND = 0.25  # margin on each side when the view moves to some points, as a share of their box
 MOST_TRAILS = 300  # most selected points that get a trail: the first ones

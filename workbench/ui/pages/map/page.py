@@ -10,9 +10,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
 
 from workbench.progress import Progress
-from workbench.ui import theme
-from workbench.ui.in_parts import Parts, begun
-from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.map.actions import MapActions
 from workbench.ui.pages.map.class_table import ClassTableOpener
 from workbench.ui.pages.map.colours.colouring import COLOURINGS
@@ -36,7 +33,10 @@ from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
 from workbench.ui.pages.map.settings import MapSettings, chooser, labelled
 from workbench.ui.pages.map.side_column import SideColumn
 from workbench.ui.pages.map.tool_row import ProgressStrip, ToolRow
-from workbench.ui.session import Session
+from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.in_turns import InTurns
+from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.evaluation_hint import EvaluationHint

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
@@ -19,8 +18,9 @@ from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.model import Look
 from workbench.ui.pages.map.tool_row import ProgressStrip
 from workbench.ui.pages.map.turning import View
-from workbench.ui.sample_rows import SampleRows
-from workbench.ui.session import Session
+from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import ElidedLabel, label

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QTabWidget, QVBoxLayout, QWidget
 from workbench.ui.pages.map.class_table import ClassTableOpener
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.map.inspector import InspectorPanel
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText

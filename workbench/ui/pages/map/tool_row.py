@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
-from workbench.ui.icons import SIZE, icon
+from workbench.ui.style.icons import SIZE, icon
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 

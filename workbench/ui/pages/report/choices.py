@@ -22,12 +22,12 @@ from workbench.metric_names import metric_name
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
 from workbench.ui.preferences import Preferences
+from workbench.ui.style.words import WHICH_EVALUATION
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
-from workbench.ui.words import WHICH_EVALUATION
 
 FORMAT_WORDS = {
     "html": ("HTML", "One file with everything inside; opens anywhere, needs no network"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.comparing.measures import At, common_epochs, metric_names, read_measures
 from workbench.reports.templates import Template, offered
-from workbench.ui.words import counted
+from workbench.ui.style.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import arrangements, choice
 from workbench.workspace.rows import Run

@@ -11,8 +11,6 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QStackedWidget, QWidget
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.reports.templates import templates
-from workbench.ui.concern import Concern
-from workbench.ui.in_order import InOrder
 from workbench.ui.pages.report.choices import FormatChoices, NumberChoices, SectionChoices
 from workbench.ui.pages.report.model import ReportModel, Stored, offered_numbers, read_stored
 from workbench.ui.pages.report.preview import Preview
@@ -20,16 +18,18 @@ from workbench.ui.pages.report.preview_drawing import SETTLE, PreviewDrawing
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.pages.report.written_files import WrittenFiles
-from workbench.ui.process_work import ProcessWork
-from workbench.ui.report_offer import ReportOffer
-from workbench.ui.session import Session
+from workbench.ui.state.concern import Concern
+from workbench.ui.state.in_order import InOrder
+from workbench.ui.state.process_work import ProcessWork
+from workbench.ui.state.report_offer import ReportOffer
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.scrolled import ScrolledPart
-from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import store_choice
 

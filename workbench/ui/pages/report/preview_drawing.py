@@ -12,8 +12,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.report.model import preview_text
 from workbench.ui.pages.report.preview import Preview
-from workbench.ui.process_work import ProcessWork
-from workbench.ui.session import Session
+from workbench.ui.state.process_work import ProcessWork
+from workbench.ui.state.session import Session
 
 SETTLE = 600  # ms without a change before the preview is drawn again
 DPI = 138  # of the pages as they are drawn: sharp up to a zoom of 150%

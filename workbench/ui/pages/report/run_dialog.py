@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.entries.catalog import Catalog
+from workbench.ui.style.words import SEARCH_RUNS, state_word
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import SEARCH_RUNS, state_word
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import names_of
 

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 
 from workbench.problem import Problem
 from workbench.reports.templates import Template, templates
-from workbench.ui.in_order import InOrder
-from workbench.ui.session import Session
+from workbench.ui.state.in_order import InOrder
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption

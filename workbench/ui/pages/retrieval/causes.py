@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.numerals import significant
 from workbench.results.explanations import Explanation, FailedQueries
-from workbench.ui.words import NO_VALUE, counted
+from workbench.ui.style.words import NO_VALUE, counted
 from workbench.workspace.rows import Neighbour
 
 if TYPE_CHECKING:  # reading lists, and lists name these causes

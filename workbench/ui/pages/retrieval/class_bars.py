@@ -29,13 +29,13 @@ from PySide6.QtWidgets import (
 
 from workbench.colours import class_colours
 from workbench.numerals import percentage
-from workbench.ui import theme
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.class_scores import MEASURES, ORDERS, ClassListing
-from workbench.ui.theme import Theme
+from workbench.ui.style import theme
+from workbench.ui.style.theme import Theme
+from workbench.ui.style.words import counted, percent
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, names_near, plain_tip, shortened
-from workbench.ui.words import counted, percent
 
 WIDTH = 236  # px at 100% text
 DOT, SIDE, GAP, THICK = 8, 8, 8, 8  # px: a dot, left and right of a row, between its parts, height of a bar

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 
 from workbench.ui.pages.retrieval.class_bars import WIDTH, ClassBars
 from workbench.ui.pages.retrieval.query_list import QueryList
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 
 CENTRE = 560  # px at 100% text that query and neighbours need beside both columns
 AT_THE_RIGHT, IN_THE_LIST = "retrieval/classes", "retrieval/classes-in-list"  # in the preferences: whether shown there

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QTableView, QWidget
 from workbench.files.spreadsheet import pasted
 from workbench.numerals import percentage
 from workbench.results.explanations import ConfusedPair
-from workbench.ui import theme
+from workbench.ui.style import theme
+from workbench.ui.style.words import percent
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.heat import mixed
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import percent
 
 Index = QModelIndex | QPersistentModelIndex
 MOST = 40  # classes on a side

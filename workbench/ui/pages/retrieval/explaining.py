@@ -13,8 +13,8 @@ from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.failure_source import FailureSource
 from workbench.ui.pages.retrieval.mistakes_dialog import MistakesDialog
 from workbench.ui.pages.retrieval.result import Result
-from workbench.ui.session import Session
-from workbench.ui.tasks import Task
+from workbench.ui.state.session import Session
+from workbench.ui.state.tasks import Task
 from workbench.ui.widgets.pictures import shared_loader
 
 

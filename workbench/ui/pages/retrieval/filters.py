@@ -8,7 +8,7 @@ from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES
 from workbench.ui.pages.retrieval.similarities import Range, Similarities
-from workbench.ui.sample_rows import SampleRows
+from workbench.ui.state.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 
 TAG = "tag:"  # before a tag, among the keys of options

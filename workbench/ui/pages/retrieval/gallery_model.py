@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from workbench.numerals import percentage
 from workbench.problem import Problem
-from workbench.ui.words import counted, short_time
+from workbench.ui.style.words import counted, short_time
 
 Plain = dict[str, Any]
 Take = Callable[[Plain], None]

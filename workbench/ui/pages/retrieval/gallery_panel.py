@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QProgressBar, QSpinBox, QT
 
 from workbench.problem import Problem
 from workbench.searching.facts import described
-from workbench.ui.activity import ActivityItem
-from workbench.ui.analysis import AnalysisClient
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.gallery_model import SHOWN, USUAL, Change, GallerySearch, Plain, Take
-from workbench.ui.process_work import ProcessWork, process_of
-from workbench.ui.session import Session
+from workbench.ui.state.activity import ActivityItem
+from workbench.ui.state.analysis import AnalysisClient
+from workbench.ui.state.process_work import ProcessWork, process_of
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import duration
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
@@ -23,7 +24,6 @@ from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.row_table import select_rows
-from workbench.ui.words import duration
 from workbench.workspace.folders.run_folders import folder_of
 
 SERVER = "workbench.searching.server"

@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixma
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from workbench.numerals import minus
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace.rows import Neighbour
 

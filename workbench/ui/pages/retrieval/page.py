@@ -9,8 +9,6 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
 from workbench.running.text_search import TextAnswer
-from workbench.ui.in_parts import Parts, begun
-from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.class_bars import ClassBars
 from workbench.ui.pages.retrieval.class_place import ClassPlace
@@ -27,7 +25,9 @@ from workbench.ui.pages.retrieval.tagging import Tagging
 from workbench.ui.pages.retrieval.view_fields import Listed, list_again, listed_now, words_of
 from workbench.ui.pages.retrieval.views import RetrievalViews
 from workbench.ui.pages.retrieval.words_row import WordsRow
-from workbench.ui.session import Session
+from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.in_turns import InTurns
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.evaluation_hint import EvaluationHint

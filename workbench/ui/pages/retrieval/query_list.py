@@ -16,7 +16,7 @@ from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.listing import AP, CLASS, FIRST_HIT
 from workbench.ui.pages.retrieval.query_table import THUMBNAIL, QueryTable
 from workbench.ui.pages.retrieval.similarity_filter import SimilarityFilter
-from workbench.ui.theme import Theme
+from workbench.ui.style.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label

@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.results.explanations import Standing
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import ElidedLabel, label
 

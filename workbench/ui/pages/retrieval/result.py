@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.numerals import percentage
 from workbench.results.explanations import Standing
-from workbench.ui import theme
 from workbench.ui.pages.retrieval.card_grid import CardArea, CardGrid
 from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
 from workbench.ui.pages.retrieval.other_grid import OtherGrid, first_hit
 from workbench.ui.pages.retrieval.rank_strip import RankStrip
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText

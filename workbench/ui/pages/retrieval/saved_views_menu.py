@@ -7,11 +7,11 @@ from functools import partial
 from PySide6.QtWidgets import QInputDialog, QMenu, QToolButton, QWidget
 
 from workbench.progress import Progress
-from workbench.ui.icons import icon
 from workbench.ui.pages.retrieval.view_fields import Listed
-from workbench.ui.question import Question
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.style.icons import icon
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.question import Question
 from workbench.workspace.saved_views import LONGEST, SavedView, all_views, put
 
 

@@ -4,11 +4,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
-from workbench.ui import theme
-from workbench.ui.icons import icon
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.similarities import Range, Similarities
-from workbench.ui.theme import Theme
+from workbench.ui.style import theme
+from workbench.ui.style.icons import icon
+from workbench.ui.style.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label

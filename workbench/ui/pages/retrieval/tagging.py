@@ -11,7 +11,7 @@ from workbench.results.leaving_out import LeftOut, without_samples
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.result import Result
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.workspace.sample_tags import LONGEST
 
 USUAL = "label wrong"

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from workbench.ui.pages.retrieval.deployment.panel import DeployPanel
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 
 
 class RetrievalViews(QTabWidget):

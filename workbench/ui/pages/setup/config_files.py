@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.settings.presets import Preset
-from workbench.ui.session import Session
-from workbench.ui.words import CONFIGS
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import CONFIGS
 
 
 class ConfigFiles:

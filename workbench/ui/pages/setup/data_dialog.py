@@ -22,9 +22,9 @@ from workbench.charts import Chart, Marks
 from workbench.files.spreadsheet import pasted
 from workbench.ui.pages.setup.preflight_card import pixmap
 from workbench.ui.plots.chart_view import ChartView
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import counted
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection

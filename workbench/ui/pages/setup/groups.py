@@ -7,18 +7,18 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.entries.catalog import listed
-from workbench.ui.field_words import help_lines, title_of
-from workbench.ui.icons import icon
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.essentials import cell_of, room
 from workbench.ui.pages.setup.fields import GROUPS, Field
 from workbench.ui.pages.setup.repairs import repairs
+from workbench.ui.style.field_words import help_lines, title_of
+from workbench.ui.style.icons import icon
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.form import FieldRow, Fix, ParamsForm
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
-from workbench.ui.words import counted
 
 ESSENTIALS = "Essentials"
 SIDES = 40  # px beside the fields of a card

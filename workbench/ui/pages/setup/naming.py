@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.ui.field_words import Field, in_words, title_of
+from workbench.ui.style.field_words import Field, in_words, title_of
 
 MOST = 3  # settings that are named
 LONGEST = 190  # characters; seed and fold of a run come behind

@@ -23,8 +23,8 @@ from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.pages.setup.repairs import missing
 from workbench.ui.pages.setup.start_column import COPY, StartColumn
 from workbench.ui.pages.setup.verdict import NO_VERDICT, Refused, judged
-from workbench.ui.session import Session
-from workbench.ui.tab_order import order_regions
+from workbench.ui.state.session import Session
+from workbench.ui.style.tab_order import order_regions
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label

@@ -10,7 +10,7 @@ from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.progress import Progress
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.labels import label
 
 

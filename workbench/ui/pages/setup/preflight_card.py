@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QPro
 
 from workbench.numerals import byte_size, percentage
 from workbench.problem import Problem
-from workbench.ui import theme
-from workbench.ui.icons import icon
+from workbench.ui.style import theme
+from workbench.ui.style.icons import icon
+from workbench.ui.style.words import NO_VALUE, THIN, counted, device_name, duration, memory, pace, short_time, unbroken
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.tile import Tile
-from workbench.ui.words import NO_VALUE, THIN, counted, device_name, duration, memory, pace, short_time, unbroken
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.settings import checks
-from workbench.ui.field_words import title_of
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.fields import GROUPS
 from workbench.ui.pages.setup.repairs import Repair, missing, repairs
-from workbench.ui.words import counted
+from workbench.ui.style.field_words import title_of
+from workbench.ui.style.words import counted
 
 NAMED = 3  # fields that a summary names
 Refused = tuple[RunConfig, Problem]  # what Preflight found impossible, and why

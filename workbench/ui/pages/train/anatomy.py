@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import significant
-from workbench.ui.in_parts import Parts, begun
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.scrolled import Scrolled
-from workbench.ui.words import counted
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 METHODS = (

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from workbench.numerals import minus
 from workbench.ui.pages.train.geometry_plots import STAR
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
-from workbench.ui.theme import Tokens
+from workbench.ui.style.theme import Tokens
+from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.labels import plain_tip, shortened
-from workbench.ui.words import NO_VALUE
 
 NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number
 ABOVE, BELOW, ROW_PX = 4, 18, 14  # px above and below the cells, and of a row at least, so that no name is cut

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.numerals import percentage
-from workbench.ui.words import short_time
+from workbench.ui.style.words import short_time
 
 Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
 FEED, MEMORY = "batch/feed_wait", "system/memory"

@@ -8,10 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.colours import OKABE_ITO
-from workbench.ui.in_parts import Parts, begun
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.plots.curve_plot import CurvePlot, Series
-from workbench.ui.theme import SERIES
+from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.style.theme import SERIES
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Evaluation, Run, recalls
 

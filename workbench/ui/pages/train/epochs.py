@@ -8,8 +8,8 @@ from PySide6.QtGui import QFont
 
 from workbench.events import score_of
 from workbench.numerals import percentage
+from workbench.ui.style.words import percent
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.words import percent
 from workbench.workspace.rows import Evaluation, recalls, wider_labels
 
 Index = QModelIndex | QPersistentModelIndex

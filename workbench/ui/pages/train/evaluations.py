@@ -6,14 +6,14 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
-from workbench.ui import theme
-from workbench.ui.icons import icon
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.preferences import Preferences
+from workbench.ui.style import theme
+from workbench.ui.style.icons import icon
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.row_table import head_width, select_rows
-from workbench.ui.words import counted
 from workbench.workspace.rows import Evaluation
 
 ROW_PX = 24

@@ -15,8 +15,8 @@ from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Line, LinesPlot, RidgePlot
 from workbench.ui.pages.train.geometry_tiles import GeometryTiles
 from workbench.ui.plots.painted_plot import PaintedPlot
-from workbench.ui.session import Session
-from workbench.ui.tasks import Task
+from workbench.ui.state.session import Session
+from workbench.ui.state.tasks import Task
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label, restyle

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import significant
-from workbench.ui import theme
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.plots.steady_view import NARROWEST, is_narrow
 from workbench.ui.plots.value_scale import LINEAR, MOST_TICKS, in_decimals, ticks, written
-from workbench.ui.theme import Tokens
+from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
 BETWEEN, LINE = 28, 13  # px from an entry of the legend to the next, and to a second line of it

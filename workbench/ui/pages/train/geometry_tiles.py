@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QWidget
 from workbench.colours import OKABE_ITO
 from workbench.evaluation.health import Look
 from workbench.numerals import significant
-from workbench.ui.theme import SERIES
+from workbench.ui.style.theme import SERIES
+from workbench.ui.style.words import percent
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.tile import Tile
-from workbench.ui.words import percent
 from workbench.workspace.rows import Evaluation
 
 

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QW
 
 from workbench.config import IMPORTED
 from workbench.control import Control
-from workbench.ui.icons import icon
-from workbench.ui.page_stack import PAGES
+from workbench.ui.state.page_info import PAGES
+from workbench.ui.style.icons import icon
+from workbench.ui.style.words import PAUSE, RESUME, STATES, STOP, epoch_at_work, is_ending_now, where, work_word
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
-from workbench.ui.words import PAUSE, RESUME, STATES, STOP, epoch_at_work, is_ending_now, where, work_word
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar

@@ -7,7 +7,7 @@ import numpy as np
 from workbench.numerals import percentage
 from workbench.ui.pages.train.costs import FEED, StepCost
 from workbench.ui.pages.train.load_charts import CHARTS, LoadChart
-from workbench.ui.words import short_time
+from workbench.ui.style.words import short_time
 
 STEP = CHARTS[-1]  # parts of a step: what they are is known from the costs of a step
 FINE = 10  # figures below it have a decimal, and those below 1 two where they need them

@@ -7,8 +7,8 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLabel
 
 from workbench.running.gpus import Gpu, gpus
-from workbench.ui.session import Session
-from workbench.ui.words import memory
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import memory
 
 LOOK_EVERY = 2000  # ms
 UNBOUNDED = 2**24 - 1  # px: what Qt takes for no limit

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from workbench.charts import Chart
 from workbench.problem import Problem
-from workbench.ui.in_parts import Parts, begun
+from workbench.ui.actions.run_config import offer_settings
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curve_options import CurveOptions
 from workbench.ui.pages.train.curves import Curves
@@ -20,8 +20,8 @@ from workbench.ui.pages.train.reading import NEEDED, read_curves, sure_recalls
 from workbench.ui.pages.train.system import SystemPanel
 from workbench.ui.pages.train.tiles import Tiles
 from workbench.ui.plots.curve_plot import CurvePlot
-from workbench.ui.run_config import offer_settings
-from workbench.ui.session import Session
+from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.card import EmptyHint
 from workbench.workspace.rows import Evaluation

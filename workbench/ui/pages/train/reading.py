@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from workbench.numerals import percentage, significant
-from workbench.ui.words import counted
+from workbench.ui.style.words import counted
 from workbench.workspace.rows import Run
 
 Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]

@@ -6,19 +6,19 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from workbench.ui import theme
 from workbench.ui.pages.train.costs import PARTS, StepCost, read_costs, written
 from workbench.ui.pages.train.load_charts import CHARTS, COLOURS, LoadChart
 from workbench.ui.pages.train.load_words import figures_of
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.style import theme
+from workbench.ui.style.words import device_of, short_time
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
-from workbench.ui.words import device_of, short_time
 from workbench.workspace.rows import Run
 
 BAR_PX, SWATCH = 10, 10

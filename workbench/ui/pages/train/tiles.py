@@ -5,9 +5,9 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.numerals import significant
-from workbench.ui.theme import SERIES
+from workbench.ui.style.theme import SERIES
+from workbench.ui.style.words import THIN, device_of, duration, memory, pace, percent, short_time
 from workbench.ui.widgets.tile import Tile
-from workbench.ui.words import THIN, device_of, duration, memory, pace, percent, short_time
 from workbench.workspace.rows import Evaluation, Run
 
 

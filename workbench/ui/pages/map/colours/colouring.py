@@ -7,11 +7,11 @@ import numpy as np
 from workbench.colours import NEUTRAL, class_colours, rgb
 from workbench.numerals import significant
 from workbench.projection.coordinates import has_coordinates
-from workbench.ui import theme
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.groups import Groups, Scale
 from workbench.ui.pages.map.colours.kept_groups import kept_groups
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.style import theme
 
 COLOURINGS = {
     "class": "Class",

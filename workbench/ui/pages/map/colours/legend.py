@@ -28,9 +28,9 @@ from workbench.ui.pages.map.colours.legend_row import (
     LegendRow,
 )
 from workbench.ui.pages.map.look import LookControls
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label, plain_tip
-from workbench.ui.words import counted
 
 MEASURED = 200  # names that are measured: the longest decides whether there is room for bars
 Index = QModelIndex | QPersistentModelIndex

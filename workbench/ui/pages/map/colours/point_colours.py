@@ -8,12 +8,12 @@ from PySide6.QtCore import QObject, Signal
 from workbench.numerals import significant
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui import theme
 from workbench.ui.pages.map.colours.colouring import OWN, grouped
 from workbench.ui.pages.map.colours.columns import Column, read_column
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 
 KEPT = 16  # columns that are kept: the newest
 Key = tuple[int, str]  # evaluation and colouring

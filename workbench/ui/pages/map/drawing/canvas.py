@@ -6,7 +6,6 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QTransform
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
-from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.class_names import AT_ONCE, ClassNames
 from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud
@@ -21,6 +20,7 @@ from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.drawing.thumbnails import Loader, Thumbnails
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.model import Camera, Look
+from workbench.ui.style import theme
 
 REACH = 12  # px: within this distance the pointer hovers or clicks a point
 REST = 60  # ms after a movement until the points in view are counted and pictures requested

@@ -9,12 +9,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.cover import Cover, evenly
 from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.point_classes import centres_of
+from workbench.ui.style import theme
 from workbench.ui.widgets.labels import shortened
 
 TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, padding at its sides, largest width at 100% text

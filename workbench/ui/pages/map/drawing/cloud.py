@@ -12,7 +12,6 @@ from PySide6.QtCore import QRect, QRectF, QTimer
 from PySide6.QtGui import QImage, QPainter, QRegion, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.extent import bounds, box_of, diameter
 from workbench.ui.pages.map.drawing.shapes import paint_shapes
@@ -30,6 +29,7 @@ from workbench.ui.pages.map.drawing.stamps import (
 )
 from workbench.ui.pages.map.drawing.view_picture import Picture
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.style import theme
 
 SMOOTH_UP_TO = 8_000  # up to this many points in view are antialiased, each drawn separately
 OPACITY = 0.7  # of points, unless the user sets another

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 from workbench.jobs.newest import Newest
 from workbench.progress import Progress
 from workbench.projection.density import Contour, contours
-from workbench.ui import theme
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 
 OUTERMOST, INNERMOST = 90, 230  # opacity of 255
 

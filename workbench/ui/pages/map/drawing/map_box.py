@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 STEP = 2.5  # px between two corners of a lasso
 PADDING = 0.06  # of the map, on each side

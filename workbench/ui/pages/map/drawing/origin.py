@@ -4,7 +4,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 
 class Origin:

@@ -8,7 +8,7 @@ from workbench.progress import Progress
 from workbench.projection.trust import NEIGHBOURS
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.workspace.ranking import read_ranking
 
 

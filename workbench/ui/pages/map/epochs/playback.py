@@ -6,12 +6,12 @@ from PySide6.QtCore import QObject
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.activity import ActivityItem
-from workbench.ui.analysis import Request
 from workbench.ui.pages.map.epochs.chain import Chain, read_chain
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
 from workbench.ui.pages.map.model import Change, MapModel
-from workbench.ui.session import Session
+from workbench.ui.state.activity import ActivityItem
+from workbench.ui.state.analysis import Request
+from workbench.ui.state.session import Session
 
 
 class Playback(QObject):

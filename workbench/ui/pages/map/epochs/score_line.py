@@ -5,10 +5,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSlider, QStyle, QWidget
 
-from workbench.ui import theme
 from workbench.ui.pages.map.epochs.timeline import Timeline
+from workbench.ui.style import theme
+from workbench.ui.style.words import percent
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.words import percent
 
 TALL, EDGE, DOT = (
     30,

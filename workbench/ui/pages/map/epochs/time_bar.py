@@ -7,14 +7,14 @@ from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
-from workbench.ui.icons import icon
 from workbench.ui.pages.map.epochs.score_line import ScoreLine
 from workbench.ui.pages.map.epochs.timeline import Timeline
 from workbench.ui.pages.map.tool_row import tool_action
+from workbench.ui.style.icons import icon
+from workbench.ui.style.words import PAUSE
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel
-from workbench.ui.words import PAUSE
 
 STEPS = 100  # of the slider between two epochs
 TICK = 33  # ms: 30 frames a second

@@ -8,7 +8,7 @@ import numpy as np
 from workbench.numerals import percentage
 from workbench.projection.islands import clusters_in
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.words import counted
+from workbench.ui.style.words import counted
 
 MOST = 6  # clusters that are named; of more, the largest
 FEW = 20  # images of a cluster are counted by class, unless they are fewer than one for this many classes: then sorted

@@ -5,7 +5,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from workbench.ui.pages.map.model import MapModel
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 
 MOST = 200  # steps that are kept

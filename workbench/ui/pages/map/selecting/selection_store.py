@@ -10,9 +10,9 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.session import Session
-from workbench.ui.tasks import Task
-from workbench.ui.work import GRACE
+from workbench.ui.state.session import Session
+from workbench.ui.state.tasks import Task
+from workbench.ui.state.work import GRACE
 from workbench.workspace.selections import Selection, all_selections, checked, put
 
 log = logging.getLogger(__name__)

@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
 from workbench.exchange.selected_images import Written, safe, write_links, write_table
 from workbench.progress import Progress
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import counted
 from workbench.workspace.selections import LONGEST, LONGEST_NOTE, Selection
 
 SIZE = (640, 400)  # px at 100% text

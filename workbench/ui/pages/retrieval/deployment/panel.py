@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView,
 
 from workbench.problem import Problem
 from workbench.results.stored import fitted_sentence
-from workbench.ui.concern import of_page
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import MILLION, STORE_TITLES, rows_of, store_cells, written_store
 from workbench.ui.pages.retrieval.deployment.threshold import ROW_PX, ThresholdSide
-from workbench.ui.process_work import ProcessWork, process_of
-from workbench.ui.session import Session
+from workbench.ui.state.concern import of_page
+from workbench.ui.state.process_work import ProcessWork, process_of
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import minus
-from workbench.ui import theme
 from workbench.ui.pages.retrieval.deployment.store_titles import DOT, Mark, placed
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
-from workbench.ui.theme import Tokens
+from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
 RING, REACH = 9, 14  # px

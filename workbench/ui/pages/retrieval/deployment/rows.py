@@ -5,7 +5,7 @@ from math import log
 from typing import Any
 
 from workbench.numerals import minus
-from workbench.ui.words import NO_VALUE
+from workbench.ui.style.words import NO_VALUE
 
 MILLION = 1_000_000
 STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %")

@@ -7,9 +7,9 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QHeaderView, QTableView, QWidget
 
 from workbench.numerals import percentage
-from workbench.ui import theme
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deployment.plots import PairsPlot
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from workbench.ui.pages.retrieval.triage.model import SHOWN, TriageModel
 from workbench.ui.pages.retrieval.triage.words import claim, evidence
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption

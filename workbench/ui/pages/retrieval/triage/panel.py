@@ -18,7 +18,7 @@ from workbench.ui.pages.retrieval.triage.card import SuspectCard
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.retrieval.triage.model import ALL, DONE, TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.summary import ANSWERED, TriageSummary
-from workbench.ui.session import Session
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import EmptyHint

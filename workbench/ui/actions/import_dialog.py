@@ -1,0 +1,172 @@
+"""The import dialog: embeddings of a model trained elsewhere, their labels and, perhaps, images."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QDialog, QFormLayout, QLineEdit, QWidget
+
+from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
+from workbench.exchange.tables import ENDINGS
+from workbench.problem import Problem
+from workbench.ui.state.process_work import ProcessWork, process_of
+from workbench.ui.state.session import Session
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.buttons import button, button_row
+from workbench.ui.widgets.editors import ChoiceEditor, LineEditor, PathEditor
+from workbench.ui.widgets.labels import label, restyle
+
+WIDTH = 640  # px at 100% text
+HELP = {
+    "embeddings": ".npy [n, d]; .npz with embeddings and labels; .csv, .tsv or .parquet with a row for each sample",
+    "labels": ".npy [n], or a table with the columns label and path; empty if the file above has labels",
+    "images": "Folder from which the column path starts; empty without images",
+    "array": "Instead of a folder: .npy of uint8 [n, height, width] or [n, height, width, 3]",
+}
+
+
+class ImportDialog(QDialog):
+    """Stays open until the run is made, and shows what is wrong with the files."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Import embeddings")
+        self._session = session
+        self._work: ProcessWork | None = None
+        self.places = {
+            "embeddings": PathEditor("file", []),
+            "labels": PathEditor("file", []),
+            "images": PathEditor("folder", []),
+            "array": PathEditor("file", []),
+        }
+        self.said = {key: label(words, "caption", wrap=True) for key, words in HELP.items()}
+        self.name = QLineEdit(placeholderText="Name of the file of embeddings")
+        self.image_size = LineEditor("integer")
+        self.image_size.set_value(IMAGE_SIZE)
+        self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
+        self.only_search = QCheckBox("Search only: any number of rows; no metrics, map or images (.npy files)")
+        self.state = label(
+            "Embeddings of a model trained elsewhere become a run with map, retrieval and report.", "muted", wrap=True
+        )
+        self.cancel, self.start = button("Cancel"), button("Import", "download-simple", "primary")
+        self._build()
+        for editor in self.places.values():
+            editor.edited.connect(self._check)
+        self.image_size.edited.connect(self._check)
+        self.only_search.toggled.connect(self._check)
+        self.start.clicked.connect(self._start)
+        self.cancel.clicked.connect(self.reject)
+        self._check()
+
+    def _build(self) -> None:
+        form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(4)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        titles = {"embeddings": "Embeddings", "labels": "Labels", "images": "Folder of images", "array": "Images array"}
+        for key, title in titles.items():
+            self.places[key].setAccessibleName(title)
+            form.addRow(title, self.places[key])
+            form.addRow("", self.said[key])
+        self.image_size.setAccessibleName("Image size")
+        form.addRow("Image size", self.image_size)
+        form.addRow("", label("Images of a folder are shown as squares with this side, px", "caption", wrap=True))
+        self.name.setAccessibleName("Name of the run")
+        self.distance.setAccessibleName("Distance")
+        form.addRow("Name", self.name)
+        form.addRow("Distance", self.distance)
+        form.addRow("", self.only_search)
+        in_column(form, self.state, 1, button_row(self.cancel, self.start), on=self, margins=16, spacing=8)
+        self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
+
+    def reject(self) -> None:
+        """Close the dialog and cancel the import."""
+        if self._busy():
+            assert self._work is not None
+            self._work.cancel()
+        super().reject()
+
+    def _busy(self) -> bool:
+        return self._work is not None and not self._work.over
+
+    def _place(self, key: str) -> Path | None:
+        text = str(self.places[key].value()).strip()
+        return Path(text).expanduser() if text else None
+
+    def _check(self) -> None:
+        wrong = self._wrong()
+        places = {key: self._wrong_place(key) for key in self.places}
+        for key, sentence in places.items():
+            self.said[key].setText(sentence or HELP[key])
+            self.said[key].setProperty("role", "error" if sentence else "caption")
+            restyle(self.said[key])
+            self.places[key].setAccessibleDescription(sentence)
+        right = not wrong and not any(places.values())
+        self.start.setEnabled(self._place("embeddings") is not None and right and not self._busy())
+        if wrong:
+            self._say(wrong, "error")
+        elif self.state.property("role") == "error":
+            self._say("", "muted")
+
+    def _wrong_place(self, key: str) -> str:
+        """What is wrong with the path in that field; empty when nothing is."""
+        path = self._place(key)
+        if path is None:
+            return ""
+        if key == "images":
+            return "" if path.is_dir() else f"There is no folder {path}."
+        endings = (".npy",) if key == "array" else ENDINGS
+        if path.suffix.lower() not in endings:
+            return f"{path.name} is not one of {', '.join(endings)}."
+        return "" if path.is_file() else f"There is no file {path}."
+
+    def _wrong(self) -> str:
+        if self.only_search.isChecked() and (self._place("images") or self._place("array")):
+            return "Search-only embeddings have no images: clear that field."
+        if self._place("images") is not None and self._place("array") is not None:
+            return "Images come from a folder or from an array: clear one of the two."
+        size = self.image_size.value()
+        if not isinstance(size, int) or not LEAST_SIZE <= size <= LARGEST_SIZE:
+            return f"The image size must be a whole number, {LEAST_SIZE} to {LARGEST_SIZE:,}."
+        return ""
+
+    def _start(self) -> None:
+        embeddings = self._place("embeddings")
+        if embeddings is None:
+            return
+        fields = {
+            "embeddings": str(embeddings),
+            "labels": str(self._place("labels") or ""),
+            "images": str(self._place("images") or self._place("array") or ""),
+            "name": self.name.text().strip(),
+            "distance": str(self.distance.value()),
+            "image_size": self.image_size.value(),
+            "only_search": self.only_search.isChecked(),
+        }
+        self._say("Importing…", "muted")
+        process = process_of(self._session, "workbench.exchange.server")
+        self._work = ProcessWork(
+            self._session, process, "Import embeddings", "import", fields, self._imported, self._refused, self._ended,
+            ends_process=True,
+        )  # fmt: skip
+        self._check()
+
+    def _ended(self) -> None:
+        """The import has ended, or was cancelled in the Activity panel."""
+        self._say("", "muted")
+        self._check()
+
+    def _imported(self, answer: dict[str, int]) -> None:
+        self._ended()
+        self._session.show_run(answer["run"])
+        self._session.show_page("retrieval" if self.only_search.isChecked() else "map")
+        self.accept()
+
+    def _refused(self, problem: Problem) -> None:
+        self._ended()
+        self._say(str(problem), "error")
+
+    def _say(self, text: str, role: str) -> None:
+        self.state.setText(text)
+        self.state.setProperty("role", role)
+        restyle(self.state)

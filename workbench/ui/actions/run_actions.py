@@ -1,0 +1,300 @@
+"""What can be done with the shown run: from the Run menu, the Runs list and the command palette alike."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoStack
+from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
+
+from workbench.problem import Problem
+from workbench.running.together import parse_devices
+from workbench.ui.actions.exchange_actions import ExchangeActions
+from workbench.ui.actions.run_config import offer_settings
+from workbench.ui.places.actions import PlaceActions
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.run_jobs import DEVICES, OWN_PROCESS
+from workbench.ui.state.session import Session
+from workbench.ui.state.undo import Reversible
+from workbench.ui.style.theme import RUN_COLOUR_NAMES, run_colour
+from workbench.ui.style.words import PAUSE, RESUME, STOP, counted
+from workbench.ui.sweeps.actions import SweepActions
+
+LONGEST_NAME = 200  # letters
+
+
+class RunActions(QObject):
+    """Actions on the shown run. `of_list` are those of the Runs list, `of_menu` those of the Run menu."""
+
+    rename_asked = Signal(int)  # run: its row in the list becomes a field
+
+    def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
+        super().__init__(window)
+        self.undo_stack = QUndoStack(self)
+        self._session, self._window = session, window
+        add = commands.add
+        self.pause = add("run.pause", PAUSE, self._pause, "Ctrl+Shift+Space", "pause")
+        self.stop = add("run.stop", STOP, self._stop, "", "stop")
+        self.end = add("run.cancel", "End the run now…", self._end, "", "x-circle")
+        self.resume = add("run.resume", f"{RESUME} from its checkpoint", self._resume, "", "play")
+        self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
+        self.compare = add("run.compare", "Compare", self._compare, "", "scales")
+        self.tick_all = add("run.tick-all", "Tick all runs shown", None, "", "check")
+        self.untick_all = add("run.untick-all", "Untick all runs", partial(session.ticks.choose, ()))
+        self.rename = add("run.rename", "Rename", self._rename, "F2", "pencil-simple")
+        self.tags = add("run.tags", "Tags…", self._tags, "", "tag")
+        self.note = add("run.note", "Note…", self._note, "", "note")
+        self.colour = add("run.colour", "Colour")
+        self.colour.setMenu(self._colours())
+        self.folder = add("run.folder", "Show its folder", self._folder, "", "folder-open")
+        self.exchange = ExchangeActions(session, commands, window)
+        self.places = PlaceActions(session, commands, window)
+        self.sweeps = SweepActions(session, commands, window)
+        self.trash = add("run.trash", "Move to trash", self._trash, "", "trash")
+        self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
+        self.delete = add("run.delete", "Delete for ever…", self._delete)
+        self.show_trash = add("run.show-trash", "Show the trash", None, checkable=True)
+        self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
+        self.apart = add("run.apart", "Train in a process of its own", None, checkable=True)
+        self.apart.setToolTip(
+            "For runs that start from now on: a crash of torch or CUDA then ends only the run, not the window. "
+            "A process with torch loaded waits for the next run."
+        )
+        self.apart.setChecked(session.preferences.flag(OWN_PROCESS))
+        self.apart.toggled.connect(self._train_apart)
+        self.devices = add("run.devices", "GPUs for the queue…", self._choose_devices)
+        self.devices.setToolTip("Queued runs then train at the same time, one on each of these devices.")
+        self.of_menu = [
+            self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.devices, self.sweeps.show,
+        ]  # fmt: skip
+        self.of_list = [
+            self.compare, self.tick_all, self.untick_all, _line(self),
+            self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
+            self.places.fetch, self.exchange.export, _line(self), self.trash, self.restore, self.delete,
+            self.show_trash, self.empty_trash,
+        ]  # fmt: skip
+        session.run_changed.connect(self.refresh)
+        session.runs_changed.connect(self.refresh)
+        session.workspace_changed.connect(self.refresh)
+        session.workspace_changed.connect(self.undo_stack.clear)
+        session.run_trashed.connect(self._remember_trashed)
+        session.ticks.chosen.connect(self._remember_ticked)
+        session.ticks.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Enable what can be done now."""
+        run = self._session.run()
+        control = self._session.control(run.id) if run else None
+        working, there = control is not None, run is not None
+        in_trash = there and run is not None and run.trashed is not None
+        self.pause.setEnabled(control is not None and control.can_pause)
+        self.pause.setText(RESUME if control is not None and control.paused else PAUSE)
+        self.stop.setEnabled(working and run is not None and run.status != "queued")
+        self.end.setEnabled(working)
+        self.resume.setEnabled(self._session.can_resume() and not in_trash)
+        self.places.refresh()
+        ticked = bool(self._session.ticks.runs)
+        self.compare.setEnabled(there or ticked)
+        self.untick_all.setEnabled(ticked)
+        ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
+        for action in (*ones, self.exchange.export):
+            action.setEnabled(there)
+        self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
+        for action in (self.restore, self.delete):
+            action.setEnabled(in_trash)
+
+    def _pause(self) -> None:
+        self._session.toggle_pause()
+        self.refresh()
+
+    def _stop(self) -> None:
+        control = self._session.shown_control()
+        if control is not None:
+            control.stop()
+            self._session.runs_changed.emit()  # every place that names its state says that it is being ended
+
+    def _end(self) -> None:
+        if self._session.run_id is not None:
+            self._session.end_asked.emit(self._session.run_id)
+
+    def _resume(self) -> None:
+        run = self._session.run()
+        if run is not None:
+            self._session.resume_run(run.id)
+
+    def _duplicate(self) -> None:
+        run = self._session.run()
+        if run is not None:
+            self._try(offer_settings, self._session, run, ", changed")
+
+    def _compare(self) -> None:
+        """Show the comparison of the ticked runs; without any the shown run and those of its config are ticked."""
+        session, run_id = self._session, self._session.run_id
+        session.show_page("compare")
+        if session.ticks.runs or run_id is None:
+            return
+        runs, known = session.runs(), session.catalog
+
+        def same_config() -> list[int]:
+            from workbench.comparing.groups import group_of  # late: the window is shown first
+
+            return [run.id for run in group_of(run_id, runs, known)]
+
+        session.read(same_config, session.ticks.choose)
+
+    def _rename(self) -> None:
+        if self._session.run_id is not None:
+            self.rename_asked.emit(self._session.run_id)
+
+    def give_name(self, run_id: int, name: str) -> None:
+        """Rename a run; it can be undone."""
+        run, name = self._session.run(run_id), name[:LONGEST_NAME]
+        if run is not None:
+            rename = self._session.workspace.rename
+            again, back = (partial(self._change, rename, run_id, words) for words in (name, run.name))
+            self.undo_stack.push(Reversible(f"rename of “{run.name}”", again, back))
+
+    def _remember_trashed(self, run_id: int, name: str) -> None:
+        again = partial(self._trash_again, run_id)
+        back = partial(self.bring_back, run_id)
+        self.undo_stack.push(Reversible(f"move of “{name}” to the trash", again, back, done=True))
+
+    def _remember_ticked(self, before: frozenset[int], after: frozenset[int]) -> None:
+        count = len(before ^ after)
+        text = f"{'tick' if len(after) > len(before) else 'untick'} of {counted(count, 'run')}"
+        self.undo_stack.push(
+            Reversible(text, partial(self._tick_again, after), partial(self._tick_again, before), done=True)
+        )
+
+    def _tick_again(self, runs: frozenset[int]) -> None:
+        self._session.ticks.put(run.id for run in self._session.runs() if run.id in runs)
+
+    def _tags(self) -> None:
+        run = self._session.run()
+        if run is None:
+            return
+        workspace = self._session.workspace
+        text, agreed = QInputDialog.getText(
+            self._window, "Tags of the run", "Words, separated by commas", text=", ".join(run.tags)
+        )
+        if agreed and self._session.workspace is workspace:  # else another run may have its number
+            self._change(self._session.workspace.set_tags, run.id, text.split(","))
+
+    def _note(self) -> None:
+        run = self._session.run()
+        if run is None:
+            return
+        workspace = self._session.workspace
+        text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
+        if agreed and self._session.workspace is workspace:
+            self._change(self._session.workspace.set_note, run.id, text)
+
+    def _choose_devices(self) -> None:
+        """Ask which devices the queue may use, and start what can start now."""
+        preferences = self._session.preferences
+        text, agreed = QInputDialog.getText(
+            self._window, "GPUs for the queue",
+            "Devices for queued runs, such as 0,1 for two GPUs: one run trains on each, in a process of its own.\n"
+            "Leave it empty for one run at a time, on the device of its config.",
+            text=preferences.text(DEVICES),
+        )  # fmt: skip
+        if agreed and self._try(self._give_devices, text.strip()):
+            self._session.queue.go_on()
+
+    def _give_devices(self, text: str) -> None:
+        if text:
+            parse_devices(text)
+        self._session.preferences.set_text(DEVICES, text)
+        self._session.keep_spare()
+
+    def _train_apart(self, on: bool) -> None:
+        self._session.preferences.set_flag(OWN_PROCESS, on)
+        self._session.keep_spare()
+
+    def _colours(self) -> QMenu:
+        menu = QMenu(self._window)
+        for index, name in enumerate(RUN_COLOUR_NAMES):
+            swatch = QPixmap(12, 12)
+            swatch.fill(run_colour(index))
+            menu.addAction(QIcon(swatch), name).triggered.connect(partial(self._paint, index))
+        return menu
+
+    def _paint(self, index: int) -> None:
+        if self._session.run_id is not None:
+            self._change(self._session.workspace.set_colour, self._session.run_id, index)
+
+    def _folder(self) -> None:
+        if self._session.run_id is not None:
+            self._try(self._open_folder, self._session.run_id)
+
+    def _open_folder(self, run_id: int) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._session.workspace.folder(run_id))))
+
+    def _trash(self) -> None:
+        run = self._session.run()
+        if run is not None:
+            self._session.trash_run(run.id)
+
+    def _trash_again(self, run_id: int) -> None:
+        self._session.ticks.let_go(run_id)
+        self._change(self._session.workspace.trash, run_id)
+
+    def bring_back(self, run_id: int) -> None:
+        """Take a run out of the trash, show it, and tick it where it was ticked before."""
+        self._session.change(partial(self._session.workspace.restore, run_id), lambda _: self._brought_back(run_id))
+
+    def _brought_back(self, run_id: int) -> None:
+        self._session.ticks.take_back(run_id)
+        self._session.show_run(run_id)
+
+    def _restore(self) -> None:
+        if self._session.run_id is not None:
+            self._change(self._session.workspace.restore, self._session.run_id)
+
+    def _delete(self) -> None:
+        run = self._session.run()
+        if run is None:
+            return
+        text = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
+        if self._sure(f"Delete “{run.name}” for ever?", text, "Delete"):
+            self._session.show_run(None)
+            self._change(self._session.workspace.delete, run.id)
+
+    def _empty_trash(self) -> None:
+        count = len(self._session.trashed_runs())
+        if not count:
+            self._session.notify("The trash is empty.")
+            return
+        if self._sure(f"Delete {counted(count, 'run')} for ever?", "This cannot be undone.", "Delete"):
+            self._session.show_run(None)
+            self._change(self._session.workspace.empty_trash)
+
+    def _sure(self, question: str, text: str, verb: str) -> bool:
+        """Ask; False also where another workspace was opened meanwhile, in which runs have the same numbers."""
+        workspace = self._session.workspace
+        box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", question, parent=self._window)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setInformativeText(text)
+        yes = box.addButton(verb, QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton("Keep", QMessageBox.ButtonRole.RejectRole))
+        box.exec()
+        return box.clickedButton() is yes and self._session.workspace is workspace
+
+    def _change(self, change: Callable[..., object], *values: object) -> None:
+        self._session.change(partial(change, *values))
+
+    def _try(self, change: Callable[..., object], *values: object) -> bool:
+        """Do it, or say why not."""
+        try:
+            change(*values)
+        except Problem as problem:
+            self._session.notify(problem)
+            return False
+        return True
+
+
+def _line(parent: QObject) -> QAction:
+    separator = QAction(parent)
+    separator.setSeparator(True)
+    return separator

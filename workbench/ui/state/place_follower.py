@@ -1,0 +1,128 @@
+"""One place with runs of a workspace: read on a thread while it is followed, and asked to end them."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from workbench.control import Control
+from workbench.places import records
+from workbench.places.contract import Ending
+from workbench.places.following import Following, Looked
+from workbench.places.launching import launcher_of
+from workbench.problem import Problem
+from workbench.ui.state.concern import EVERYWHERE
+from workbench.ui.state.tasks import Task
+from workbench.ui.state.work import Work
+from workbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from workbench.ui.state.placed_runs import PlacedRuns
+
+IN_VIEW, OUT_OF_VIEW = 1000, 3000  # ms between two looks at a place whose run is shown, or is not
+LONGEST = 60_000  # ms between two looks at a place that does not answer
+
+
+class PlaceControl(Control):
+    """Passes the user's requests on to one run at a place."""
+
+    can_pause = False
+
+    def __init__(self, runs: "PlacedRuns", run_id: int) -> None:
+        super().__init__(attended=True)
+        self._runs, self._run_id = runs, run_id
+
+    def stop(self) -> None:
+        """As `Control.stop`."""
+        super().stop()
+        self._runs.end(self._run_id, Ending.AFTER_EPOCH)
+
+    def interrupt(self) -> None:
+        """As `Control.interrupt`."""
+        super().interrupt()
+        self._runs.end(self._run_id, Ending.SAVED)
+
+    def stop_now(self) -> None:
+        """As `Control.stop_now`, with a checkpoint."""
+        self.kept = True
+        self._runs.end(self._run_id, Ending.SAVED)
+
+    def cancel(self) -> None:
+        """As `Control.cancel`."""
+        super().cancel()
+        self._runs.end(self._run_id, Ending.AT_ONCE)
+
+
+class PlaceFollower(QObject):
+    """Looks at one place, on a thread, as long as runs of the workspace work there.
+
+    Its rows are written through a connection of its own, as those of a run of this window are.
+    """
+
+    over = Signal(str)  # the place: nothing more is to come
+
+    def __init__(self, work: Work, workspace: Workspace, name: str, parent: QObject) -> None:
+        super().__init__(parent)
+        self.name = name
+        self.in_view = False
+        self.shown = 0  # the run that the window shows, where it is of this place
+        self._work, self._path = work, workspace.path
+        self._own: Workspace | None = None
+        self._following: Following | None = None
+        self._silent_for = 0  # looks without an answer
+        self._told: set[str] = set()
+        self._closed = False
+        self._task: Task | None = None
+        self._look_again = False  # asked for while a look was under way, which may have come too early
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self.look)
+
+    def look(self) -> None:
+        """Read the place now, or as soon as the read that is under way has ended."""
+        self._timer.stop()
+        self._look_again = self._task is not None
+        if self._task is None and not self._closed:
+            self._task = self._work.run_in_thread(
+                f"Following {self.name}", lambda progress: self._look(), self._looked, self._failed, quiet=True
+            )
+
+    def close(self) -> None:
+        """Stop following; nothing waits for the place any longer."""
+        self._closed = True
+        self._timer.stop()
+
+    def release(self) -> None:
+        """Close the connection, when no look is under way any more."""
+        if self._own is not None:
+            self._own.close()
+            self._own = None
+
+    def _look(self) -> Looked:
+        if self._following is None:
+            place = records.named(self.name)
+            launcher = launcher_of(place, lambda: self._closed)
+            self._own = Workspace(self._path)  # last: the others raise a Problem where the place is gone
+            self._following = Following(self._own, place, launcher)
+        return self._following.look(self.shown)
+
+    def _looked(self, looked: Looked) -> None:
+        self._task = None
+        self._silent_for = self._silent_for + 1 if looked.silent else 0
+        for sentence in looked.problems:
+            if sentence not in self._told:
+                self._told.add(sentence)
+                self._work.notify(sentence, EVERYWHERE)
+        if self._look_again:
+            self.look()
+        elif looked.left or looked.busy:
+            soon = IN_VIEW if self.in_view else OUT_OF_VIEW
+            self._timer.start(min(LONGEST, soon * 2 ** min(self._silent_for, 6)))
+        else:
+            self.over.emit(self.name)
+
+    def _failed(self, problem: Problem) -> None:
+        """The place's record is gone, or the workspace cannot be written now."""
+        self._task = None
+        if str(problem) not in self._told:
+            self._told.add(str(problem))
+            self._work.notify(problem, EVERYWHERE)
+        self._timer.start(LONGEST)

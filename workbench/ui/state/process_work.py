@@ -1,0 +1,84 @@
+"""One request to another process, with its line in the Activity panel and Cancel."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from workbench.jobs import AnalysisProcess
+from workbench.problem import Problem
+from workbench.ui.state.analysis import AnalysisClient
+from workbench.ui.state.session import Session
+
+Answer = dict[str, Any]
+
+
+class ProcessWork:
+    """Sends the request at once; exactly one of `done`, `failed` and `cancelled` follows on the window's thread.
+
+    Args:
+        session: whose workspace it is about.
+        client: of the process that does it.
+        title: in the Activity panel.
+        op: what is asked.
+        fields: of the request, without the workspace.
+        done: called with the answer. failed: called with the Problem. cancelled: called after the user cancelled.
+        ends_process: the process does this alone and ends with it; torch, once loaded, would keep its memory.
+
+    Attributes:
+        item: its line in the Activity panel.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        client: AnalysisClient,
+        title: str,
+        op: str,
+        fields: Answer,
+        done: Callable[[Answer], None],
+        failed: Callable[[Problem], None],
+        cancelled: Callable[[], None],
+        *,
+        ends_process: bool = False,
+    ) -> None:
+        self._done, self._failed, self._cancelled = done, failed, cancelled
+        self.over = False
+        self._client, self._ends_process = client, ends_process
+        self.item = session.activity.add(title, self.cancel)
+        asked = {"workspace": str(session.workspace.path), **fields}
+        try:
+            self._request = client.request(op, asked, self._progress, self._finish, self._fail)
+        except Problem as problem:
+            self._fail(problem)
+
+    def cancel(self) -> None:
+        """Cancel the request; `cancelled` is called. Nothing happens when it has ended."""
+        if self.over:  # its line in the Activity panel may be older than its end
+            return
+        self._request.cancel()
+        self._end()
+        self.item.cancelled()
+        self._cancelled()
+
+    def _progress(self, answer: Answer) -> None:
+        self.item.progress(answer["done"], answer["total"], answer["text"])
+
+    def _finish(self, answer: Answer) -> None:
+        self._end()
+        self.item.finish()
+        self._done(answer)
+
+    def _fail(self, problem: Problem) -> None:
+        self._end()
+        self.item.fail(str(problem))
+        self._failed(problem)
+
+    def _end(self) -> None:
+        self.over = True
+        if self._ends_process:
+            self._client.end()
+
+
+def process_of(session: Session, module: str) -> AnalysisClient:
+    """A new process that runs a server module; it ends with the session at the latest."""
+    return AnalysisClient(session, partial(AnalysisProcess, module=module))

@@ -1,0 +1,65 @@
+"""Undo and redo in the Edit menu: of the page that is shown, when it has an `undo_stack`, else of the list of runs."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QKeySequence, QUndoCommand, QUndoGroup, QUndoStack
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.state.commands import Commands
+from workbench.ui.style.icons import icon
+
+UNDO = QKeySequence("Ctrl+Z")
+
+
+class Reversible(QUndoCommand):
+    """Something done to runs that can be taken back.
+
+    Args:
+        text: what was done, for the Undo command.
+        again: does it; not called at first where it is `done` already.
+        back: takes it back.
+    """
+
+    def __init__(self, text: str, again: Callable[[], object], back: Callable[[], object], done: bool = False) -> None:
+        super().__init__(text)
+        self._again, self._back, self._done = again, back, done
+
+    def redo(self) -> None:
+        """Do it, again where it was taken back."""
+        if not self._done:
+            self._again()
+        self._done = False
+
+    def undo(self) -> None:
+        """Take the action back by calling `back`."""
+        self._back()
+
+
+class UndoCommands(QObject):
+    """The commands "edit.undo" and "edit.redo"; disabled when the page has nothing to undo or redo."""
+
+    def __init__(self, commands: Commands, window: QWidget, runs: QUndoStack) -> None:
+        super().__init__(window)
+        self.group = QUndoGroup(self)
+        self.group.addStack(runs)
+        self._runs = runs
+        undo, redo = self.group.createUndoAction(window, "Undo"), self.group.createRedoAction(window, "Redo")
+        for action, keys, drawn, key in ((undo, "Ctrl+Z", "arrow-u-up-left", "edit.undo"),
+                                         (redo, "Ctrl+Shift+Z", "arrow-u-up-right", "edit.redo")):  # fmt: skip
+            action.setShortcut(QKeySequence(keys))
+            action.setIcon(icon(drawn, "muted"))
+            window.addAction(action)
+            commands.adopt(key, action)
+
+    def follow(self, page: QWidget) -> None:
+        """Undo what was done on this page."""
+        stack = getattr(page, "undo_stack", None)
+        if isinstance(stack, QUndoStack) and stack not in self.group.stacks():
+            self.group.addStack(stack)
+        own_keys = any(action.shortcut() == UNDO for action in page.actions())  # undoes what it edits by itself
+        active = stack if isinstance(stack, QUndoStack) else None if own_keys else self._runs
+        if active is not None:
+            self.group.setActiveStack(active)
+        elif (before := self.group.activeStack()) is not None:
+            before.setActive(False)

@@ -1,0 +1,68 @@
+"""The slim bar under the menus: the pages with icon and name, and at its end the run that is shown."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QPixmap
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from workbench.ui.state.session import Session
+from workbench.ui.style import theme
+from workbench.ui.style.icons import SIZE
+from workbench.ui.style.words import epoch_at_work, work_word
+from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.buttons import BESIDE
+from workbench.ui.widgets.epoch_chooser import EpochChooser
+from workbench.ui.widgets.labels import ElidedLabel
+
+
+class Rail(QToolBar):
+    """One checkable button per page, from the same actions as the View menu."""
+
+    def __init__(self, session: Session, pages: list[QAction], parent: QWidget | None = None) -> None:
+        super().__init__("Pages", parent)
+        self.setObjectName("rail")
+        self.setMovable(False)
+        self.setIconSize(QSize(SIZE + BESIDE, SIZE))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._session = session
+        for action in pages:
+            self.addWidget(self._button(action))
+        self._dot = QLabel()
+        self._dotted = ""  # the colour of the dot
+        self.evaluation = EpochChooser(session)
+        self.run = ElidedLabel("", "muted", Qt.TextElideMode.ElideMiddle)
+        self.run.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.run.setAccessibleName("Shown run")
+        self.addWidget(self._make_end())
+        session.run_changed.connect(self.refresh)
+        session.runs_changed.connect(self.refresh)
+        session.theme.changed.connect(self.refresh)
+        self.refresh()
+
+    def _make_end(self) -> QWidget:
+        end = QWidget()
+        end.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        in_row((self.run, 1), self._dot, self.evaluation, on=end, margins=(16, 0, 4, 0), spacing=8)
+        return end
+
+    def _button(self, action: QAction) -> QToolButton:
+        button = QToolButton()
+        button.setDefaultAction(action)
+        button.setProperty("rail", "true")
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return button
+
+    def refresh(self) -> None:
+        """Name the shown run and its state."""
+        run = self._session.run()
+        self._dot.setVisible(run is not None)
+        if run is None:
+            self.run.setText("No run selected")
+            return
+        if (colour := theme.run_colour(run.colour)) != self._dotted:
+            self._dotted = colour
+            dot = QPixmap(10, 10)
+            dot.fill(colour)
+            self._dot.setPixmap(dot)
+        epoch = f", epoch {epoch_at_work(run)} / {run.epochs}" if run.status == "running" and run.epochs else ""
+        self.run.setText(f"{run.name}: {work_word(run, self._session.control(run.id)).lower()}{epoch}")

@@ -1,0 +1,101 @@
+"""The table of commands and their keys, to read and to change."""
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLineEdit,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from workbench.ui.state.commands import Commands
+from workbench.ui.style import theme
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.labels import label
+
+
+class _Row(QObject):
+    """Keeps one command's editor and its command together."""
+
+    def __init__(self, key: str, dialog: "ShortcutsDialog") -> None:
+        super().__init__(dialog)
+        self.key, self._dialog = key, dialog
+        title = dialog.commands.title(key)
+        self.edit = QKeySequenceEdit(dialog.commands.shortcut(key))
+        self.edit.setMaximumSequenceLength(1)
+        self.edit.setClearButtonEnabled(True)
+        self.edit.setAccessibleName(f"Shortcut of {title}")
+        self.reset = icon_button("arrow-counter-clockwise", f"Reset the shortcut of {title}")
+        self.edit.keySequenceChanged.connect(self._edited)
+        self.reset.clicked.connect(self._reset)
+
+    def _edited(self, sequence: QKeySequence) -> None:
+        self._dialog.commands.set_shortcut(self.key, sequence)
+
+    def _reset(self) -> None:
+        self._dialog.commands.set_shortcut(self.key, self._dialog.commands.default(self.key))
+
+
+class ShortcutsDialog(QDialog):
+    """Every command with an editor for its keys; keys that two commands share are named."""
+
+    def __init__(self, commands: Commands, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.commands = commands
+        self.rows = [_Row(key, self) for key in sorted(commands, key=lambda key: (commands.group(key), key))]
+        self.search = QLineEdit(placeholderText="Find a command or a key")
+        self.search.setAccessibleName("Find a command")
+        self.table = QTableWidget(len(self.rows), 5)
+        self.table.setAccessibleName("Keyboard shortcuts")
+        self.table.setHorizontalHeaderLabels(["Where", "Command", "Keys", "", "Also used by"])
+        self._build()
+        self.search.textChanged.connect(self._filter)
+        commands.changed.connect(self._refresh)
+        self._refresh()
+
+    def _build(self) -> None:
+        self.table.verticalHeader().hide()
+        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table.verticalHeader().setDefaultSectionSize(theme.text_px(36))
+        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
+        self.table.setShowGrid(False)
+        for index, row in enumerate(self.rows):
+            self.table.setItem(index, 0, QTableWidgetItem(self.commands.group(row.key)))
+            self.table.setItem(index, 1, QTableWidgetItem(self.commands.title(row.key)))
+            self.table.setCellWidget(index, 2, row.edit)
+            self.table.setCellWidget(index, 3, row.reset)
+            self.table.setItem(index, 4, QTableWidgetItem())
+        header = self.table.horizontalHeader()
+        for index, width in enumerate((88, 240, 160, 36)):
+            self.table.setColumnWidth(index, theme.text_px(width))
+        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
+        reset, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
+        reset.clicked.connect(self.commands.reset_shortcuts)
+        close.clicked.connect(self.accept)
+        foot = in_row((label("Click on the keys, then press the new ones.", "muted"), 1), reset, close)
+        in_column(self.search, (self.table, 1), foot, on=self, margins=16)
+        self.resize(theme.text_px(760), 560)
+
+    def _refresh(self) -> None:
+        for index, row in enumerate(self.rows):
+            if row.edit.keySequence() != self.commands.shortcut(row.key):
+                row.edit.setKeySequence(self.commands.shortcut(row.key))
+            row.reset.setEnabled(self.commands.shortcut(row.key) != self.commands.default(row.key))
+            item = self.table.item(index, 4)
+            if item is not None:
+                item.setText(", ".join(self.commands.title(other) for other in self.commands.conflicts(row.key)))
+
+    def _filter(self, typed: str) -> None:
+        words = typed.casefold().split()
+        for index, row in enumerate(self.rows):
+            keys = self.commands.shortcut(row.key).toString(QKeySequence.SequenceFormat.NativeText)
+            text = f"{self.commands.group(row.key)} {self.commands.title(row.key)} {keys}".casefold()
+            self.table.setRowHidden(index, not all(word in text for word in words))

@@ -1,0 +1,79 @@
+"""The window's last line: workspace, device, how busy the machine is, memory."""
+
+from collections import deque
+
+import numpy as np
+import psutil
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QStatusBar, QWidget
+
+from workbench.machine_load import GPU_LOAD, PROCESSOR, MachineLoad
+from workbench.numerals import percentage
+from workbench.ui.state.session import Session
+from workbench.ui.style.theme import SERIES
+from workbench.ui.style.words import device_name, from_home, memory
+from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.spark import Spark
+
+EVERY, SHOWN = 2000, 30  # ms between two looks, and looks that the curves hold: a minute
+SPARK = (40, 14)  # px
+
+
+class StatusBar(QStatusBar):
+    """Load: of the first GPU that NVIDIA's library knows, and of the processor. Memory: of this program, and free."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._process = psutil.Process()
+        self.folder = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle)
+        self.device = label("Device: detecting…")
+        self.memory = label()
+        self._load = MachineLoad()
+        self.loads = {PROCESSOR: label("CPU"), GPU_LOAD: label("GPU")}
+        self._sparks = {name: Spark(SERIES["ce"], size=SPARK, ends=(0.0, 1.0)) for name in (PROCESSOR, GPU_LOAD)}
+        self._past: dict[str, deque[float]] = {name: deque(maxlen=SHOWN) for name in self.loads}
+        self.addWidget(self.folder, 1)
+        self.addPermanentWidget(self.device)
+        for name in (GPU_LOAD, PROCESSOR):
+            self.addPermanentWidget(self.loads[name])
+            self.addPermanentWidget(self._sparks[name])
+            self._sparks[name].hide()
+            self.loads[name].hide()
+        self.addPermanentWidget(self.memory)
+        self.setSizeGripEnabled(False)
+        session.workspace_changed.connect(self.show_workspace)
+        self._timer = QTimer(self, interval=EVERY)
+        self._timer.timeout.connect(self.measure)
+        self._timer.start()
+        self.show_workspace()
+        self.measure()
+
+    def show_workspace(self) -> None:
+        """Show the path of the open workspace, and whether it is read-only."""
+        workspace = self._session.workspace
+        folder = from_home(workspace.path.absolute())
+        self.folder.setText(f"{folder}{' (read-only)' if workspace.read_only else ''}")
+
+    def measure(self) -> None:
+        """Read the load and the memory in use."""
+        values = self._load.measure()
+        for name, title in ((GPU_LOAD, "GPU"), (PROCESSOR, "CPU")):
+            if name in values:
+                self._past[name].append(values[name])
+                self.loads[name].setText(f"{title} {percentage(values[name], 0)}")
+                self._sparks[name].show_values(np.array(self._past[name]))
+            self.loads[name].setVisible(name in values)
+            self._sparks[name].setVisible(name in values)
+        used, free = self._process.memory_info().rss, psutil.virtual_memory().available
+        self.memory.setText(f"Memory: {memory(used)}, {memory(free)} free")
+
+    def show_no_device(self) -> None:
+        """Say that the device is not known, because the engine does not load."""
+        self.device.setText("Device: unknown")
+
+    def show_device(self, name: str) -> None:
+        """Show the device that runs train on by default; the load of a GPU is measured from now on."""
+        self.device.setText(f"Device: {device_name(name)}")
+        if name not in ("cpu", "mps"):
+            self._load = MachineLoad(0)
