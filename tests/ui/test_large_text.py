@@ -15,6 +15,7 @@ from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.evaluations import EvaluationTable
 from workbench.ui.plots.canvas import LEAST_PX
+from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.row_table import head_width
 from workbench.ui.window.welcome import Welcome
 
@@ -83,7 +84,7 @@ def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large,
     assert beside.mapTo(columns, beside.rect().topLeft()).x() > centre.mapTo(columns, centre.rect().topLeft()).x()
 
 
-@pytest.mark.parametrize("kind", [Curves, AnatomyPanel])
+@pytest.mark.parametrize("kind", [Curves, lambda: AnatomyPanel(Preferences())], ids=["curves", "anatomy"])
 def test_plots_scroll_where_they_have_no_room(large, qtbot, kind):
     panel = kind()
     qtbot.addWidget(panel)

@@ -13,8 +13,9 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPixmap
 from workbench.problem import Problem
 from workbench.ui.plots.curve import Curve, thinned
 from workbench.ui.plots.curve_plot import CurvePlot, Series
-from workbench.ui.plots.items import EDGED, Shade
+from workbench.ui.plots.items import EDGED
 from workbench.ui.plots.legend import LegendButton
+from workbench.ui.plots.shade import Shade
 from workbench.ui.preferences import Preferences
 from workbench.ui.style import theme
 
@@ -375,7 +376,7 @@ def test_the_bottom_axis_holds_the_series_of_both_sides(two_scales, qtbot):
 
 def test_a_plot_without_values_has_neither_axes_nor_a_filled_area(plot):
     plot.canvas.shade_between("probe/ce", "probe/spce")
-    fill = next(each for each in plot.canvas.item.items if isinstance(each, Shade))
+    fill = next(item for item in plot.canvas.item.items if isinstance(item, Shade))
     assert not plot.canvas.item.getAxis("left").isVisible()
     plot.show_best(2)
     star = next(each for each in plot.canvas.item.items if isinstance(each, pg.InfiniteLine) and each.value() == 2)

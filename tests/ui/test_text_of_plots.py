@@ -19,12 +19,14 @@ from workbench.ui.plots.canvas import BOTTOM_PX, LEAST_PX
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.plots.painted_plot import LEAST
+from workbench.ui.preferences import Preferences
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.scrolled import ScrolledPart
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 TABS = ((930, 330), (600, 250), (1100, 520))  # px of a tab of Train: 1280 x 720, beside an inspector, 1440 x 900
+KINDS = {"curves": Curves, "anatomy": lambda: AnatomyPanel(Preferences()), "method": MethodPanel}
 MAKERS = {
     "curves": lambda: CurvePlot("Loss", [Series("loss", "Loss", "#0072B2")]),
     "chart": lambda: ChartView("Angles"),
@@ -87,7 +89,7 @@ def test_a_painted_plot_grows_as_a_whole(session, large, qtbot):
 
 def filled(kind):
     """A panel of Train with values in every curve, so that all axes are there."""
-    panel = kind()
+    panel = KINDS[kind]()
     if isinstance(panel, MethodPanel):
         marks = tuple(Marks(f"class {name} and its nearest", "line", (0.0, 1.0), (0.0, 1.0)) for name in range(6))
         panel.show_steps([1])
@@ -114,7 +116,7 @@ def parts(panel):
 
 
 @pytest.mark.parametrize("size", TABS)
-@pytest.mark.parametrize("kind", [Curves, AnatomyPanel, MethodPanel])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("percent", [100, 150])
 def test_no_legend_and_no_axis_is_cut(session, large, qtbot, kind, size, percent):
     session.theme.set_text_size(percent)

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from workbench.ui.plots.free_place import Points, free_place
-from workbench.ui.plots.items import Behind, Line, Reach, Series, Shade, Zero, dress_axes, number_axes
+from workbench.ui.plots.items import Behind, Line, Reach, Series, Zero, dress_axes, number_axes
 from workbench.ui.plots.one_by_one import OneByOne
+from workbench.ui.plots.shade import Shade
 from workbench.ui.plots.steady_view import SteadyView
 from workbench.ui.plots.value_scale import LINEAR, ValueScale
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 
-SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
 LEFT = [(0.0, 0.0), (0.0, 1.0)]  # anchors of the label of a level line: below the line, or above it near the bottom
 BEST = "#E69F00"  # colour of the line and star of the best epoch
@@ -64,6 +64,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.scale = LINEAR  # of the left axis
         self._limit: pg.InfiniteLine | None = None  # created when there is one
         self._limit_at: float | None = None
+        self._shades: tuple[Shade, ...] = ()
+        self._shaded: set[str] = set()  # series
         self._marks: list[pg.InfiniteLine] = []  # created when needed: even hidden ones cost time at every redraw
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
@@ -99,6 +101,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._best.label.setColor(BEST)
         for mark in [*self._marks, *([self._limit] if self._limit is not None else [])]:
             self._style_mark(mark)
+        self._style_shades()
 
     def _style_mark(self, mark: pg.InfiniteLine) -> None:
         tokens = theme.current()
@@ -108,11 +111,26 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         mark.label.setFont(theme.caption_font(self.font()))
 
     def shade_between(self, first: str, second: str) -> None:
-        """Fill the gap between two series of the left axis faintly; it is hidden if either of them is."""
-        lower, upper = self.lines[first], self.lines[second]
-        colour = QColor(theme.drawn(upper.series.colour))
-        colour.setAlphaF(SHADE)
-        self.item.addItem(Shade(lower.raw, upper.raw, brush=colour), ignoreBounds=True)
+        """Fill the gap between two series of the left axis faintly: as right where the second is above, else as wrong.
+
+        It is hidden if either of them is.
+        """
+        self._shaded = {first, second}
+        lines = self.lines[first].raw, self.lines[second].raw
+        self._shades = (Shade(*lines, above=True), Shade(*lines, above=False))
+        for shade in self._shades:
+            self.item.addItem(shade, ignoreBounds=True)
+        self._style_shades()
+
+    def show_line(self, name: str, on: bool) -> None:
+        """Show or hide a series from the next time it is drawn on, and what is filled beside it."""
+        self.lines[name].shown = on
+        for shade in self._shades:
+            shade.setVisible(all(self.lines[line].shown for line in self._shaded))
+
+    def _style_shades(self) -> None:
+        for shade, colour in zip(self._shades, (theme.current().right, theme.current().wrong), strict=False):
+            shade.colour(colour)
 
     def start_at_zero(self) -> None:
         """Make the left axis include 0, and begin there where all values are 0."""

@@ -50,6 +50,7 @@ class CurvePlot(QFrame):
             points are drawn as they are.
         log_if_steep: use a logarithmic scale, until the user chooses one, once the largest value shown is above 1000
             times the median, which hides the others on a linear scale.
+        log_button: show a button for the logarithmic scale, besides the command in the menu.
     """
 
     failed = Signal(object)  # Problem: the plot could not be saved
@@ -64,6 +65,7 @@ class CurvePlot(QFrame):
         right_title: str = "",
         smoothing: float = 0.0,
         log_if_steep: bool = False,
+        log_button: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -80,12 +82,12 @@ class CurvePlot(QFrame):
         # Plots of one page take turns, so that no turn of the event loop paints them all.
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
         self._timer.timeout.connect(self._redraw_seen)
-        self._build(left_title, right_title)
+        self._build(left_title, right_title, log_button)
         for entry in self.series:
             self.legend[entry.name].setChecked(not entry.hidden)
         self._apply_theme()
 
-    def _build(self, left_title: str, right_title: str) -> None:
+    def _build(self, left_title: str, right_title: str, log_button: bool) -> None:
         self.setProperty("card", "true")
         self.setMinimumWidth(LEAST_WIDTH)
         self.canvas = PlotCanvas(self.series, self.x_title)
@@ -111,11 +113,21 @@ class CurvePlot(QFrame):
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         QVBoxLayout(self.canvas).addWidget(self.empty)
         self.value, self.foot = label("", "strong"), ElidedLabel("", "caption")
-        self._head = PlotHead(self._title, self.value, self._more)
+        ends = [self.value, *([self._log_button()] if log_button else []), self._more]
+        self._head = PlotHead(self._title, *ends)
         for entry in self.legend.values():
             self._head.addWidget(entry)
         in_column(self._head, (self.canvas, 1), self.foot, on=self, margins=(8, 4, 4, 4), spacing=0)
         self.tell("", "")
+
+    def _log_button(self) -> QToolButton:
+        """A second place for the command of the menu, where the values often need it."""
+        log = QToolButton()
+        log.setDefaultAction(self.log_action)
+        log.setToolTip("Logarithmic scale of the left axis")
+        log.setAccessibleName(f"Logarithmic scale of {self.title}")
+        log.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return log
 
     def follow_room(self) -> None:
         """Request only the minimum height below the legend, and take all the height that is available."""
@@ -350,7 +362,7 @@ class CurvePlot(QFrame):
             self._timer.start()
 
     def _toggle(self, name: str, on: bool) -> None:
-        self.canvas.lines[name].set_shown(on)
+        self.canvas.show_line(name, on)
         self.redraw()
 
     def show_best(self, at: float | None) -> None:

@@ -1,4 +1,4 @@
-"""The parts of a curve plot: lines, the gap between two of them, an axis of whole numbers."""
+"""The parts of a curve plot: lines, what stands behind them, an axis of whole numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
+from PySide6.QtGui import QColor, QFont, QPainter
 
 from workbench.numerals import minus, same_decimals
 from workbench.ui.plots.curve import drawable, lone_points, thinned
@@ -49,12 +49,8 @@ class Line:
         self.series = series
         self.raw, self.smooth = (pg.PlotDataItem(connect="finite", antialias=False, symbol=None) for _ in range(2))
         self.smooth.setZValue(1)
-        self._shown = True
+        self.shown = True  # from the next `draw` on
         self._drawn: dict[pg.PlotDataItem, tuple[tuple[object, ...], np.ndarray, np.ndarray]] = {}
-
-    def set_shown(self, on: bool) -> None:
-        """Show or hide the line from the next `draw` on."""
-        self._shown = on
 
     def draw(
         self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int, scale: ValueScale
@@ -62,8 +58,8 @@ class Line:
         """Show new values, thinned for a width of `columns` px; if `smoothed` is None, the raw curve is bold."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
         full = colour = QColor(theme.drawn(self.series.colour))
-        self.raw.setVisible(self._shown)
-        self.smooth.setVisible(self._shown and smoothed is not None)
+        self.raw.setVisible(self.shown)
+        self.smooth.setVisible(self.shown and smoothed is not None)
         if smoothed is not None:
             points = drawable(*thinned(steps, smoothed, columns // SMOOTH_PX), scale)
             if self._differs(self.smooth, *points, colour.rgba(), BOLD):
@@ -110,17 +106,6 @@ class Behind:
     def take_scale(self, scale: ValueScale) -> None:
         """Draw on this scale from now on."""
         raise NotImplementedError
-
-
-class Shade(pg.FillBetweenItem):
-    """The area between two curves. It disappears with their points, whereas pyqtgraph keeps the last area."""
-
-    def updatePath(self) -> None:
-        datasets = [curve.getOriginalDataset()[0] for curve in self.curves]
-        if all(steps is not None and len(steps) for steps in datasets):
-            super().updatePath()
-        else:
-            self.setPath(QPainterPath())
 
 
 class Reach(pg.GraphicsObject):

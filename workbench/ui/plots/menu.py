@@ -16,6 +16,7 @@ class PlotMenu(QMenu):
     def __init__(self, plot: "CurvePlot", smoothing: float) -> None:
         super().__init__(plot)
         self.log = self.addAction("Log scale")
+        self.log.setIconText("Log")
         self.log.setCheckable(True)
         self.log.toggled.connect(plot.set_log)
         self.smoother = SmoothingSlider(smoothing)

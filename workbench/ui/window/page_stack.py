@@ -145,7 +145,7 @@ def load_parts() -> None:
 
     Classes of Qt are made by the window's thread alone: made beside its event loop they once ended the process.
     """
-    files = (file.read_text("utf-8") for file in Path(__file__).parent.rglob("*.py"))
+    files = (file.read_text("utf-8") for file in Path(__file__).parents[1].rglob("*.py"))
     for name in sorted({name for text in files for name in NOT_OF_QT.findall(text)}):
         import_module(name)
 

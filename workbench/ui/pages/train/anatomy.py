@@ -4,39 +4,45 @@ from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import significant
+from workbench.ui.pages.train.parts import AT_FIRST, LEAST, LossParts
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
+from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.preferences import Preferences
 from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.style import theme
 from workbench.ui.style.words import counted
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 
-BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
-METHODS = (
-    ("center", "Center", ORANGE), ("contrastive", "Contr.", SKY), ("snca", "SNCA", PURPLE), ("ms", "MS", "#7A7A7A"),
-    ("pce", "PCE", GREEN), ("spce", "SPCE", VERMILION), ("ce", "CE", BLUE),
-)  # fmt: skip
-DWARFS = ("center", "pce")  # a sum over images, and terms in 1 / λ: shown when they are asked for
+BLUE, VERMILION, GREEN, PURPLE, SKY = OKABE_ITO[:5]
 SMALLEST_LAMBDA = 1e-8
 SCALE = "anatomy/seen/scale"
-OF_CLASSIFIER = (
-    "anatomy/ce", "anatomy/pce", "anatomy/information/discriminative",
-    *(f"anatomy/{name}/{part}" for name in ("center", "ce", "pce") for part in ("tightness", "contrastive")),
-)  # fmt: skip
+OF_CLASSIFIER = "anatomy/ce", "anatomy/pce", "anatomy/information/discriminative"
+LOSSES_OF_CLASSIFIER = {"center", "ce", "pce"}
+GAP = 8  # px between two plots
+MEASURED = "Curves with an asterisk are measured on what the loss compares: vectors of {}."
 WAITING = "Measured on the probe every few steps, for any loss. Nothing has been measured yet."
 
 
 class AnatomyPanel(Scrolled):
-    """Four plots and a sentence on the bound CE ≥ PCE. Give it scalars as they arrive."""
+    """CE against PCE, mutual information, the parts of each loss, and a sentence on the bound CE ≥ PCE.
+
+    Give it scalars as they arrive.
+    """
 
     failed = Signal(object)  # Problem, of saving a plot
+    made = Signal(object)  # CurvePlot, of the parts of another loss
 
-    def __init__(self, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
+    def __init__(self, preferences: Preferences, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(QWidget(), parent)
+        self._preferences = preferences
         self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
         self._seen = ""  # how embeddings and class vectors are compared, if not unchanged
         self.making = begun(self._parts(), in_parts)
@@ -50,17 +56,14 @@ class AnatomyPanel(Scrolled):
                 Series("probe/spce", "SPCE", VERMILION),
             ],
             log_if_steep=True,
+            log_button=True,
         )
         self.bound.canvas.shade_between("anatomy/pce", "anatomy/ce")
-        yield
-        self.tightness = CurvePlot("Tightness parts T, nats", _split("tightness"), log_if_steep=True)
-        yield
-        self.contrastive = CurvePlot("Contrastive parts C, nats", _split("contrastive"), log_if_steep=True)
         yield
         self.information = CurvePlot(
             "Mutual information, nats (of pairs: right)",
             [
-                Series("anatomy/information/generative", "H(Z) − H(Z|Y)", BLUE, axis="right", dots=True),
+                Series("anatomy/information/generative", "H(Z) − H(Z|Y)", BLUE, axis="right", dots=True, short="pairs"),
                 Series("anatomy/information/discriminative", "H(Y) − CE", VERMILION, dots=True, may_be_undefined=True),
                 Series("anatomy/entropy/labels", "H(Y)", GREEN, dashed=True),
                 Series("anatomy/entropy/embeddings", "H(Z)", PURPLE, dashed=True, hidden=True),
@@ -69,26 +72,57 @@ class AnatomyPanel(Scrolled):
         )
         self.information.canvas.start_at_zero()  # H(Y) alone is one number
         yield
-        self.plots = (self.bound, self.information, self.tightness, self.contrastive)
-        self._of: dict[str, list[CurvePlot]] = {}
+        self.parts = LossParts(self._preferences, self)
+        yield from self.parts.making()
+        self._of = {series.name: plot for plot in (self.bound, self.information) for series in plot.series}
+        self._titles = {series.name: series.title for plot in (self.bound, self.information) for series in plot.series}
         grid = QGridLayout()
-        self.grid = PlotGrid(self.plots, grid, self)
+        self.grid = PlotGrid((), grid, self)
         for plot in self.plots:
-            plot.follow_room()
-            plot.failed.connect(self.failed)
-            for series in plot.series:
-                self._of.setdefault(series.name, []).append(plot)
+            self._take(plot)
+        self.parts.made.connect(self._take)
+        self.parts.made.connect(self.made)
+        self.parts.changed.connect(self._lay_out)
+        self._lay_out()
         self.sentence = QLabel(WAITING)
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setProperty("role", "muted")
         self.sentence.setWordWrap(True)
-        in_column((grid, 1), self.sentence, on=self.widget(), margins=(0, 8, 0, 0), spacing=4)
-        self._titles = {series.name: series.title for plot in self.plots for series in plot.series}
+        foot = in_row((self.sentence, 1), (self.parts.button, Qt.AlignmentFlag.AlignTop), spacing=GAP)
+        in_column((grid, 1), foot, on=self.widget(), margins=(0, 8, 0, 0), spacing=4)
+
+    @property
+    def plots(self) -> tuple[CurvePlot, ...]:
+        """All plots that were made."""
+        return (self.bound, self.information, *self.parts.plots.values())
+
+    @property
+    def curves(self) -> dict[str, Curve]:
+        """All curves by the names of their scalars, also those of losses whose parts are not shown."""
+        return {**self.bound.curves, **self.information.curves, **self.parts.curves}
+
+    def _take(self, plot: CurvePlot) -> None:
+        """Put a new plot among the others."""
+        plot.follow_room()
+        plot.failed.connect(self.failed)
+        self.grid.add(plot)
+
+    def _lay_out(self) -> None:
+        """The parts of the losses in one row where it has room for four, otherwise two in a row."""
+        beside = self.viewport().width() >= AT_FIRST * theme.text_px(LEAST) + (AT_FIRST - 1) * GAP
+        first = (self.bound, self.information)
+        self.grid.lay_out([*first, *self.parts.shown()], *((AT_FIRST, first) if beside else (2, ())))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "grid"):
+            self._lay_out()
 
     def clear(self) -> None:
         """Empty every plot."""
-        for plot in self.plots:
-            plot.clear()
+        self.bound.clear()
+        self.information.clear()
+        self.parts.clear()
         self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
         self._show_seen(None)
         self.sentence.setText(WAITING)
@@ -100,13 +134,15 @@ class AnatomyPanel(Scrolled):
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
-        for name, steps, values in by_name(points, {*self._of, "anatomy/lambda", SCALE}):
+        for name, steps, values in by_name(points, {*self._of, *self.parts.curves, "anatomy/lambda", SCALE}):
             self.add_curve(name, steps, values)
 
     def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         """Points of one name; both [n]."""
-        for plot in self._of.get(name, ()):
-            plot.append(name, steps, values)
+        if name in self._of:
+            self._of[name].append(name, steps, values)
+        if name in self.parts.curves:
+            self.parts.add(name, steps, values)
         if name == SCALE and len(values):
             self._show_seen(float(values[-1]))
         if name == "anatomy/lambda":
@@ -138,22 +174,14 @@ class AnatomyPanel(Scrolled):
         if len(self._lambda) and np.isfinite(self._lambda[-1]):
             said.append(f"λ = {self._lambda[-1]:.2g}.")
         if self._seen:
-            said.append(f"* Measured on what the loss compares: {self._seen}.")
+            said.append(f"* At {self._seen}.")
         self.sentence.setText(" ".join(said))
 
     def _show_seen(self, scale: float | None) -> None:
         """Say that curves of the classifier are of unit vectors times this scale; None: as they are."""
         self._seen = "" if scale is None else f"unit length × {significant(scale, 4)}"
+        self.sentence.setToolTip(plain_tip(MEASURED.format(self._seen)) if self._seen else "")
+        self.parts.say_seen(LOSSES_OF_CLASSIFIER, self._seen)
         for name in OF_CLASSIFIER:
-            for plot in self._of[name]:
-                title = self._titles[name]
-                plot.retitle(name, *((f"{title} ({self._seen})", f"{title}*") if self._seen else (title,)))
-
-
-def _split(part: str) -> list[Series]:
-    return [
-        Series(
-            f"anatomy/{name}/{part}", title, colour, dots=True, may_be_undefined=name == "pce", hidden=name in DWARFS
-        )
-        for name, title, colour in METHODS
-    ]
+            title = self._titles[name]
+            self._of[name].retitle(name, *((f"{title} ({self._seen})", f"{title}*") if self._seen else (title,)))

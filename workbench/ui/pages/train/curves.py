@@ -40,6 +40,7 @@ class Curves(Scrolled):
             "CE and SPCE on the probe, nats ↓",
             [Series("probe/ce", "CE", SERIES["ce"]), Series("probe/spce", "SPCE", SERIES["spce"])],
             log_if_steep=True,
+            log_button=True,
         )
         colours = (SERIES["recall@1"], SKY, GREEN, PURPLE, SERIES["MAP@R"])
         titles = ("R@1", "R@2", "R@4", "R@8", "MAP@R")
@@ -51,7 +52,7 @@ class Curves(Scrolled):
         )
         yield
         self.batch = CurvePlot(
-            "Loss of each batch, own scale ↓", [Series("batch/loss", "Loss", BLUE)], log_if_steep=True
+            "Loss of each batch, own scale ↓", [Series("batch/loss", "Loss", BLUE)], log_if_steep=True, log_button=True
         )
         yield
         self.rate = CurvePlot(

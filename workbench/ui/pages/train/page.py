@@ -65,7 +65,7 @@ class TrainPage(QStackedWidget):
         yield
         self.curves = Curves(in_parts=True)
         yield from self.curves.making
-        self.anatomy = AnatomyPanel(in_parts=True)
+        self.anatomy = AnatomyPanel(self.session.preferences, in_parts=True)
         yield from self.anatomy.making
         self.method = MethodPanel()
         self.system = SystemPanel(MachineLines(self.session))
@@ -112,6 +112,7 @@ class TrainPage(QStackedWidget):
     def _connect(self) -> None:
         self.hint.pressed.connect(self._go_to_setup)
         self.system.made.connect(self.options.apply_to)
+        self.anatomy.made.connect(self.options.apply_to)
         self.views.currentChanged.connect(self._fit_text)
         self.geometry_panel.changed.connect(self._fit_text)
         self.header.pause_pressed.connect(self._pause)
@@ -174,9 +175,8 @@ class TrainPage(QStackedWidget):
         """Show what the curves say now, or when the page is shown."""
         if not self.isVisible():
             return
-        every = {
-            name: curve for plot in (*self.curves.plots, *self.anatomy.plots) for name, curve in plot.curves.items()
-        }
+        every = {name: curve for plot in self.curves.plots for name, curve in plot.curves.items()}
+        every |= self.anatomy.curves
         known = {name: (every[name].steps, every[name].values) for name in NEEDED if name in every}
         known["anatomy/lambda"] = self.anatomy.lambdas
         scores = [

@@ -1,6 +1,7 @@
 """Plots of one run side by side: one crosshair for all, the best epoch in each, and one of them at full size."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,14 +14,24 @@ from workbench.ui.plots.curve_plot import CurvePlot
 COLUMNS = 2
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The place of a plot in the grid."""
+
+    row: int
+    column: int
+    columns: int
+
+
 class PlotGrid(QObject):
-    """Lays plots into a grid of two columns. A double-click fills the grid with one of them, Esc shows all again."""
+    """Lays plots into a grid, two in a row. A double-click fills the grid with one of them, Esc shows all again."""
 
     def __init__(self, plots: Sequence[CurvePlot], grid: QGridLayout, owner: QWidget) -> None:
         super().__init__(owner)
         self._plots: list[CurvePlot] = []
-        self._shown: list[CurvePlot] = []  # those that are laid out
-        self._grid, self._columns = grid, 0
+        self._shown: dict[CurvePlot, Cell] = {}  # those that are laid out
+        self._grid = grid
+        self._best: tuple[int | None, int | None] = (None, None)  # epoch, step
         grid.setSpacing(8)
         for plot in plots:
             self.add(plot)
@@ -32,23 +43,28 @@ class PlotGrid(QObject):
     def add(self, plot: CurvePlot) -> None:
         """One more plot; `lay_out` gives it a place."""
         self._plots.append(plot)
+        self._mark_best(plot)
         plot.canvas.pointed.connect(partial(self._point, plot))
         plot.full_size_asked.connect(partial(self._toggle, plot))
 
-    def lay_out(self, shown: Sequence[CurvePlot], columns: int = COLUMNS) -> None:
-        """Show only these plots, in this many columns; a plot that fills the grid keeps filling it."""
-        if (list(shown), columns) == (self._shown, self._columns):
+    def lay_out(self, shown: Sequence[CurvePlot], columns: int = COLUMNS, wide: Container[CurvePlot] = ()) -> None:
+        """Show only these plots, in this many columns; a plot that fills the grid keeps filling it.
+
+        Plots of `wide` take two columns.
+        """
+        cells = dict(_cells(shown, columns, wide))
+        if cells == self._shown:
             return
-        self._shown, self._columns = list(shown), columns
+        self._shown = cells
         for plot in self._plots:
             self._grid.removeWidget(plot)
             if plot not in self._shown:
                 plot.hide()
-        for index, plot in enumerate(self._shown):
-            self._grid.addWidget(plot, index // columns, index % columns)
+        for plot, cell in self._shown.items():
+            self._grid.addWidget(plot, cell.row, cell.column, 1, cell.columns)
             if plot.parentWidget() is not None:  # without one it would be a window of its own
                 plot.show()
-        self._stretch()
+        self._stretch(self._shown.values())
         self._back.setEnabled(False)
 
     def show_all(self) -> None:
@@ -56,26 +72,30 @@ class PlotGrid(QObject):
         self._back.setEnabled(False)
         for plot in self._shown:
             plot.setVisible(True)
-        self._stretch()
+        self._stretch(self._shown.values())
 
     def show_best(self, epoch: int | None, step: int | None) -> None:
         """Mark the best epoch in every plot; None removes the mark."""
+        self._best = epoch, step
         for plot in self._plots:
-            plot.show_best(epoch if plot.counts == "epoch" else step)
+            self._mark_best(plot)
+
+    def _mark_best(self, plot: CurvePlot) -> None:
+        epoch, step = self._best
+        plot.show_best(epoch if plot.counts == "epoch" else step)
 
     def _point(self, pointed: CurvePlot, step: float | None) -> None:
         for plot in self._plots:
             if plot is not pointed and plot.x_title == pointed.x_title:
                 plot.show_values(step)
 
-    def _stretch(self, alone: int | None = None) -> None:
-        """Give all lines the same room, or all of it to those of one plot: empty lines that stretch take room, too."""
-        columns, count = self._columns, len(self._shown)
-        for line in range(max(columns, self._grid.columnCount(), self._grid.rowCount())):
-            in_row = line * columns < count if alone is None else line == alone // columns
-            in_column = line < columns if alone is None else line == alone % columns
-            self._grid.setRowStretch(line, int(in_row))
-            self._grid.setColumnStretch(line, int(in_column))
+    def _stretch(self, cells: Iterable[Cell]) -> None:
+        """Give the lines of these cells the same room, and no other line any: empty ones that stretch take some."""
+        rows = {cell.row for cell in cells}
+        columns = {column for cell in cells for column in range(cell.column, cell.column + cell.columns)}
+        for line in range(max(self._grid.columnCount(), self._grid.rowCount())):
+            self._grid.setRowStretch(line, int(line in rows))
+            self._grid.setColumnStretch(line, int(line in columns))
 
     def _toggle(self, wanted: CurvePlot) -> None:
         if self._back.isEnabled():
@@ -83,9 +103,20 @@ class PlotGrid(QObject):
             return
         for plot in self._shown:
             plot.setVisible(plot is wanted)
-        self._stretch(self._shown.index(wanted))
+        self._stretch([self._shown[wanted]])
         wanted.canvas.setFocus()
         self._back.setEnabled(True)
+
+
+def _cells(shown: Iterable[CurvePlot], most: int, wide: Container[CurvePlot]) -> Iterator[tuple[CurvePlot, Cell]]:
+    """Each plot with its place: from left to right, and in the next row where it has no room."""
+    row = column = 0
+    for plot in shown:
+        columns = 2 if plot in wide else 1
+        if column and column + columns > most:
+            row, column = row + 1, 0
+        yield plot, Cell(row, column, columns)
+        column += columns
 
 
 def by_name(
