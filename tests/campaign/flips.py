@@ -30,10 +30,10 @@ from workbench.results.class_geometry import measure_classes
 from workbench.results.explanations import explain_failures
 from workbench.training import checkpoint
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_ranking, read_similarities
+from workbench.workspace.measured.ranking import read_ranking, read_similarities
+from workbench.workspace.measured.stored_maps import Measured, kept_neighbours, store_map
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repairs.verification import verify
-from workbench.workspace.stored_maps import Measured, kept_neighbours, store_map
 
 TITLE = "Flipped bits and cut files"
 PROMISE = "What is shown is what was measured, or a sentence names what is damaged."

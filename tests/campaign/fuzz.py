@@ -38,8 +38,8 @@ from workbench.settings.changed import read_config
 from workbench.sweeps import space
 from workbench.sweeps.plan import planned
 from workbench.workspace import Workspace
+from workbench.workspace.choices.report_templates import arrangements
 from workbench.workspace.repairs.repair import repair
-from workbench.workspace.report_templates import arrangements
 
 TITLE = "fuzzed inputs"
 PROMISE = "What cannot be read is refused in one sentence; nothing ends in a traceback or hangs."

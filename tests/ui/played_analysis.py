@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from workbench.workspace.stored_maps import Measured, store_map
+from workbench.workspace.measured.stored_maps import Measured, store_map
 
 
 class Analysis:

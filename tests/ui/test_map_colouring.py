@@ -10,7 +10,7 @@ from workbench.ui.pages.map.colours.colouring import COLOURINGS, OWN, STEPS, gro
 from workbench.ui.pages.map.colours.columns import READERS, Column, read_column
 from workbench.ui.pages.map.map_data import MapData, by_pca
 from workbench.ui.style import theme
-from workbench.workspace.sample_tags import tag_sample
+from workbench.workspace.choices.sample_tags import tag_sample
 
 LABELS = np.array([0] * 8 + [1] * 8 + [2])
 

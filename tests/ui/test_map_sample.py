@@ -10,7 +10,7 @@ from small_run import blobs, store_run
 
 from workbench.projection.subset import sample_by_class
 from workbench.ui.pages.map import MapPage
-from workbench.workspace.stored_maps import Measured, store_map
+from workbench.workspace.measured.stored_maps import Measured, store_map
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(3), (60, 30, 2))

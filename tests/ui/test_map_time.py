@@ -17,7 +17,7 @@ from workbench.ui.pages.map.epochs.chain import BETWEEN, read_chain
 from workbench.ui.pages.map.epochs.time_bar import STEPS
 from workbench.ui.pages.map.method import fits
 from workbench.ui.pages.map.model import Change
-from workbench.workspace.stored_maps import Measured, longest_chain, maps_of, store_map
+from workbench.workspace.measured.stored_maps import Measured, longest_chain, maps_of, store_map
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(4), 10)

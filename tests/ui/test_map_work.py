@@ -16,9 +16,9 @@ from workbench.ui.pages.map.colours.point_colours import value_words
 from workbench.ui.pages.map.map_files import FINE, GAP
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import UndoCommands
-from workbench.workspace.sample_tags import tag_sample
-from workbench.workspace.selections import all_selections
-from workbench.workspace.stored_maps import Measured, store_map
+from workbench.workspace.choices.sample_tags import tag_sample
+from workbench.workspace.choices.selections import all_selections
+from workbench.workspace.measured.stored_maps import Measured, store_map
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
 LEFT = Qt.MouseButton.LeftButton

@@ -12,7 +12,7 @@ from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.true_links import TrueLinks
 from workbench.ui.pages.map.map_data import MapData
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_ranking
+from workbench.workspace.measured.ranking import read_ranking
 
 LABELS = np.repeat(np.arange(4), 15)
 

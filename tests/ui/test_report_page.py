@@ -15,7 +15,7 @@ from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.preview import MARGIN, READING, Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.state.report_offer import ReportOffer
-from workbench.workspace.report_templates import arrangements, choice
+from workbench.workspace.choices.report_templates import arrangements, choice
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui.browsed import at_rest, listed, open_trained
 from workbench.problem import Problem
-from workbench.workspace.saved_views import SavedView, all_views, put
+from workbench.workspace.choices.saved_views import SavedView, all_views, put
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

@@ -35,7 +35,7 @@ from workbench.ui.state.undo import Reversible, UndoCommands
 from workbench.ui.style import theme
 from workbench.ui.style.words import NO_VALUE
 from workbench.workspace import Workspace
-from workbench.workspace.label_decisions import all_decisions
+from workbench.workspace.choices.label_decisions import all_decisions
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(4), 12)

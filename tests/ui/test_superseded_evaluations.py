@@ -11,9 +11,9 @@ from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.epochs import chain
 from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.train import TrainPage
-from workbench.workspace import projections
+from workbench.workspace.measured import projections
+from workbench.workspace.measured.stored_maps import Measured, store_map
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.stored_maps import Measured, store_map
 
 
 @pytest.fixture

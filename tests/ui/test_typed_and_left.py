@@ -15,8 +15,8 @@ from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.state.in_order import InOrder
 from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
-from workbench.workspace.report_templates import arrangements, choice
-from workbench.workspace.selections import Selection, all_selections, put
+from workbench.workspace.choices.report_templates import arrangements, choice
+from workbench.workspace.choices.selections import Selection, all_selections, put
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

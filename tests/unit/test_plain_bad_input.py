@@ -21,7 +21,7 @@ from workbench.running import folds_and_seeds
 from workbench.settings.changed import read_config
 from workbench.sweeps import space
 from workbench.workspace import Workspace
-from workbench.workspace.artefacts import add_artefact
+from workbench.workspace.measured.artefacts import add_artefact
 
 FOLDS = "[split]\nname = 'mlrc'\nfold = {}\n"
 DEEP = "d/" * 1900

@@ -10,7 +10,7 @@ from workbench.commands.terminal import ProgressLine
 from workbench.events import Ended, Status
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
-from workbench.workspace.galleries import has_gallery
+from workbench.workspace.measured.galleries import has_gallery
 
 
 def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:

@@ -56,7 +56,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """Write the report of runs (their numbers in `workbench list runs`)."""
         from workbench import reports
         from workbench.reports import templates
-        from workbench.workspace.report_templates import arrangements
+        from workbench.workspace.choices.report_templates import arrangements
 
         key = template or ("one-run" if len(numbers) == 1 else "comparison")
         wanted = formats or (() if bundle else ("html",))

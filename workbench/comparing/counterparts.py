@@ -5,8 +5,9 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from workbench.comparing.measures import BEST, LAST, Measured, read_measures
-from workbench.workspace import Workspace, evaluations
+from workbench.workspace import Workspace
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.measured import evaluations
 from workbench.workspace.rows import Evaluation, Run
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval
 from workbench.comparing.settings import fold_of
-from workbench.workspace import Workspace, evaluations
+from workbench.workspace import Workspace
+from workbench.workspace.measured import evaluations
+from workbench.workspace.measured.unkept import with_curves
 from workbench.workspace.rows import Evaluation, Run, counting
-from workbench.workspace.unkept import with_curves
 
 At = str | int  # "best", "last", or an epoch
 BEST, LAST = "best", "last"

@@ -8,7 +8,7 @@ import numpy as np
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import Ranking, read_ranking
+from workbench.workspace.measured.ranking import Ranking, read_ranking
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
-from workbench.workspace.evaluations import NoEvaluation, unless_deleted
+from workbench.workspace.measured.evaluations import NoEvaluation, unless_deleted
 from workbench.workspace.rows import Run
 
 

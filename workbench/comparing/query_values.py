@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.workspace import evaluations, samples
+from workbench.workspace import samples
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.measured import evaluations
 from workbench.workspace.rows import Evaluation, Run
 
 QUERY = "query"  # the word of a data set's official list

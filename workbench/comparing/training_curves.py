@@ -10,7 +10,8 @@ from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval
 from workbench.comparing.measures import Curve, limits_of, runs_in_mean, seed_means
 from workbench.progress import Progress, quiet
-from workbench.workspace import Workspace, curves
+from workbench.workspace import Workspace
+from workbench.workspace.measured import curves
 from workbench.workspace.rows import Run
 
 MOST_POINTS = 300  # read of one run

@@ -13,7 +13,7 @@ from workbench.deploying.stores import one_thread, version
 from workbench.progress import Progress, quiet
 from workbench.results.stored import Stored, read_stored
 from workbench.workspace import Workspace
-from workbench.workspace.deployments import newest_deployment, store_deployment
+from workbench.workspace.measured.deployments import newest_deployment, store_deployment
 
 USUAL_RATE = 0.001  # false accepts
 

@@ -13,7 +13,7 @@ from workbench.exchange.tables import mapped_array
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
-from workbench.workspace.galleries import MOST_ROWS, Note, write_gallery
+from workbench.workspace.measured.galleries import MOST_ROWS, Note, write_gallery
 from workbench.workspace.times import now
 
 MOST_CLASSES = 1_000_000  # with names of their own

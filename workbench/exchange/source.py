@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.measured.unkept import keeps_all
 from workbench.workspace.rows import Evaluation, Run
-from workbench.workspace.unkept import keeps_all
 
 BEST, LAST = "best", "last"
 Epoch = int | str  # the number of an epoch, BEST or LAST

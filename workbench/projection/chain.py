@@ -16,8 +16,8 @@ from workbench.projection.maps import Map, make_map
 from workbench.projection.params import read_params
 from workbench.projection.subset import AT_MOST, LIMITED, MOST_POINTS, among, mark, rows_of, sample_by_class
 from workbench.workspace import Workspace
+from workbench.workspace.measured.stored_maps import Measured, maps_of, same_course, store_map
 from workbench.workspace.rows import Projection
-from workbench.workspace.stored_maps import Measured, maps_of, same_course, store_map
 
 PARTS = 100  # of the progress bar, for one map
 

@@ -5,7 +5,8 @@ from typing import Any
 from workbench.files.spreadsheet import csv_text
 from workbench.reports.content import Content
 from workbench.reports.document import Made
-from workbench.workspace import Workspace, evaluations
+from workbench.workspace import Workspace
+from workbench.workspace.measured import evaluations
 
 
 def csv_tables(report: Made, workspace: Workspace) -> dict[str, str]:

@@ -9,7 +9,7 @@ from uuid import uuid4
 from workbench.files.resources import resources
 from workbench.problem import Problem
 from workbench.reports.sections import SECTIONS
-from workbench.workspace.report_templates import UNREAD
+from workbench.workspace.choices.report_templates import UNREAD
 
 MOST_LETTERS = 80  # of a template's own name
 

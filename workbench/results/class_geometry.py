@@ -11,7 +11,7 @@ from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_labels
+from workbench.workspace.measured.ranking import read_labels
 
 TITLES = ("Class", "Images", "Covering radius", "Margin", "Crossed %", "Intra", "Inter", "Nearest class", "For %")
 BLOCK = 2**23  # distances in memory at once (32 MB)

@@ -7,7 +7,7 @@ import numpy as np
 from workbench.evaluation.health import Alarm, Look, alarms, falling_classes, look
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_labels, read_scores
+from workbench.workspace.measured.ranking import read_labels, read_scores
 from workbench.workspace.rows import Evaluation
 
 ACCURACY = "train/accuracy"

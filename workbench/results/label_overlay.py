@@ -12,7 +12,7 @@ from workbench.progress import Progress, quiet
 from workbench.results.stored import Stored, read_stored
 from workbench.results.triage import LEAST, Suspect, queue
 from workbench.workspace import Workspace
-from workbench.workspace.label_decisions import DROP, RELABEL, UNSURE, Decision, all_decisions, decide
+from workbench.workspace.choices.label_decisions import DROP, RELABEL, UNSURE, Decision, all_decisions, decide
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from workbench.evaluation.conventions import NOISE, VOTERS, row_mask
 from workbench.results.failures import Occurrences
 from workbench.results.stored import BLOCK, Stored, lengths
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_first_hits
+from workbench.workspace.measured.ranking import read_first_hits
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,8 @@ import numpy as np
 from workbench.evaluation.conventions import Between, searched
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.evaluations import read_training
-from workbench.workspace.ranking import read_ranking
+from workbench.workspace.measured.evaluations import read_training
+from workbench.workspace.measured.ranking import read_ranking
 
 BLOCK = 8192  # rows of embeddings held at once in float64
 SEARCHED, TRAINED = "the searched images themselves", "the training half"  # what stores are fitted on

@@ -13,7 +13,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace import experiments as stored
-from workbench.workspace.ranking import read_r
+from workbench.workspace.measured.ranking import read_r
 from workbench.workspace.rows import Evaluation, Experiment, Run
 
 REPORTED = ("recall@1", "P@R", "MAP@R")

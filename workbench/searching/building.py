@@ -16,8 +16,8 @@ from workbench.files import parts
 from workbench.progress import Progress
 from workbench.searching.exact import exact_nearest
 from workbench.searching.index import CENTROIDS, CODES, NOTE, ROWS, STARTS, STEPS, Index, IndexNote, Lists, Recall
-from workbench.workspace.arrays import read_array
-from workbench.workspace.galleries import INDEX, Gallery, StoredFile, rows_at_once, write_array
+from workbench.workspace.measured.arrays import read_array
+from workbench.workspace.measured.galleries import INDEX, Gallery, StoredFile, rows_at_once, write_array
 from workbench.workspace.paths import inside, remove_folder
 from workbench.workspace.times import now
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.progress import Progress
 from workbench.searching.index import best_of
-from workbench.workspace.galleries import Gallery
+from workbench.workspace.measured.galleries import Gallery
 
 SPARE = 16  # neighbours beyond the requested ones: float32 may swap two of nearly the same similarity
 

@@ -7,7 +7,7 @@ from typing import Any
 from workbench.problem import Problem
 from workbench.searching.index import NOTE as INDEX_NOTE
 from workbench.searching.index import Index, IndexNote, has_index, open_index
-from workbench.workspace.galleries import INDEX, NOTE, Gallery, open_gallery
+from workbench.workspace.measured.galleries import INDEX, NOTE, Gallery, open_gallery
 
 Plain = dict[str, Any]
 

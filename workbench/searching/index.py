@@ -12,8 +12,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.problem import Problem
-from workbench.workspace.arrays import read_array
-from workbench.workspace.galleries import INDEX, Gallery, StoredFile, Whole, read_note
+from workbench.workspace.measured.arrays import read_array
+from workbench.workspace.measured.galleries import INDEX, Gallery, StoredFile, Whole, read_note
 from workbench.workspace.paths import inside, is_file, regular
 
 NOTE = "note.json"

@@ -65,7 +65,7 @@ class Run:
 
     @property
     def only_searched(self) -> bool:
-        """Whether its embeddings were imported without metrics, to be searched by workspace/galleries.py."""
+        """Whether its embeddings were imported without metrics, to be searched by workspace/measured/galleries.py."""
         return "gallery" in self.environment
 
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from workbench.charts import Chart
 from workbench.problem import Problem
-from workbench.workspace import artefacts, curves, evaluations, ownership, projections, runs, samples
+from workbench.workspace import ownership, runs, samples
 from workbench.workspace.deletion import delete_run
+from workbench.workspace.measured import artefacts, curves, evaluations, projections
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.store import Store
 

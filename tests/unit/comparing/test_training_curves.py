@@ -8,7 +8,8 @@ from tests.unit.comparing.compared_runs import store
 from workbench.comparing.groups import grouped
 from workbench.comparing.training_curves import MOST_BINS, Points, scalar_names, training_curve_of, training_curves
 from workbench.config import Choice, TrainingParams
-from workbench.workspace import Workspace, curves
+from workbench.workspace import Workspace
+from workbench.workspace.measured import curves
 
 OTHER = TrainingParams(lr=0.5)
 

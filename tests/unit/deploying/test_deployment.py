@@ -18,9 +18,9 @@ from workbench.deploying.measure import measure, search_of
 from workbench.problem import Problem
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
-from workbench.workspace.artefacts import add_artefact
-from workbench.workspace.deployments import newest_deployment
-from workbench.workspace.stored_evaluation import training_path
+from workbench.workspace.measured.artefacts import add_artefact
+from workbench.workspace.measured.deployments import newest_deployment
+from workbench.workspace.measured.stored_evaluation import training_path
 
 LABELS = np.repeat(np.arange(4), 12)
 

@@ -12,8 +12,15 @@ from workbench.projection.align import align
 from workbench.projection.chain import Wanted, draw, draw_all, latest_before
 from workbench.projection.maps import make_map
 from workbench.workspace import Workspace, superseded
+from workbench.workspace.measured.stored_maps import (
+    Measured,
+    kept_neighbours,
+    longest_chain,
+    maps_of,
+    same_course,
+    store_map,
+)
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.stored_maps import Measured, kept_neighbours, longest_chain, maps_of, same_course, store_map
 
 COUNT = 80
 UMAP = Wanted("umap", {"n_neighbors": 8, "metric": "cosine"}, 3)

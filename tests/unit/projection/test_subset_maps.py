@@ -13,7 +13,7 @@ from workbench.projection.server import project, project_epochs
 from workbench.projection.subset import among, mark, rows_of, said_of, sample_by_class
 from workbench.reports.gathering import map_of
 from workbench.workspace import Workspace
-from workbench.workspace.stored_maps import Measured, kept_neighbours, store_map
+from workbench.workspace.measured.stored_maps import Measured, kept_neighbours, store_map
 
 LABELS = np.repeat(np.arange(3), 10)
 

@@ -7,7 +7,7 @@ from workbench.problem import Problem
 from workbench.reports.sections import ONE_RUN, SECTIONS
 from workbench.reports.templates import offered, template, templates
 from workbench.workspace import Workspace
-from workbench.workspace.report_templates import arrangements, choice, store_arrangement, store_choice
+from workbench.workspace.choices.report_templates import arrangements, choice, store_arrangement, store_choice
 
 
 def test_what_is_offered_names_known_sections_once():

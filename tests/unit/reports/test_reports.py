@@ -21,8 +21,8 @@ from workbench.reports.blocks import Table
 from workbench.reports.document import make
 from workbench.reports.latex import escaped
 from workbench.workspace import Workspace
+from workbench.workspace.measured.stored_maps import Measured, store_map
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.stored_maps import Measured, store_map
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)> =1+1 \\input{/etc/passwd} & 100% $x_1$ #"
 SUPERVISED_BY_NONE = {"n_neighbors": 15, "min_dist": 0.1, "metric": "cosine", "target_weight": 0.0}

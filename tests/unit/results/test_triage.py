@@ -19,7 +19,7 @@ from workbench.results.stored import Stored, Training, rows_of
 from workbench.ui.pages.retrieval.triage.model import TriageModel
 from workbench.ui.pages.retrieval.triage.words import claim
 from workbench.workspace import Workspace
-from workbench.workspace.label_decisions import Decision, all_decisions, decide, forget
+from workbench.workspace.choices.label_decisions import Decision, all_decisions, decide, forget
 
 TRUE = np.repeat(np.arange(5), 30)
 

@@ -15,9 +15,9 @@ from workbench.running.preflight import preflight
 from workbench.training import trainer
 from workbench.workspace import Workspace
 from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.measured.unkept import keeps_all
 from workbench.workspace.news import Place, watched
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.unkept import keeps_all
 
 EPOCHS = 5
 

@@ -18,8 +18,9 @@ from workbench.searching.exact import exact_nearest
 from workbench.searching.facts import described
 from workbench.searching.index import Index, open_index
 from workbench.searching.request import Searcher
-from workbench.workspace import Workspace, galleries
-from workbench.workspace.galleries import INDEX, open_gallery
+from workbench.workspace import Workspace
+from workbench.workspace.measured import galleries
+from workbench.workspace.measured.galleries import INDEX, open_gallery
 from workbench.workspace.repairs.repair import repair
 from workbench.workspace.repairs.verification import verify
 

@@ -19,12 +19,12 @@ from workbench.reports import write_report
 from workbench.results.class_geometry import measure_classes
 from workbench.results.explanations import explain_failures
 from workbench.workspace import Workspace
-from workbench.workspace.arrays import read_array, read_arrays
 from workbench.workspace.database import problems as database_problems
 from workbench.workspace.database import write_ahead
 from workbench.workspace.database.connection import open_writer, sqlite3
 from workbench.workspace.database.problems import Damaged, explain
-from workbench.workspace.ranking import read_ranking
+from workbench.workspace.measured.arrays import read_array, read_arrays
+from workbench.workspace.measured.ranking import read_ranking
 from workbench.workspace.repairs.verification import verify
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, placements, report_templates
+from workbench.workspace import Workspace, placements
+from workbench.workspace.choices import report_templates
 from workbench.workspace.database.connection import CHECKED_UP_TO, sqlite3
 from workbench.workspace.database.schema import Foreign
 from workbench.workspace.repairs.repair import repair

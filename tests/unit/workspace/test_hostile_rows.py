@@ -19,7 +19,8 @@ from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports.gathering import gather
 from workbench.reports.templates import offered
-from workbench.workspace import Workspace, experiments, report_templates, selections, sweeps
+from workbench.workspace import Workspace, experiments, sweeps
+from workbench.workspace.choices import report_templates, selections
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Damaged
 from workbench.workspace.paths import inside

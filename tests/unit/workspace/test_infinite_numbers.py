@@ -18,8 +18,8 @@ from workbench.reports.figures import draw
 from workbench.reports.gathering import gather
 from workbench.ui.style import words
 from workbench.workspace import Workspace
-from workbench.workspace.evaluations import as_metrics
-from workbench.workspace.numbers import metrics_json, points_json
+from workbench.workspace.measured.evaluations import as_metrics
+from workbench.workspace.measured.numbers import metrics_json, points_json
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repairs.repair import repair
 

@@ -8,7 +8,7 @@ import pytest
 from tests.ui.small_run import store_run
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.selections import Selection, all_selections, put
+from workbench.workspace.choices.selections import Selection, all_selections, put
 
 
 @pytest.fixture

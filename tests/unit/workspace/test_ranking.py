@@ -6,7 +6,7 @@ import pytest
 from tests.ui.small_run import store_run
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_first_hits, read_ranking
+from workbench.workspace.measured.ranking import read_first_hits, read_ranking
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.events import Ended, Saved, Scalar
 from workbench.problem import Problem
-from workbench.workspace import Workspace, saved_views, selections, times
+from workbench.workspace import Workspace, times
+from workbench.workspace.choices import saved_views, selections
 from workbench.workspace.database import connection
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Missing

@@ -7,7 +7,7 @@ from tests.ui.small_run import store_run
 from tests.unit.workspace.older import make_older
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.sample_tags import all_tags, tag_sample
+from workbench.workspace.choices.sample_tags import all_tags, tag_sample
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import RunConfig
 from workbench.events import Ended, Keep, Scalar, Status
 from workbench.workspace import Workspace, superseded
-from workbench.workspace.deployments import store_deployment
-from workbench.workspace.evaluations import NoEvaluation
 from workbench.workspace.folders import journal
-from workbench.workspace.ranking import read_ranking, read_scores
+from workbench.workspace.measured.deployments import store_deployment
+from workbench.workspace.measured.evaluations import NoEvaluation
+from workbench.workspace.measured.ranking import read_ranking, read_scores
+from workbench.workspace.measured.stored_maps import Measured, maps_of, store_map
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repairs.repair import missing, repair
-from workbench.workspace.stored_maps import Measured, maps_of, store_map
 
 RUN = 1
 

@@ -16,12 +16,13 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
-from workbench.workspace import Workspace, curves, recording
+from workbench.workspace import Workspace, recording
 from workbench.workspace.database.connection import open_writer, sqlite3, writing
 from workbench.workspace.database.problems import Damaged
+from workbench.workspace.measured import curves
+from workbench.workspace.measured.stored_maps import Measured, store_map
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE
-from workbench.workspace.stored_maps import Measured, store_map
 from workbench.workspace.uncommitted import Uncommitted
 
 

@@ -32,7 +32,7 @@ from workbench.ui.state.tasks import Task, heard_by
 from workbench.ui.state.work import GRACE
 from workbench.ui.style.theme import Theme
 from workbench.workspace import Workspace
-from workbench.workspace.evaluations import NoEvaluation
+from workbench.workspace.measured.evaluations import NoEvaluation
 from workbench.workspace.news import Watch
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""How the window looks and names things: theme, icons, formulas, and words for states and numbers."""

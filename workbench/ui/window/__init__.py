@@ -1,0 +1,1 @@
+"""The main window around the pages, from its start to its end."""

@@ -2,9 +2,9 @@
 
 from workbench.events import LIVE
 from workbench.progress import Progress, quiet
-from workbench.workspace import curves, evaluations
 from workbench.workspace.database import checksums
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.measured import curves, evaluations
 
 
 def seal_anew(db: Connection, progress: Progress = quiet) -> None:

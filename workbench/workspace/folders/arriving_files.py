@@ -15,10 +15,10 @@ from workbench.events import CHECKPOINTS, RunState
 from workbench.files import parts
 from workbench.problem import Problem
 from workbench.workspace import samples
-from workbench.workspace.arrays import hash_of, read_array, read_arrays
-from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.folders import journal
 from workbench.workspace.folders.replaying import COLUMNS, UNREADABLE, part, reason, restore_evaluation
+from workbench.workspace.measured.arrays import hash_of, read_array, read_arrays
+from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.paths import opened, regular
 from workbench.workspace.workspace import Workspace
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from workbench.events import Evaluated, RunState
-from workbench.workspace.numbers import metrics_json, points_json
+from workbench.workspace.measured.numbers import metrics_json, points_json
 from workbench.workspace.paths import LARGEST, opened, regular, writable
 from workbench.workspace.superseded import is_other
 

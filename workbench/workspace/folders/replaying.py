@@ -12,11 +12,11 @@ import numpy as np
 from workbench.events import Evaluated
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
-from workbench.workspace.arrays import read_array, read_arrays
 from workbench.workspace.database.connection import Connection, sqlite3
 from workbench.workspace.folders import journal
+from workbench.workspace.measured.arrays import read_array, read_arrays
+from workbench.workspace.measured.stored_evaluation import Arrays, store, training_path
 from workbench.workspace.paths import regular
-from workbench.workspace.stored_evaluation import Arrays, store, training_path
 
 COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
 TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]

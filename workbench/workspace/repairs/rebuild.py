@@ -11,7 +11,6 @@ from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, LIVE
 from workbench.progress import Progress, quiet
 from workbench.workspace import superseded
-from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.database import sealing
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
@@ -20,6 +19,7 @@ from workbench.workspace.folders.arriving_files import names_of
 from workbench.workspace.folders.behind import behind_journal, has_arrays
 from workbench.workspace.folders.replaying import UNREADABLE, part, reason, replay_entry, restore_evaluation, shown
 from workbench.workspace.folders.run_folders import run_number, without_row
+from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.paths import is_file, regular
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.runs import add_note

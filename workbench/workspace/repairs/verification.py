@@ -10,11 +10,12 @@ from workbench.events import LIVE
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.workspace import arrays, curves, evaluations, galleries, samples
+from workbench.workspace import samples
 from workbench.workspace.database import checksums
 from workbench.workspace.database.connection import Connection, DatabaseError, explained_errors
 from workbench.workspace.database.problems import explain
 from workbench.workspace.folders.replaying import shown
+from workbench.workspace.measured import arrays, curves, evaluations, galleries
 from workbench.workspace.paths import pixel_cache
 from workbench.workspace.workspace import Workspace
 

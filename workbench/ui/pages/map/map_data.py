@@ -20,8 +20,8 @@ from workbench.ui.pages.map.point_classes import ClassMeans, PointClasses, class
 from workbench.ui.pages.map.turning import Space, View
 from workbench.ui.state.sample_rows import SampleRows
 from workbench.workspace import Workspace
+from workbench.workspace.measured.stored_maps import kept_neighbours, start_epoch
 from workbench.workspace.rows import Projection
-from workbench.workspace.stored_maps import kept_neighbours, start_epoch
 
 WORDS = {"target_weight": "supervised by class, target_weight"}
 Only = list[int] | None  # ids of the samples that are mapped; None: all

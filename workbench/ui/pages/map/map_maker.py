@@ -15,7 +15,7 @@ from workbench.ui.state.activity import ActivityItem
 from workbench.ui.state.analysis import Request as AnalysisRequest
 from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
-from workbench.workspace.stored_maps import longest_chain, maps_of
+from workbench.workspace.measured.stored_maps import longest_chain, maps_of
 
 log = logging.getLogger(__name__)
 SETTLE = 400  # ms that an evaluation is shown before its UMAP is requested

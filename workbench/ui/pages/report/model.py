@@ -9,7 +9,7 @@ from workbench.comparing.measures import At, common_epochs, metric_names, read_m
 from workbench.reports.templates import Template, offered
 from workbench.ui.style.words import counted
 from workbench.workspace import Workspace
-from workbench.workspace.report_templates import arrangements, choice
+from workbench.workspace.choices.report_templates import arrangements, choice
 from workbench.workspace.rows import Run
 
 COMPARISON = 0  # no run has this number

@@ -31,7 +31,7 @@ from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.scrolled import ScrolledPart
 from workbench.workspace import Workspace
-from workbench.workspace.report_templates import store_choice
+from workbench.workspace.choices.report_templates import store_choice
 
 SIDE = 232  # px at 100% text, the columns beside the preview
 FOLDER = "Folder; an earlier report in it is replaced"

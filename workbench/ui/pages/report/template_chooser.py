@@ -21,7 +21,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.elided_box import ElidedBox
-from workbench.workspace.report_templates import store_arrangement
+from workbench.workspace.choices.report_templates import store_arrangement
 
 FIRST = "one-run"
 

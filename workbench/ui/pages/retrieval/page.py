@@ -34,7 +34,7 @@ from workbench.ui.widgets.evaluation_hint import EvaluationHint
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
-from workbench.workspace.saved_views import SavedView
+from workbench.workspace.choices.saved_views import SavedView
 
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
 LATE = 250  # ms after which the old query is removed while another is still being read

@@ -12,7 +12,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.question import Question
-from workbench.workspace.saved_views import LONGEST, SavedView, all_views, put
+from workbench.workspace.choices.saved_views import LONGEST, SavedView, all_views, put
 
 
 class SavedViewsMenu(QToolButton):

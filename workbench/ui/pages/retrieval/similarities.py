@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.progress import Progress
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_nearest_similarities
+from workbench.workspace.measured.ranking import read_nearest_similarities
 from workbench.workspace.rows import Queries
 
 BINS = 40

@@ -12,7 +12,7 @@ from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.state.session import Session
-from workbench.workspace.sample_tags import LONGEST
+from workbench.workspace.choices.sample_tags import LONGEST
 
 USUAL = "label wrong"
 

@@ -7,9 +7,9 @@ import numpy as np
 from workbench.problem import Problem
 from workbench.projection.vectors import prepared
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_first_hits, read_ranking, read_similarities
-from workbench.workspace.sample_tags import all_tags
-from workbench.workspace.sample_words import published_halves
+from workbench.workspace.choices.sample_tags import all_tags
+from workbench.workspace.choices.sample_words import published_halves
+from workbench.workspace.measured.ranking import read_first_hits, read_ranking, read_similarities
 
 AMONG = 10  # nearest neighbours that are counted for hubs, as in the metric "hubness" and on the Retrieval page
 

@@ -9,7 +9,7 @@ from workbench.projection.trust import NEIGHBOURS
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.state.session import Session
-from workbench.workspace.ranking import read_ranking
+from workbench.workspace.measured.ranking import read_ranking
 
 
 class TrueLinks(QObject):

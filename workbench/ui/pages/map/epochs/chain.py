@@ -11,8 +11,8 @@ from workbench.ui.pages.map.drawing.spatial import Box, box_around
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import Request, fits
 from workbench.workspace import Workspace
-from workbench.workspace.ranking import read_scores
-from workbench.workspace.stored_maps import kept_neighbours, longest_chain, maps_of, same_course
+from workbench.workspace.measured.ranking import read_scores
+from workbench.workspace.measured.stored_maps import kept_neighbours, longest_chain, maps_of, same_course
 
 BETWEEN = "Between two epochs: positions are interpolated; scores and colours are those of the nearer epoch"
 

@@ -13,7 +13,7 @@ from workbench.progress import Progress
 from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task
 from workbench.ui.state.work import GRACE
-from workbench.workspace.selections import Selection, all_selections, checked, put
+from workbench.workspace.choices.selections import Selection, all_selections, checked, put
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.workspace.selections import LONGEST, LONGEST_NOTE, Selection
+from workbench.workspace.choices.selections import LONGEST, LONGEST_NOTE, Selection
 
 SIZE = (640, 400)  # px at 100% text
 NONE_YET = "No selection of this data set has a name yet. Select points on the map, then save them here."

@@ -26,7 +26,7 @@ from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.row_table import fit_columns_to_words, select_rows
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace import Workspace
-from workbench.workspace.deployments import newest_deployment
+from workbench.workspace.measured.deployments import newest_deployment
 
 SERVER = "workbench.deploying.server"
 SIDE_PX = 300  # at 100% text

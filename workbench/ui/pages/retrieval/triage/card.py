@@ -15,7 +15,7 @@ from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE
+from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
 NEAR_PX, LARGE_PX = 60, 150
 NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from workbench.results.label_overlay import Precision, Triage, precision
 from workbench.results.triage import Suspect, ranked_by_class
-from workbench.workspace.label_decisions import DECISIONS, RELABEL, Decision
+from workbench.workspace.choices.label_decisions import DECISIONS, RELABEL, Decision
 
 ALL, TODO, DONE = "all", "to do", "done"
 SHOWN = 6  # neighbours of each of the two classes

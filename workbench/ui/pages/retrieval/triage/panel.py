@@ -26,7 +26,7 @@ from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import select_rows
 from workbench.workspace import Workspace
-from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
+from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 
 THUMBNAIL = 34
 LISTED = "triage-list"  # the list's name in requests to the loader

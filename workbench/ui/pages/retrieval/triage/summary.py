@@ -9,7 +9,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
-from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE
+from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
 ANSWERED = {KEEP: "kept", RELABEL: "relabelled", DROP: "dropped", UNSURE: "unsure"}
 

@@ -18,7 +18,7 @@ from workbench import files
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.workspace import arrays
+from workbench.workspace.measured import arrays
 from workbench.workspace.paths import is_file, regular
 
 NOTE, VECTORS, LABELS, INDEX = "gallery.json", "gallery.npy", "gallery-labels.npy", "gallery-index"

@@ -8,10 +8,10 @@ import numpy as np
 
 from workbench import files
 from workbench.problem import Problem
-from workbench.workspace import arrays
-from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.database.connection import Connection, new_id
+from workbench.workspace.measured import arrays
+from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.rows import Projection
 from workbench.workspace.times import now, stamp
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from workbench import files, jobs
 from workbench.events import Evaluated, score_of
-from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.database import checksums
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.database.packed import packed
-from workbench.workspace.numbers import metrics_json
+from workbench.workspace.measured.artefacts import add_artefact
+from workbench.workspace.measured.numbers import metrics_json
 from workbench.workspace.rows import Queries
 from workbench.workspace.times import now
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from workbench.problem import Problem
-from workbench.workspace import curves
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.measured import curves
 from workbench.workspace.rows import Evaluation, Run
 
 SOME = "best and last"  # the choice that does not keep all

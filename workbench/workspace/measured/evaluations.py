@@ -11,12 +11,12 @@ import numpy as np
 from workbench import jobs
 from workbench.names import visible_name
 from workbench.problem import Problem
-from workbench.workspace import arrays
 from workbench.workspace.database import checksums
 from workbench.workspace.database.columns import FROM_A_COPY, LARGEST_INT32, Unreadable, even, metrics_of
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.database.number_columns import read_columns
 from workbench.workspace.database.packed import unpacked
+from workbench.workspace.measured import arrays
 from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.problem import Problem
-from workbench.workspace.arrays import check_count, read_arrays
 from workbench.workspace.database.connection import DatabaseError
 from workbench.workspace.database.number_columns import read_columns
 from workbench.workspace.database.problems import explain
-from workbench.workspace.evaluations import unless_deleted
-from workbench.workspace.stored_evaluation import SIMILARITY_UNIT
+from workbench.workspace.measured.arrays import check_count, read_arrays
+from workbench.workspace.measured.evaluations import unless_deleted
+from workbench.workspace.measured.stored_evaluation import SIMILARITY_UNIT
 from workbench.workspace.workspace import Workspace
 
 

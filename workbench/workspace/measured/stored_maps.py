@@ -10,8 +10,9 @@ import numpy as np
 from workbench import files
 from workbench.files import parts
 from workbench.problem import Problem
-from workbench.workspace import projections, superseded
-from workbench.workspace.arrays import check_count, read_array
+from workbench.workspace import superseded
+from workbench.workspace.measured import projections
+from workbench.workspace.measured.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection
 from workbench.workspace.times import stamp
 from workbench.workspace.workspace import Workspace

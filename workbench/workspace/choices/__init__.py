@@ -1,0 +1,1 @@
+"""What the person decided: labels, tags, selections, saved views and report templates."""

@@ -1,0 +1,1 @@
+"""What was measured of a run: curves, evaluations, rankings, maps, deployments, and the array files of them."""
