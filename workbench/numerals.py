@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from math import copysign, isfinite, isnan, nan
 
 MINUS = "−"
-_PLAIN = re.compile(rf"[-{MINUS}]?\d+(\.\d+)?")
+_PLAIN = re.compile(rf"[-{MINUS}]?[\d,]+(\.\d+)?")
+_LARGE = re.compile(r"(-?\d{4,})(\.\d+)?")
 _HYPHEN = re.compile(r"(?<![^\s(\[±])-(?=[\d.]|inf)")  # before a number, not inside a word or a range
 
 
@@ -42,6 +43,12 @@ def megabytes(count: float) -> str:
 def minus(text: str) -> str:
     """The text with the sign of minus before its negative numbers: "[−13.36, −11.38]"; "class-1" stays."""
     return _HYPHEN.sub(MINUS, text)
+
+
+def grouped(number: str) -> str:
+    """A plain number with separated thousands: "-60000.5" as "-60,000.5"; others, "1e+07", stay."""
+    large = _LARGE.fullmatch(number)
+    return f"{int(large[1]):,}{large[2] or ''}" if large else number
 
 
 def same_decimals(numbers: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from workbench.numerals import byte_size, megabytes, minus, percentage, same_decimals, significant
+from workbench.numerals import byte_size, grouped, megabytes, minus, percentage, same_decimals, significant
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,15 @@ def test_a_number_of_some_digits_has_no_power_of_ten_below_ten_million(value, di
 
 @pytest.mark.parametrize(("numbers", "shown"), [
     (["0", "0.05", "0.1"], ["0.00", "0.05", "0.10"]), (["−2.5", "−2", "10"], ["−2.5", "−2.0", "10.0"]),
-    (["0", "10", "20"], ["0", "10", "20"]), (["1e-07", "0.5"], ["1e-07", "0.5"]), ([], []),
+    (["0", "10", "20"], ["0", "10", "20"]), (["1,000.5", "999"], ["1,000.5", "999.0"]),
+    (["1e-07", "0.5"], ["1e-07", "0.5"]), ([], []),
 ])  # fmt: skip
 def test_the_numbers_of_an_axis_have_equally_many_decimals(numbers, shown):
     assert same_decimals(numbers) == shown
+
+
+@pytest.mark.parametrize(("number", "shown"), [
+    ("60000", "60,000"), ("-1234.12345", "-1,234.12345"), ("999", "999"), ("0.12345", "0.12345"), ("1e+12345",) * 2,
+])  # fmt: skip
+def test_large_numbers_of_an_axis_have_separated_thousands(number, shown):
+    assert grouped(number) == shown

@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 
-from workbench.numerals import minus, same_decimals
+from workbench.numerals import grouped, minus, same_decimals
 from workbench.ui.plots.curve import drawable, lone_points, thinned
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, log_ticks
 from workbench.ui.style import theme
@@ -139,7 +139,7 @@ class Zero(Reach):
 
 
 class NumberAxis(pg.AxisItem):
-    """An axis whose numbers have equally many decimals, and a minus sign, not a hyphen, where they are negative.
+    """An axis whose numbers have equally many decimals, separated thousands and, where negative, a sign of minus.
 
     Attributes:
         value_scale: where its numbers stand.
@@ -172,7 +172,7 @@ class NumberAxis(pg.AxisItem):
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         if self.value_scale.log:
             return [self._written[value] for value in values]
-        return [minus(words) for words in super().tickStrings(values, scale, spacing)]
+        return [minus(grouped(words)) for words in super().tickStrings(values, scale, spacing)]
 
     def boundingRect(self) -> QRectF:
         room: QRectF = super().boundingRect()

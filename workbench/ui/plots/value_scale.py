@@ -6,7 +6,7 @@ from math import ceil, floor, inf, isfinite, log, log10
 
 import numpy as np
 
-from workbench.numerals import minus, same_decimals
+from workbench.numerals import grouped, minus, same_decimals
 
 STEEP = 1000.0  # times the median: where the largest value is more, the others cannot be read on a linear scale
 SMALL = 5.0  # percentile of the sizes of values below which a logarithmic scale with negative values is linear
@@ -152,4 +152,4 @@ def ticks(low: float, high: float, most: int = MOST_TICKS, *, whole: bool = Fals
 
 def in_decimals(values: Sequence[float]) -> list[str]:
     """The numbers of an axis, with equally many decimals."""
-    return same_decimals([minus(f"{value:.10g}") for value in values])
+    return same_decimals([minus(grouped(f"{value:.10g}")) for value in values])
