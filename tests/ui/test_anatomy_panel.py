@@ -130,13 +130,24 @@ def test_the_losses_that_have_values_are_shown_until_the_user_chooses(panel):
     panel.parts.actions["center"].trigger()
     assert titles(panel) == ["SPCE", "Contrastive", "MS", "Center"]
     panel.clear()
+    panel.add(of_losses("ce", "pce"))
     assert titles(panel) == ["SPCE", "Contrastive", "MS", "Center"], "in another run, too"
     again = AnatomyPanel(Preferences())
     assert titles(again) == titles(panel), "and at the next start"
     for name in ("spce", "contrastive", "ms", "center"):
         panel.parts.actions[name].trigger()
-    assert titles(panel) == ["CE", "SPCE", "PCE", "SNCA"], "without any the first ones are shown again"
+    assert titles(panel) == ["CE", "PCE"], "without any those are shown again that have values"
     assert panel.parts.actions["ce"].isChecked()
+
+
+def test_the_plots_are_laid_out_once_for_all_values_that_come_together(panel):
+    laid_out = []
+    panel.parts.changed.connect(lambda: laid_out.append(titles(panel)))
+    panel.add(of_losses("ce", "spce", "snca", "contrastive", "ms"))
+    assert laid_out == [["CE", "SPCE", "SNCA", "Contrastive"]]
+    panel.clear()
+    panel.add(of_losses("ce", "spce", "snca", "contrastive", "ms"))
+    assert len(laid_out) == 1, "another run with the same losses moves nothing"
 
 
 def test_the_parts_stand_in_one_row_where_four_have_room(panel, qtbot):

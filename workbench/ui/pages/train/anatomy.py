@@ -135,10 +135,10 @@ class AnatomyPanel(Scrolled):
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
         for name, steps, values in by_name(points, {*self._of, *self.parts.curves, "anatomy/lambda", SCALE}):
-            self.add_curve(name, steps, values)
+            self._add_curve(name, steps, values)
+        self.parts.fit()
 
-    def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
-        """Points of one name; both [n]."""
+    def _add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         if name in self._of:
             self._of[name].append(name, steps, values)
         if name in self.parts.curves:

@@ -10,7 +10,6 @@ from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.in_parts import Parts
-from workbench.ui.style import theme
 from workbench.ui.style.icons import icon
 from workbench.ui.style.theme import SERIES
 
@@ -28,7 +27,7 @@ LOSSES = {  # name: short title, title, colour
 PARTS = {"tightness": ("tightness part T", "T"), "contrastive": ("contrastive part C", "C")}
 AT_FIRST = 4  # losses that are shown until the user chooses
 KEY = "train/anatomy_losses"
-LEAST = 164  # px of a plot at 100% text
+LEAST = 164  # px of the width of a plot
 
 
 class LossParts(QObject):
@@ -85,17 +84,13 @@ class LossParts(QObject):
             curve.clear()
         for plot in self.plots.values():
             plot.clear()
-        self._fit()
 
     def add(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         """Points of one part of one loss; both [n]."""
-        first = not np.isfinite(self.curves[name].values).any()
         self.curves[name].append(steps, values)
         loss = name.split("/")[1]
         if loss in self.plots:
             self._draw(loss)
-        if first:
-            self._fit()
 
     def say_seen(self, losses: set[str], seen: str) -> None:
         """Mark these losses with an asterisk: their class vectors are compared as `seen` says; "" if as they are."""
@@ -108,7 +103,8 @@ class LossParts(QObject):
         known = [loss for loss in LOSSES if np.isfinite(self.curves[name_of(loss, "tightness")].values).any()]
         return [loss for loss in LOSSES if loss in self._chosen] or (known or list(LOSSES))[:AT_FIRST]
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
+        """Show the losses that the curves of now ask for."""
         wanted = self._wanted()
         if wanted != self._shown:
             self._shown = wanted
@@ -119,7 +115,7 @@ class LossParts(QObject):
     def _choose(self) -> None:
         self._chosen = [loss for loss, action in self.actions.items() if action.isChecked()]
         self._preferences.set_text(KEY, " ".join(self._chosen))
-        self._fit()  # with none chosen, the first ones are shown again
+        self.fit()  # with none chosen, the first ones are shown again
 
     def _plot(self, loss: str) -> CurvePlot:
         if loss not in self.plots:
@@ -135,8 +131,7 @@ class LossParts(QObject):
                 may_be_undefined=may_be_undefined, short="T + C",
             )  # fmt: skip
             plot = self.plots[loss] = CurvePlot(f"{LOSSES[loss][0]}, nats", [*series, total], log_if_steep=True)
-            plot.setMinimumWidth(theme.text_px(LEAST))
-            plot.follow_room()
+            plot.setMinimumWidth(LEAST)
             self._name(loss)
             self._draw(loss)
             self.made.emit(plot)
