@@ -30,10 +30,9 @@ PATIENCE = 150.0  # seconds
 RUN = """#!/bin/sh
 for word; do [ "$last" = --folder ] && folder=$word; last=$word; done
 trap 'echo saved >>"$folder/trace"; exit 130' TERM
-trap 'echo epoch >>"$folder/trace"; exit 0' USR1
 [ -e "$folder/works" ] && kill -0 "$(cat "$folder/works")" 2>/dev/null && echo twice >>"$folder/trace"
 echo $$ >"$folder/works"; echo begun >>"$folder/trace"
-while :; do sleep 0.1; done
+while :; do [ -e "$folder/after-epoch" ] && { echo epoch >>"$folder/trace"; exit 0; }; sleep 0.1; done
 """
 WORDS = [
     "JobState=RUNNING", "JobState=NO", "ArrayJobId=7", "ArrayTaskId=0-9", "ArrayTaskId=5-0%", "ExitCode=1:0", "|", "\n",

@@ -176,8 +176,12 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
 
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
     job = make_folder_job(folder, control, line, resume=resume, device=devices)
+    asked = folder / travelling.AFTER_EPOCH
     with _obeying_signals(control):
-        ended = _finished(job, control, line)
+        ended = _finished(job, control, line, asked)
+    if not control.interrupted:  # an interrupted one may be started again by itself
+        with contextlib.suppress(OSError):
+            asked.unlink()
     line.finish(f"The run in {folder} {ended.status}.")
     problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
     if job.untold is not None:
@@ -204,8 +208,11 @@ def _obeying_signals(control: Control) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _finished(job: Job, control: Control, line: ProgressLine) -> Ended:
-    """Start the job and wait for its end; Ctrl+C ends it with a checkpoint, twice without a new one."""
+def _finished(job: Job, control: Control, line: ProgressLine, asked: Path | None = None) -> Ended:
+    """Start the job and wait for its end; Ctrl+C ends it with a checkpoint, twice without a new one.
+
+    A file `asked` ends it after its epoch.
+    """
 
     def interrupt(*_: object) -> None:
         if control.interrupted:
@@ -217,7 +224,9 @@ def _finished(job: Job, control: Control, line: ProgressLine) -> Ended:
     try:
         job.start()
         while not job.join(0.2):
-            pass
+            if asked is not None and asked.exists():
+                control.stop()
+                asked = None
     finally:
         signal.signal(signal.SIGINT, before)
     return job.ended or Ended("failed", "The run ended in an unknown way.")

@@ -59,7 +59,7 @@ class Standing:
 class Ending(StrEnum):
     """How a job is asked to end."""
 
-    AFTER_EPOCH = "after epoch"  # SIGUSR1 to the run: it finishes its epoch and is stopped
+    AFTER_EPOCH = "after epoch"  # by a file in its folder: it finishes its epoch and is stopped
     SAVED = "saved"  # SIGINT or SIGTERM: before its next step, with a checkpoint
     AT_ONCE = "at once"  # killed; one that waits leaves the queue
 

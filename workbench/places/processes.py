@@ -2,7 +2,8 @@
 
 The orders of one call train one after another, in a shell that outlives its caller. Beside the run's files its folder
 has `line` (process and name of that shell), `pid` (the run's process), `log` (what it printed), `withdrawn` (it was
-asked to end), `turn` (the shell that is training it) and `exit` (its exit status, once it has ended).
+asked to end), `after-epoch` (it was asked to end after its epoch), `turn` (the shell that is training it) and `exit`
+(its exit status, once it has ended).
 """
 
 import re
@@ -17,10 +18,11 @@ from workbench.places.place import Place
 from workbench.places.run_command import BEGINS, run_folder, run_words
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
+from workbench.workspace.folders.travelling import AFTER_EPOCH
 
 TRIES = 3  # to submit, if the connection breaks
 AT_ONCE = 5000  # jobs in one request
-SIGNALS = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
+SIGNALS = {Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
 # Whether process $1 is there and has the word $2 among its own: a number is given again to other processes.
 ALIVE = (
     'alive() { case $1 in ""|*[!0-9]*) return 1;; esac; '
@@ -65,7 +67,7 @@ work() { # name, folder, words of the run
 # This call's script, its log; then the run folders. A second call with the same script starts nothing.
 START = (
     'mkdir -- "$1.begun" || { [ -d "$1.begun" ]; exit; }; script=$1 log=$2; shift 2; true >>"$log" || exit 4; '
-    'for f in "$@"; do rm -f "$f/exit" "$f/withdrawn"; done; '
+    f'for f in "$@"; do rm -f "$f/exit" "$f/withdrawn" "$f/{AFTER_EPOCH}"; done; '
     'if command -v setsid >/dev/null 2>&1; then setsid nohup sh "$script" >>"$log" 2>&1 </dev/null & '
     'else nohup sh "$script" >>"$log" 2>&1 </dev/null & fi; '
     'for f in "$@"; do echo "$! ${script##*/}" >"$f/line.$$" && mv -f "$f/line.$$" "$f/line"; done; exit 0'
@@ -80,10 +82,12 @@ STATES = ALIVE + (  # whether the shell of a line is there is asked once: a thou
     'elif [ -n "$s" ]; then echo "exit $s"; elif alive "$p" "$n"; then echo running; '
     'elif [ -n "$w" ] && waits "$l" "$w"; then echo queued; elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
 )
+# No signal asks a run to end after its epoch: one that still loads its libraries would die of it.
 STOP = ALIVE + (
     'cd -- "$1" && [ -d "$2" ] || exit 0; [ -e "$2/exit" ] && exit 0; '
-    '[ "$3" = USR1 ] && alive "$(cat "$2/pid" 2>/dev/null)" "$2" || true >"$2/withdrawn"; '
-    'p=$(cat "$2/pid" 2>/dev/null); alive "$p" "$2" && kill -s "$3" "$p"; exit 0'
+    f'[ -z "$3" ] && alive "$(cat "$2/pid" 2>/dev/null)" "$2" && {{ true >"$2/{AFTER_EPOCH}"; exit; }}; '
+    'true >"$2/withdrawn"; p=$(cat "$2/pid" 2>/dev/null); '
+    'alive "$p" "$2" && kill -s "${3:-TERM}" "$p"; exit 0'
 )
 
 
@@ -125,7 +129,9 @@ class Processes(ThroughHost[Place]):
 
     def stop(self, job: str, how: Ending) -> None:
         """As `Launcher.stop`."""
-        self._call(STOP, self._place.folder, host_files.checked(job), SIGNALS[how])
+        refused = self._call(STOP, self._place.folder, host_files.checked(job), SIGNALS.get(how, ""))
+        if refused:
+            raise Problem(f"The run cannot be asked to end: {refused}.", kept="It goes on.")
 
     def check(self) -> list[Finding]:
         """As `Launcher.check`."""

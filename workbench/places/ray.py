@@ -1,7 +1,8 @@
 """Runs of a Ray cluster: jobs by the REST interface of its dashboard, run folders on a disk that its nodes share.
 
 A job's number is `SUBMISSION:NAME`: one job of Ray trains several runs in turn. A word in `ask` in a run's folder asks
-it to end, which the job's shell passes on as a signal; `exit` has the exit status of a run that has ended.
+it to end, which the job's shell passes on as a signal, or as the file `after-epoch`; `exit` has the exit status of a
+run that has ended.
 """
 
 import json
@@ -21,12 +22,13 @@ from workbench.places.place import RayPlace
 from workbench.places.run_command import BEGINS, run_folder, run_words
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
+from workbench.workspace.folders.travelling import AFTER_EPOCH
 
 LARGEST_ANSWER = 64 << 20  # bytes
 AT_ONCE = 1000  # runs in one request
 PATIENCE = 30.0  # seconds for an answer
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
-ASKED = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
+ASKED = {Ending.AFTER_EPOCH: "EPOCH", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
 WORK = (
     """\
 ended() { echo "$1" >"$folder/exit.part" && mv -f "$folder/exit.part" "$folder/exit"; }
@@ -44,7 +46,11 @@ work() { # folder, words of the run
   : >"$folder/begun"
   while kill -0 $run 2>/dev/null; do
     if [ -s "$folder/ask" ]; then
-      case $(cat "$folder/ask") in USR1) kill -USR1 $run;; KILL) kill -KILL $run;; *) kill -TERM $run;; esac
+      case $(cat "$folder/ask") in
+        EPOCH) : >"$folder/AFTER_EPOCH";;
+        KILL) kill -KILL $run;;
+        *) kill -TERM $run;;
+      esac
       : >"$folder/ask"
     fi
     sleep 0.5
@@ -52,8 +58,8 @@ work() { # folder, words of the run
   wait $run; ended $?; run=
 }
 """
-)
-FRESH = 'cd -- "$1" && shift && for n in "$@"; do rm -f -- "$n/exit" "$n/ask" "$n/begun"; done'
+).replace("AFTER_EPOCH", AFTER_EPOCH)
+FRESH = f'cd -- "$1" && shift && for n in "$@"; do rm -f -- "$n/exit" "$n/ask" "$n/begun" "$n/{AFTER_EPOCH}"; done'
 
 
 class Number(NamedTuple):

@@ -10,7 +10,8 @@ BEGINS = "--- The run begins."  # a line in its log, before what it prints each 
 def run_words(place: Place, order: Order) -> list[str]:
     """The words of one run, begun or resumed in its folder; relative paths count from the home folder there.
 
-    SIGUSR1 asks that process to end after its epoch, SIGINT and SIGTERM to end before its next step with a checkpoint.
+    The file `after-epoch` in its folder asks that process to end after its epoch, SIGINT and SIGTERM to end before its
+    next step with a checkpoint.
     """
     folder = run_folder(place, order.name)
     words = [place.python, "-m", "workbench", "run", f"{folder}/config.toml", "--folder", folder, "--resume", "--quiet"]

@@ -11,6 +11,7 @@ from uuid import uuid4
 from workbench.places.contract import Order
 from workbench.places.place import SlurmPlace
 from workbench.places.run_command import BEGINS, run_words
+from workbench.workspace.folders.travelling import AFTER_EPOCH
 
 BODY = """\
 name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {orders})
@@ -18,10 +19,11 @@ folder={folder}/"$name"
 [ -n "$name" ] && [ -d "$folder" ] || exit 72
 log=$folder/log
 rm -f "$folder/exit" # of the task that it was before it was resumed
+[ "${{SLURM_RESTART_COUNT:-0}}" != 0 ] || rm -f "$folder/{after_epoch}"
 {before}
 again=
 trap 'again=1; kill -TERM $run' USR1
-trap 'kill -USR1 $run' USR2
+trap ': >"$folder/{after_epoch}"' USR2
 trap 'again=; kill -TERM $run' TERM
 echo {begins} >>"$log"
 {words} >>"$log" 2>&1 &
@@ -72,7 +74,7 @@ def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str
     path = [f'export PATH={quoted(place.commands)}:"$PATH"'] if place.commands else []
     body = BODY.format(
         orders=quoted(f"{here}/orders"), folder=quoted(place.folder), before="\n".join([*path, place.before]),
-        begins=quoted(BEGINS), words=_words(place, orders[0]),
+        begins=quoted(BEGINS), after_epoch=AFTER_EPOCH, words=_words(place, orders[0]),
     )  # fmt: skip
     return "\n".join(["#!/bin/bash", *lines, body])
 

@@ -2,11 +2,14 @@
 
 import json
 import os
+from time import monotonic, sleep
 
 import pytest
 
+from tests.waits import HANG
 from workbench.cli import main
 from workbench.config import RunConfig
+from workbench.events import Status
 from workbench.jobs import Job
 from workbench.running import folds_and_seeds, launch
 from workbench.workspace import Workspace
@@ -52,6 +55,30 @@ def killed(folder, children, group, left):
                 (own / name).unlink(missing_ok=True)
         if DEAD in names:
             (own / DEAD).write_text('{"run"', "utf-8")
+
+
+@pytest.mark.parametrize("asked", ["before it listens", "while it trains"])
+def test_a_file_in_its_folder_asks_a_run_to_end_after_its_epoch(tmp_path, start, monkeypatch, asked):
+    """A signal would end a process that still loads its libraries."""
+    file = tmp_path / "runs" / travelling.AFTER_EPOCH
+
+    def job(folder, control, listen=None, *, resume=False, device=""):
+        def train(control, emit):
+            if asked == "while it trains":
+                file.touch()
+            end = monotonic() + HANG
+            while not control.stop_asked:
+                assert monotonic() < end, "it was not asked"
+                sleep(0.01)
+            emit(Status("stopped"))
+
+        if asked == "before it listens":
+            file.touch()
+        return Job("run", train, FolderRecorder(folder, control), control)
+
+    monkeypatch.setattr(launch, "make_folder_job", job)
+    assert start(ONE) == 0
+    assert not file.exists(), "the next start does not see it"
 
 
 FIRST = ["config.toml", "experiment.json"]

@@ -22,9 +22,11 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="places are POSIX mac
 PLAYED = """#!/bin/sh
 folder=$(dirname "$4")
 trap 'echo saved >>"$folder/told"; exit 130' TERM
-trap 'echo stopped >>"$folder/told"; exit 0' USR1
 echo "$@" >>"$folder/told"
-while [ ! -e "$folder/go" ]; do sleep 0.05; done
+while [ ! -e "$folder/go" ]; do
+  [ -e "$folder/after-epoch" ] && { echo stopped >>"$folder/told"; exit 0; }
+  sleep 0.05
+done
 exit "$(cat "$folder/go")"
 """
 

@@ -100,7 +100,7 @@ def test_a_run_is_told_by_its_exit_status_then_by_its_job(ray, server, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("how", "word"), [(Ending.AFTER_EPOCH, "USR1"), (Ending.SAVED, "TERM"), (Ending.AT_ONCE, "KILL")]
+    ("how", "word"), [(Ending.AFTER_EPOCH, "EPOCH"), (Ending.SAVED, "TERM"), (Ending.AT_ONCE, "KILL")]
 )
 def test_a_run_is_asked_to_end_by_a_word_in_its_folder(ray, server, tmp_path, how, word):
     (job,) = ray.submit(orders(1))

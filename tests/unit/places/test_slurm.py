@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.waits import HANG
 from workbench.places.contract import Ending, JobState, Order, Standing, Unreachable
 from workbench.places.hosts import LocalHost
 from workbench.places.place import SlurmPlace
@@ -193,6 +194,27 @@ def test_a_task_that_goes_on_forgets_how_the_one_before_it_ended(played):
     env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
     subprocess.run(["bash", played.base / "script"], cwd=played.base, env=env, check=True)
     assert "exit" not in (played.base / "seen").read_text()
+    assert (played.base / "runs/a/exit").read_text() == "0\n"
+
+
+@pytest.mark.parametrize(("restarts", "kept"), [("0", False), ("1", True), (None, False)])
+def test_a_task_that_was_asked_to_end_after_its_epoch_still_is_when_slurm_starts_it_again(played, restarts, kept):
+    """Its run is asked by a file, which is heard also while it starts; a run that is resumed is not asked any more."""
+    played.program("python", "ls runs/a >seen")
+    played.slurm(python=str(played.base / "bin" / "python")).submit(orders("a"))
+    (played.base / "runs/a/after-epoch").touch()
+    env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"} | (
+        {"SLURM_RESTART_COUNT": restarts} if restarts else {}
+    )
+    subprocess.run(["bash", played.base / "script"], cwd=played.base, env=env, check=True)
+    assert ("after-epoch" in (played.base / "seen").read_text()) == kept
+
+
+def test_usr2_asks_the_run_of_a_task_to_end_after_its_epoch(played):
+    played.program("python", "kill -USR2 $PPID; while [ ! -e runs/a/after-epoch ]; do sleep 0.05; done")
+    played.slurm(python=str(played.base / "bin" / "python")).submit(orders("a"))
+    env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
+    subprocess.run(["bash", played.base / "script"], cwd=played.base, env=env, check=True, timeout=HANG)
     assert (played.base / "runs/a/exit").read_text() == "0\n"
 
 

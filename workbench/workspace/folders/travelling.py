@@ -28,6 +28,7 @@ CARD = "run.json"
 LARGEST_CARD = 1 << 16  # bytes
 LOCK = ".lock"
 CONFIG, EXPERIMENT = "config.toml", "experiment.json"
+AFTER_EPOCH = "after-epoch"  # a file that asks the run to end after its epoch; it is heard also while the run starts
 MOST_FOLDERS = 10_000  # in a folder of run folders
 MOST_ENTRIES = 100_000  # files and folders in it
 
