@@ -232,7 +232,8 @@ class Engine:
         self.probe.after_step(step)
         self.companion.after_step(step)
 
-    def _after_epoch(self, epoch: int) -> None:
+    def _after_epoch(self, epoch: int) -> bool:
+        """Evaluate and save; whether training ends here because that was asked, perhaps meanwhile."""
         self._ranks.check_alike(self.parts.weights)
         last = epoch == self.config.training.epochs or self._ranks.same(self.control.stop_asked)
         if last:
@@ -252,6 +253,8 @@ class Engine:
         self.save("last", epoch)
         if measured:
             self._keep(before | self._kept)  # those that were just superseded may be in view
+        ends = self._ranks.same(self.control.stop_asked)
+        return self._after_epoch(epoch) if ends and not measured else ends
 
     def _keep(self, epochs: set[int]) -> None:
         """Let go of the evaluations of other epochs, unless the config keeps all; none if nothing was evaluated."""

@@ -77,10 +77,10 @@ def train(
     emit: Emit,
     penalty: Callable[[], Tensor | None] = lambda: None,
     after_step: Callable[[int], None] = lambda step: None,
-    after_epoch: Callable[[int], None] = lambda epoch: None,
+    after_epoch: Callable[[int], bool] = lambda epoch: False,
     enough: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Train model and loss together from `parts.step` on, until the last epoch, a stop or an interruption.
+    """Train model and loss together from `parts.step` on, until the last epoch or an interruption.
 
     Args:
         parts: what is trained; changed in place.
@@ -92,7 +92,7 @@ def train(
         emit: receives the loss of every step and, every few steps, the progress.
         penalty: returns a scalar that is added to the loss, or None.
         after_step: called with the number of steps done (probe curves).
-        after_epoch: called with the epoch (evaluation, checkpoints).
+        after_epoch: called with the epoch (evaluation, checkpoints); True ends training.
         enough: called before each epoch; True ends training.
 
     Raises:
@@ -113,9 +113,9 @@ def train(
                 meter.probing(after_step)
         meter.end_epoch()
         stand_still(control, emit, meter)
-        after_epoch(epoch)
+        ends = after_epoch(epoch)
         meter.evaluated()
-        if parts.ranks.same(control.stop_asked):
+        if ends:
             return
 
 

@@ -143,11 +143,11 @@ def test_what_is_not_yet_told_is_told_before_a_pause(feed):
     assert losses == [1, 2, 3, 4]
 
 
-def test_stop_finishes_the_epoch(feed):
-    control, parts, ended = Control(), make_parts(), []
-    run(parts, feed, control, after_step=lambda step: step == 3 and control.stop(), after_epoch=ended.append)
-    assert parts.step == STEPS
-    assert ended == [1]
+def test_what_follows_an_epoch_may_end_training(feed):
+    parts, ended = make_parts(), []
+    run(parts, feed, after_epoch=lambda epoch: ended.append(epoch) or epoch == 2)
+    assert parts.step == 2 * STEPS
+    assert ended == [1, 2]
 
 
 def test_enough_is_asked_before_each_epoch(feed):
