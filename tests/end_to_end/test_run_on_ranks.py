@@ -4,9 +4,9 @@ import json
 import os
 import signal
 
-import psutil
 import pytest
 
+from tests.processes import children_with
 from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.control import Control
@@ -37,7 +37,7 @@ def workspace(tmp_path):
 
 def other_ranks():
     """The processes beside this one."""
-    return [child for child in psutil.Process().children() if MODULE in child.cmdline()]
+    return children_with(MODULE)
 
 
 def trained(workspace, devices, *, run_id=0, hear=lambda control, event: None, control=None):

@@ -9,6 +9,7 @@ import torch
 from listeners import silent
 from PIL import Image
 
+from tests.processes import children_with
 from workbench import jobs
 from workbench.datasets.augment import CropFlip, CropFlipParams
 from workbench.datasets.crop_processes import CropProcesses
@@ -54,7 +55,7 @@ def crops(kept):
 
 
 def children():
-    return {child.pid for child in psutil.Process().children() if "crop_processes" in " ".join(child.cmdline())}
+    return {child.pid for child in children_with("crop_processes")}
 
 
 def test_they_make_what_threads_make(kept, crops):

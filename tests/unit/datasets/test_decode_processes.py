@@ -1,11 +1,11 @@
 """Processes decode the files that threads decode, to the same cache, with the same reasons for what is left out."""
 
 import numpy as np
-import psutil
 import pytest
 from listeners import silent
 from PIL import Image
 
+from tests.processes import children_with
 from workbench import jobs
 from workbench.control import Cancelled
 from workbench.datasets import decode_processes
@@ -45,7 +45,7 @@ def by_processes(monkeypatch):
 
 
 def children():
-    return [child for child in psutil.Process().children() if "decode_server" in " ".join(child.cmdline())]
+    return children_with("decode_server")
 
 
 @pytest.mark.parametrize("form", ["pixels", "encoded"])
