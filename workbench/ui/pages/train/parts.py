@@ -46,6 +46,7 @@ class LossParts(QObject):
         self._preferences = preferences
         self._stars: set[str] = set()  # losses whose class vectors are compared otherwise than they are
         self._seen = ""
+        self._grown: set[str] = set()  # losses with points that are not drawn yet
         self.plots: dict[str, CurvePlot] = {}
         self.curves = {name_of(loss, part): Curve() for loss in LOSSES for part in PARTS}
         self._chosen = [name for name in preferences.text(KEY).split() if name in LOSSES]
@@ -86,11 +87,9 @@ class LossParts(QObject):
             plot.clear()
 
     def add(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
-        """Points of one part of one loss; both [n]."""
+        """Points of one part of one loss, both [n]; `fit` draws them."""
         self.curves[name].append(steps, values)
-        loss = name.split("/")[1]
-        if loss in self.plots:
-            self._draw(loss)
+        self._grown.add(name.split("/")[1])
 
     def say_seen(self, losses: set[str], seen: str) -> None:
         """Mark these losses with an asterisk: their class vectors are compared as `seen` says; "" if as they are."""
@@ -104,7 +103,10 @@ class LossParts(QObject):
         return [loss for loss in LOSSES if loss in self._chosen] or (known or list(LOSSES))[:AT_FIRST]
 
     def fit(self) -> None:
-        """Show the losses that the curves of now ask for."""
+        """Draw the points that were added, and show the losses that the curves of now ask for."""
+        for loss in self._grown & self.plots.keys():
+            self._draw(loss)
+        self._grown.clear()
         wanted = self._wanted()
         if wanted != self._shown:
             self._shown = wanted

@@ -24,7 +24,7 @@ class Cell:
 
 
 class PlotGrid(QObject):
-    """Lays plots into a grid, two in a row. A double-click fills the grid with one of them, Esc shows all again."""
+    """Lays plots into a grid. A double-click fills the grid with one of them, Esc shows all again."""
 
     def __init__(self, plots: Sequence[CurvePlot], grid: QGridLayout, owner: QWidget) -> None:
         super().__init__(owner)
