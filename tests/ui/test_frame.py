@@ -79,7 +79,8 @@ def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, ses
     assert window.welcome.isVisible()
     assert window.runs.isVisible()
     assert not window.inspector.isVisible(), "nothing is selected"
-    assert window.activity.isVisible()
+    assert window.activity.head.isVisible()
+    assert not window.activity.isVisible(), "folded"
     assert "No runs yet" in [each.text() for each in window.runs.findChildren(QLabel)]
     assert window.status.folder.text() == str(session.workspace.path)
     assert window.pages.currentWidget().accessibleName() == "setup"
@@ -127,7 +128,7 @@ def test_icon_buttons_have_names_and_take_the_focus(window):
 
 def test_tab_goes_through_the_regions_in_reading_order(qtbot, with_inspector):
     window = with_inspector
-    regions = (window.rail, window.runs, window.inspector, window.activity)
+    regions = (window.rail, window.runs, window.inspector, window.status)
     window.activateWindow()
     next(button for button in window.rail.findChildren(QAbstractButton) if button.isVisible()).setFocus()
     met = []

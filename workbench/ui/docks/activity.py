@@ -1,8 +1,8 @@
-"""The Activity dock: one line for the newest job, which expands to all jobs and the log."""
+"""What the program is doing: a line for the status bar, and a dock with all jobs and the log."""
 
 from datetime import datetime
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -24,6 +24,7 @@ SHOWN = 40  # newest jobs in the unfolded list
 LOG_LINES = 2000
 CLOCK = 1000  # ms between two looks at the time that is left
 UNFOLDED = 200  # px
+UNFOLD, FOLD = "Show all jobs and the log", "Hide the jobs and the log"
 MARKS = {
     "working": ("play-circle", "accent"),
     "done": ("check-circle", "right"),
@@ -33,9 +34,13 @@ MARKS = {
 
 
 class JobLine(QWidget):
-    """One job: mark, title and words, bar, time left, Cancel."""
+    """One job: mark, title and words, bar, time left, Cancel.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Args:
+        listed: one of several below each other: lines of equal height, their bars aligned.
+    """
+
+    def __init__(self, parent: QWidget | None = None, *, listed: bool = False) -> None:
         super().__init__(parent)
         self._item: ActivityItem | None = None
         self._mark = IconLabel()
@@ -48,7 +53,7 @@ class JobLine(QWidget):
         row = in_row(self._mark, (self.text, 1), on=self, margins=(8, 0, 8, 0), spacing=8)
         for part in (self.bar, self.left, self.cancel):
             row.addWidget(part)
-        for part in (self.bar, self.cancel):  # lines of equal height, and aligned bars
+        for part in (self.bar, self.cancel) if listed else ():
             policy = part.sizePolicy()
             policy.setRetainSizeWhenHidden(True)
             part.setSizePolicy(policy)
@@ -84,28 +89,32 @@ def _words(item: ActivityItem) -> str:
 
 
 class ActivityDock(QDockWidget):
-    """The dock at the bottom of the window; `toggled` signals that the user expanded or collapsed it."""
+    """All jobs and the log, at the bottom of the window once `fold` in `head` is pressed; `head` is always to be seen.
+
+    `toggled` signals that the user expanded or collapsed it.
+    """
 
     toggled = Signal(bool)
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__("Activity", parent)
         self._activity = activity
-        self.fold = icon_button("caret-up", "Expand Activity: all jobs and the log")
+        self.head = QWidget(self)
+        self.fold = icon_button("caret-up", UNFOLD)
         self.fold.setCheckable(True)
         self.line = JobLine()
+        in_row(self.fold, (self.line, 1), on=self.head)
         self._rows: list[JobLine] = []
         self.log = QPlainTextEdit(readOnly=True)
         self.log.setObjectName("log")
         self.log.setAccessibleName("Log")
         self.log.setMaximumBlockCount(LOG_LINES)
-        self._more = QSplitter(Qt.Orientation.Horizontal)
-        self._more.setObjectName("activity-halves")
         self._build()
         self.setObjectName("activity")
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self.setTitleBarWidget(QWidget())
         self.fold.toggled.connect(self.set_unfolded)
+        self.toggleViewAction().triggered.connect(self.set_unfolded)
         self._due = QTimer(self, singleShot=True, interval=0)  # all changes of one turn are drawn together
         self._due.timeout.connect(self.refresh)
         self._clock = QTimer(self, interval=CLOCK)  # time passes between two counts, too
@@ -113,47 +122,33 @@ class ActivityDock(QDockWidget):
         activity.changed.connect(self._due.start)
         activity.logged.connect(self._log)
         self.set_unfolded(False)
-        self.refresh()
 
     def _build(self) -> None:
-        head = in_row(self.fold, (self.line, 1), margins=(4, 2, 4, 2))
         inner = QWidget()
         self._list = in_column(1, on=inner, margins=(0, 4, 0, 4), spacing=4)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(inner)
-        self._more.addWidget(scroll)
-        self._more.addWidget(self.log)
-        self._more.setSizes([600, 400])
-        content = QWidget()
-        content.setObjectName("activityLine")
-        content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        in_column(head, (self._more, 1), on=content, spacing=0)
-        self.setWidget(content)
+        halves = QSplitter(Qt.Orientation.Horizontal)
+        halves.setObjectName("activity-halves")
+        halves.addWidget(scroll)
+        halves.addWidget(self.log)
+        halves.setSizes([600, 400])
+        halves.setMinimumHeight(UNFOLDED)
+        halves.setMaximumHeight(3 * UNFOLDED)
+        self.setWidget(halves)
 
     def set_unfolded(self, unfolded: bool) -> None:
         """Show the list and the log, or only the line."""
         self.fold.setChecked(unfolded)
         self.fold.setIcon(icon("caret-down" if unfolded else "caret-up", "muted"))
-        name = "Collapse Activity to one line" if unfolded else "Expand Activity: all jobs and the log"
+        name = FOLD if unfolded else UNFOLD
         self.fold.setAccessibleName(name)
         self.fold.setToolTip(plain_tip(name))
-        self._more.setVisible(unfolded)
-        self._fit_height()
+        self.setVisible(unfolded)
         self.refresh()
         self.toggled.emit(unfolded)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
-            self._fit_height()
-
-    def _fit_height(self) -> None:
-        unfolded = self.fold.isChecked()
-        line = self.line.cancel.sizeHint().height() + 4
-        self.widget().setMinimumHeight(UNFOLDED if unfolded else line)
-        self.widget().setMaximumHeight(3 * UNFOLDED if unfolded else line)
 
     def refresh(self) -> None:
         """Show the current state of the jobs."""
@@ -165,7 +160,7 @@ class ActivityDock(QDockWidget):
             return
         newest = self._activity.items[: -SHOWN - 1 : -1]
         while len(self._rows) < len(newest):
-            row = JobLine()
+            row = JobLine(listed=True)
             self._rows.append(row)
             self._list.insertWidget(self._list.count() - 1, row)
         for index, row in enumerate(self._rows):

@@ -59,7 +59,7 @@ class MainWindow(QMainWindow):
         self.runs = RunsDock(session, self.run_actions, self)
         self.inspector = InspectorDock(self)
         self.activity = ActivityDock(session.activity, self)
-        self.status = StatusBar(session, self)
+        self.status = StatusBar(session, self.activity.head, self)
         self.closing = Closing(session, self)
         self.ending = Ending(session, self)
         self.opening = Opening(session, self)
@@ -241,7 +241,7 @@ class MainWindow(QMainWindow):
 
     @property
     def _regions(self) -> tuple[QWidget, ...]:
-        return (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity)
+        return (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity, self.status)
 
     def _order_stops(self) -> None:
         """Have Tab go through the regions in reading order."""

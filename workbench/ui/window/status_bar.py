@@ -1,4 +1,4 @@
-"""The window's last line: workspace, device, how busy the machine is, memory."""
+"""The window's last line: what the program is doing, workspace, device, how busy the machine is, memory."""
 
 from collections import deque
 
@@ -17,12 +17,17 @@ from workbench.ui.widgets.spark import Spark
 
 EVERY, SHOWN = 2000, 30  # ms between two looks, and looks that the curves hold: a minute
 SPARK = (40, 14)  # px
+DOING = 3  # times the room of the workspace's path
 
 
 class StatusBar(QStatusBar):
-    """Load: of the first GPU that NVIDIA's library knows, and of the processor. Memory: of this program, and free."""
+    """Load: of the first GPU that NVIDIA's library knows, and of the processor. Memory: of this program, and free.
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    Args:
+        doing: shows what the program is doing, at the left.
+    """
+
+    def __init__(self, session: Session, doing: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._process = psutil.Process()
@@ -33,6 +38,7 @@ class StatusBar(QStatusBar):
         self.loads = {PROCESSOR: label("CPU"), GPU_LOAD: label("GPU")}
         self._sparks = {name: Spark(SERIES["ce"], size=SPARK, ends=(0.0, 1.0)) for name in (PROCESSOR, GPU_LOAD)}
         self._past: dict[str, deque[float]] = {name: deque(maxlen=SHOWN) for name in self.loads}
+        self.addWidget(doing, DOING)
         self.addWidget(self.folder, 1)
         self.addPermanentWidget(self.device)
         for name in (GPU_LOAD, PROCESSOR):

@@ -107,8 +107,7 @@ class WindowLayout(QObject):
             if isValid(tabs):
                 tabs.setCurrentIndex(0)
         self._preferences.forget(GROUP)  # also of dialogs that were not opened yet
-        for dock in (self._runs, self._activity):
-            dock.show()
+        self._runs.show()
         self._activity.set_unfolded(False)
         self._inspector.forget_choice()
         self._inspector.adapt(self._window.width())
