@@ -933,8 +933,14 @@ def test_the_header_shows_and_chooses_the_evaluation_of_the_whole_window(window,
     for epoch, each in ((0, 0.1), (1, 0.9), (2, 0.5)):
         stored_evaluation(run_id, epoch, each)
     chooser = window.rail.evaluation
+    window.show_page("train")
     assert not chooser.isVisible(), "no run is shown"
     session.show_run(run_id)
+    assert chooser.isVisible()
+    for page in ("setup", "compare"):
+        window.show_page(page)
+        assert not chooser.isVisible(), "the page shows no evaluation, or each run's own"
+    window.show_page("report")
     assert chooser.isVisible()
     assert chooser.currentText() == "★ best, epoch 1"
     chooser.setCurrentIndex(0)

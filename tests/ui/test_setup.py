@@ -83,6 +83,12 @@ FOUND = {
     "notes": [("2 classes", "have one image each: nothing can match it (a, b)")],
     "unlike_published": [("digits", "was published with 1,800 images and has 1,797 here: 3 are missing")],
 }  # fmt: skip
+ASIDES = {
+    "dataset.name": f"1,797 images · 10 classes · 8{THIN}×{THIN}8{THIN}px",
+    "split.name": "same classes in both halves",
+    "backbone.name": "1,234 weights",
+    "training.epochs": "45 steps",
+}
 
 
 @pytest.fixture
@@ -116,6 +122,15 @@ def page(session, qtbot, looked):
 
 def row(page, path):
     return page.groups.row(path)
+
+
+def found_images(page):
+    """Whether Preflight has counted the images."""
+    return row(page, "dataset.name").aside.text().startswith("1,797 images")
+
+
+def samples(page):
+    return page.groups.parts.strip.samples.pictures
 
 
 def typed(page, path, text):
@@ -354,7 +369,7 @@ def test_a_long_proposal_is_read_to_its_end(page, session, qtbot):
 
 def test_a_long_line_of_what_was_left_out_is_broken(page, qtbot):
     why = "is not read, since it has more pixels than any picture of this data set may have, by far"
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
+    qtbot.waitUntil(lambda: found_images(page))
     page.card.show_result(Preflight(**FOUND | {"problems": [("a.png", why), ("b.png", "is empty")]}), {})
     page.card.unfold.setChecked(True)
     qtbot.deliver()
@@ -404,17 +419,21 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     for epochs in ("2", "3", "4"):
         typed(page, "training.epochs", epochs)
     qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working)
-    assert page.card.facts["Images"].text().startswith("1,797")
-    assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12\u202fMB)")
-    assert page.card.facts["Steps"].text() == f"45 per epoch, under 1{THIN}s; limited by the network"
+    assert found_images(page)
+    assert page.card.facts["Images"].text() == "kept as centre squares of pixels (0.12\u202fMB)"
+    assert page.card.facts["Epoch"].text() == f"under 1{THIN}s; limited by the network"
+    assert page.card.facts["Backbone"].text() == "64 features"
     assert page.card.time.accessibleName() == f"Time: 4{THIN}s, + evaluations"
     assert page.card.speed.accessibleName() == f"Speed: 3,200 img/s, 10{THIN}ms per step"
     assert [config.training.epochs for config in looked.configs] == [4]
-    assert page.card.facts["Split"].text() == "1,437 train, 360 test"
+    assert {path: row(page, path).aside.text() for path in ASIDES} == ASIDES
+    halves = page.groups.parts.split
+    assert (halves.train.text(), halves.test.text()) == ("1,437 train, 10 classes", "360 test, 10 classes")
+    assert halves.isVisible()
     assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"
-    assert page.card.samples[4].isVisible()
+    assert [picture.isVisible() for picture in samples(page)] == [True] * 5 + [False] * 7
     assert page.card.augmented_words.isVisible()
-    assert page.card.augmented[5].isVisible()
+    assert page.card.augmented.pictures[5].isVisible()
     assert page.card.unfold.text() == "1 file left out"
     page.card.unfold.click()
     assert page.card.left_out.item(0).text() == "a/b.png: is empty"
@@ -428,7 +447,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
         "Notes on the data (no image is left out because of them):",
         "2 classes have one image each: nothing can match it (a, b).",
     ]
-    first = min(page.card.samples[0].y(), page.card.facts["Images"].y())
+    first = page.card.facts["Memory"].y()
     for attention in (page.card.unfold, page.card.left_out, page.card.unlike, page.card.worth_knowing):
         assert attention.y() < first, attention.accessibleName()
     assert page.card.left_out.item(0).toolTip() == "a/b.png: is empty"
@@ -438,18 +457,20 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
 
 
 def test_the_numbers_of_other_data_go_at_once_and_those_of_the_same_stay(page, looked, qtbot, tmp_path, monkeypatch):
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
+    qtbot.waitUntil(lambda: found_images(page))
     monkeypatch.setattr(preflights, "SETTLES_AFTER", 100_000)
     typed(page, "training.epochs", "4")
-    assert page.card.facts["Images"].text().startswith("1,797")
+    assert found_images(page)
     page.take_config(RunConfig(dataset=Choice(name="folder", params={"folder": str(tmp_path)})))
-    assert page.card.facts["Images"].text() == "–"
-    assert not page.card.samples[0].isVisible()
+    assert not found_images(page)
+    assert not samples(page)[0].isVisible()
+    assert not page.groups.parts.split.isVisible()
+    assert page.groups.parts.strip.look.isVisible(), "the data may say what is wrong"
     assert page.card.state.isVisible()
 
 
 def test_nothing_of_preflight_is_cut_where_its_column_is_narrow(page, looked, qtbot):
-    qtbot.waitUntil(lambda: page.card.augmented[-1].isVisible())
+    qtbot.waitUntil(lambda: page.card.augmented.pictures[-1].isVisible())
     page.resize(800, 400)  # the card scrolls, which takes room, too
     qtbot.waitUntil(lambda: page.card.width() <= page.beside.width())
     assert page.card.minimumSizeHint().width() <= page.beside.width()
@@ -610,10 +631,10 @@ def test_a_changed_catalog_keeps_the_reasons_and_undo(page, session):
 
 
 def test_whole_images_are_told_by_their_short_side(page, session, qtbot):
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
-    assert "short side" not in page.card.facts["Images"].text()
+    qtbot.waitUntil(lambda: found_images(page))
+    assert "short side" not in row(page, "dataset.name").aside.text()
     page.card.show_result(Preflight(**FOUND | {"whole": True}), {})
-    assert "short side at most" in page.card.facts["Images"].text()
+    assert "short side at most" in row(page, "dataset.name").aside.text()
 
 
 @pytest.mark.parametrize(
@@ -626,7 +647,7 @@ def test_whole_images_are_told_by_their_short_side(page, session, qtbot):
     ],
 )
 def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot, free, kept, said):
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    qtbot.waitUntil(lambda: found_images(page))
     use = DiskUse(checkpoint=100_000_000, evaluation=230_000_000, evaluations=kept, fewest=3)
     page.card.show_result(Preflight(**FOUND | {"disk": use, "free_bytes": int(free), "runs": 3, "notes": []}), {})
     shown, notes = page.card.facts["Disk"].text().replace(THIN, " "), page.card.worth_knowing
@@ -648,7 +669,7 @@ def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot
     ],
 )
 def test_memory_is_told_with_a_bar_of_its_share(page, qtbot, device, used, whole, words, filled, state):
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    qtbot.waitUntil(lambda: found_images(page))
     found = FOUND | {"device": device.lower() if device == "CPU" else device, "memory_bytes": int(used)}
     page.card.show_result(Preflight(**found | {"memory_whole": int(whole)}), {})
     bar = page.card.shares["Memory"]
@@ -662,7 +683,7 @@ def test_memory_is_told_with_a_bar_of_its_share(page, qtbot, device, used, whole
 
 @pytest.mark.parametrize(("free", "said"), [(2.9e9, "about 3.1 GB are needed"), (3.2e9, "")])
 def test_what_a_run_deletes_at_its_end_must_fit_on_the_disk_before(page, qtbot, free, said):
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    qtbot.waitUntil(lambda: found_images(page))
     use = DiskUse(checkpoint=100_000_000, evaluation=230_000_000, evaluations=3, fewest=3, superseded=2)
     page.card.show_result(Preflight(**FOUND | {"disk": use, "free_bytes": int(free), "runs": 3, "notes": []}), {})
     assert page.card.worth_knowing.isVisible() is bool(said)
@@ -670,7 +691,7 @@ def test_what_a_run_deletes_at_its_end_must_fit_on_the_disk_before(page, qtbot, 
 
 
 def test_preflight_is_whole_where_nobody_knows_what_is_free(page, looked, qtbot, monkeypatch):
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    qtbot.waitUntil(lambda: found_images(page))
 
     def gone(path):
         raise FileNotFoundError(path)
@@ -685,7 +706,7 @@ def test_preflight_is_whole_where_nobody_knows_what_is_free(page, looked, qtbot,
 
 
 def test_what_is_left_out_is_counted_by_rows(page, qtbot):
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    qtbot.waitUntil(lambda: found_images(page))
     problems = [("split train", "has 1,200 rows without a label"), ("train/7", "is empty (0 bytes)")]
     page.card.show_result(Preflight(**FOUND | {"problems": problems, "left_out": 1201, "unit": "row"}), {})
     assert page.card.unfold.text() == "1,201 rows left out"
@@ -787,7 +808,7 @@ def test_the_contents_mark_the_heading_that_is_seen(page, qtbot):
 
 
 def test_no_line_breaks_between_a_number_and_its_unit(page, qtbot):
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
+    qtbot.waitUntil(lambda: found_images(page))
     assert page.card.facts["Images"].text().endswith("(0.12\u202fMB)")
     for words in (value.text() for value in page.card.facts.values()):
         assert "\u2009" not in words, "a line may break there"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.running.engine import Engine
 
 DRY_STEPS = 4
+SHOWN = 12  # images of the data set
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def preflight(
         recall = recall_notes(config, data.split)
         every, total = config.evaluation.probe_every, engine.total
         training, looking = times.whole * total, per_look * looks(total, every)
-        shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
+        shown = np.random.default_rng(config.seed).permutation(data.split.train)[:SHOWN]
         return Preflight(
             images=len(images.paths),
             classes=len(images.class_names),

@@ -159,6 +159,12 @@ class ChoiceEditor(ElidedBox):
         else:
             super().showPopup()
 
+    def open_group(self, group: str) -> None:
+        """Open the list at the entries of a group; the search line holds its title."""
+        popup = SearchPopup(self)
+        popup.line.setText(group)
+        popup.open_below()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Letters choose the entry that begins with them, also where each choice makes this editor anew."""
         letters, at = event.text(), event.timestamp() or time.monotonic() * 1000  # made by hand it has no time

@@ -13,8 +13,9 @@ class EpochChooser(QComboBox):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._wanted = True
         self.setAccessibleName("Evaluation")
-        self.setToolTip("The evaluation that every page shows; the best is followed while the run trains")
+        self.setToolTip("The evaluation that is shown; the best is followed while the run trains")
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.activated.connect(self._choose)
         session.evaluation_changed.connect(self._fill)
@@ -32,7 +33,15 @@ class EpochChooser(QComboBox):
             best = run is not None and evaluation.epoch == run.best_epoch
             self.addItem(f"{BEST}, {word}" if best else word, evaluation.id)
         self.setCurrentIndex(self.findData(self._session.evaluation_id))
-        self.setVisible(bool(evaluations))
+        self._show_if_wanted()
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Hide where no evaluation is shown; else it is visible once there is one."""
+        self._wanted = wanted
+        self._show_if_wanted()
+
+    def _show_if_wanted(self) -> None:
+        self.setVisible(self._wanted and self.count() > 0)
 
     def _choose(self, index: int) -> None:
         self._session.show_evaluation(self.itemData(index))

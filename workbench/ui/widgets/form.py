@@ -21,7 +21,7 @@ from workbench.ui.widgets.editors import (
     TickEditor,
     editor_of,
 )
-from workbench.ui.widgets.labels import label, plain_tip, restyle
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip, restyle
 
 LABEL = 148  # px of a label that is left of its editor
 DOT = 10  # px that the mark of a change has, also where there is none
@@ -66,6 +66,9 @@ class ParamsForm(QWidget):
         self._recents, self._cell_of = list(recents), cell_of
         self._rows: dict[str, FieldRow] = {}
         self._labels_above, self._room = False, 0
+        self._asides: dict[str, str] = {}
+        self._above: dict[str, QWidget] = {}
+        self._below: dict[str, QWidget] = {}
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(16)
@@ -88,6 +91,8 @@ class ParamsForm(QWidget):
         before = self._rows[in_use].widget if in_use else None
         for name, row in self._rows.items():
             if name not in kept:
+                if name in self._above:
+                    self._above[name].setParent(self)  # outlives its row
                 for gone in (row, row.trouble):
                     gone.setParent(None)
                     gone.deleteLater()
@@ -102,6 +107,8 @@ class ParamsForm(QWidget):
         if new:
             for row in self._rows.values():  # children in the order of the form, for the keys and for screen readers
                 row.raise_()
+                if row.name in self._below:
+                    self._below[row.name].raise_()
                 row.trouble.raise_()
         return new
 
@@ -116,6 +123,25 @@ class ParamsForm(QWidget):
         if room != self._room:
             self._room = room
             self._place()
+
+    def show_asides(self, words: Mapping[str, str]) -> None:
+        """A few words beside the title of each named field, and none beside the others."""
+        self._asides = dict(words)
+        for name, row in self._rows.items():
+            row.show_aside(self._asides.get(name, ""))
+
+    def put_above(self, name: str, widget: QWidget) -> None:
+        """Show a widget between title and editor of a field that has a line to itself, whenever the field is shown."""
+        self._above[name] = widget
+        widget.setParent(self)
+        if name in self._rows:
+            self._rows[name].set_above(widget)
+
+    def put_below(self, name: str, widget: QWidget) -> None:
+        """Show a widget below the editor of a field, whenever the field is shown; only where fields share a line."""
+        holder = self._below[name] = QWidget(self)
+        in_row(widget, on=holder)
+        self._place()
 
     def row(self, name: str) -> "FieldRow":
         """The row of a parameter. Raises KeyError for a name that is not in the form."""
@@ -154,6 +180,9 @@ class ParamsForm(QWidget):
         row = FieldRow(name, field, self._recents, self)
         row.edited.connect(self.changed)
         row.reset_asked.connect(self.reset_asked)
+        row.show_aside(self._asides.get(name, ""))
+        if name in self._above:
+            row.set_above(self._above[name])
         return row
 
     def _place(self) -> None:
@@ -166,17 +195,23 @@ class ParamsForm(QWidget):
             row.setVisible(True)
 
     def _place_in_lines(self, cell_of: Callable[[str, Field], Cell]) -> None:
-        """Several fields in a line, their editors in one height, and below it what is wrong with each."""
-        line = column = below = 0
+        """Several fields in a line, their editors in one height; then what belongs below them, and what is wrong."""
+        line = column = 0
+        last = 1  # grid line so far
+        for name, holder in self._below.items():
+            holder.setVisible(name in self._rows)
         for name, row in self._rows.items():
             cell = cell_of(name, row.field)
             span = cell.spans[self._room]
             if column and (cell.begins or column + span > COLUMNS):
-                line, column, below = below + 1, 0, below + 1
-            below = max(below, line) + 1
+                line, column, last = last + 1, 0, last + 2
+            last += 1
             row.set_in_line(column, column + span)
             self._grid.addWidget(row, line, column, 1, span, Qt.AlignmentFlag.AlignBottom)
-            self._grid.addWidget(row.trouble, below, 0, 1, COLUMNS)
+            if name in self._below:
+                self._below[name].setContentsMargins(cast(QGridLayout, row.layout()).contentsMargins())
+                self._grid.addWidget(self._below[name], line + 1, column, 1, span, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(row.trouble, last, 0, 1, COLUMNS)
             column += span
             row.setVisible(True)
 
@@ -202,6 +237,9 @@ class FieldRow(QWidget):
         self.dot.setMinimumWidth(DOT)
         self._title = label(title, wrap=True)
         self._symbol = label(self.field.get("symbol", ""), "muted")
+        self.aside = ElidedLabel("", "caption")
+        self.aside.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.aside.hide()
         self.widget = editor_of(self.field, recents)
         self.widget.setObjectName(self.name)
         self.widget.setAccessibleName(self._spoken_name())
@@ -222,8 +260,8 @@ class FieldRow(QWidget):
         self.error = label("", "error", wrap=True)
         self.fix = button("")
         self.fix.clicked.connect(self._on_fix)
-        self._head, self._body = _strip(self.dot, self._title, self._symbol), _strip(self.widget, self._unit)
-        self._tail = _strip(self.help, self.reset)
+        self._head = _strip(self.dot, self._title, self._symbol, self.aside)
+        self._body, self._tail = _strip(self.widget, self._unit), _strip(self.help, self.reset)
         self._whose = label(f"{title}:", "strong")
         self._whose.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._whose.hide()  # except in a line, where others are beside it
@@ -254,8 +292,8 @@ class FieldRow(QWidget):
         self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
         cells = (
             (
-                (self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2),
-                (self.formula, 2, 0, 1, 2), (self.trouble, 3, 0, 1, 2),
+                (self._head, 0, 0), (self._tail, 0, 1), (self._body, 2, 0, 1, 2),
+                (self.formula, 3, 0, 1, 2), (self.trouble, 4, 0, 1, 2),
             )
             if above
             else (
@@ -297,6 +335,19 @@ class FieldRow(QWidget):
         kept = self.reset.sizePolicy()
         kept.setRetainSizeWhenHidden(False)
         self.reset.setSizePolicy(kept)
+
+    def show_aside(self, words: str) -> None:
+        """A few words right of the title, such as what was found of the field; empty words hide them."""
+        self.aside.setText(words)
+        self.aside.setVisible(bool(words))
+        head = cast(QHBoxLayout, self._head.layout())
+        head.setStretchFactor(self._title, 0 if words else 1)
+        head.setStretchFactor(self.aside, 1 if words else 0)
+
+    def set_above(self, widget: QWidget) -> None:
+        """Show a widget between title and editor of a field whose label is above."""
+        self._grid.addWidget(widget, 1, 0, 1, 2)
+        widget.show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if QKeySequence(event.keyCombination()) == QKeySequence(HELP_KEY):

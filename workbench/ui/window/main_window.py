@@ -168,6 +168,7 @@ class MainWindow(QMainWindow):
         self._turn_messages()
         info = next(info for info in PAGES if info.name == name)
         self.commands[f"view.{name}"].setChecked(True)
+        self.rail.evaluation.set_wanted(info.of_evaluation)
         self.menus.show_page_actions(f"&{info.title}", self.pages.page(name).actions())
         self.undo.follow(self.pages.page(name))
         self.inspector.stand_aside(name == "map")  # which has the selection in its own column
@@ -241,7 +242,8 @@ class MainWindow(QMainWindow):
 
     @property
     def _regions(self) -> tuple[QWidget, ...]:
-        return (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity, self.status)
+        beside = (self.inspector, self.activity, self.status)
+        return (self.rail, self.runs, self.message, self.welcome, self.pages, *beside)
 
     def _order_stops(self) -> None:
         """Have Tab go through the regions in reading order."""

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.config import RunConfig
 from workbench.progress import Progress
-from workbench.ui.pages.setup.preflight_card import LOOKING
+from workbench.ui.pages.setup.sample_pictures import LOOKING
 from workbench.ui.state.session import Session
 from workbench.workspace.run_names import title_of_data
 

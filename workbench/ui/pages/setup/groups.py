@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayou
 
 from workbench.entries.catalog import listed
 from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.essential_parts import EssentialParts
 from workbench.ui.pages.setup.essentials import cell_of, room
 from workbench.ui.pages.setup.fields import GROUPS, Field
 from workbench.ui.pages.setup.repairs import repairs
@@ -81,6 +82,7 @@ class FormGroups(QScrollArea):
             card.body.setContentsMargins(16, 12, 16, 12)
             column.addWidget(card)
         self._add_form(ESSENTIALS, self.essentials)
+        self.parts = EssentialParts(self.forms[ESSENTIALS])
         self.essentials.body.addWidget(self.defaults)
         for offer in self.offers.values():
             self.essentials.body.addWidget(offer, 0, Qt.AlignmentFlag.AlignLeft)
@@ -125,6 +127,7 @@ class FormGroups(QScrollArea):
         """Show the draft's fields, values, changes, errors and repairs."""
         self._draft, self._errors = draft, errors
         self._show_rows()
+        self.parts.show_draft(draft, errors)
         self._show_defaults(draft)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._inside.show()

@@ -18,9 +18,9 @@ from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
 from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight import PreflightRunner
-from workbench.ui.pages.setup.preflight_card import LOOK
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.pages.setup.repairs import missing
+from workbench.ui.pages.setup.sample_pictures import LOOK
 from workbench.ui.pages.setup.start_column import COPY, StartColumn
 from workbench.ui.pages.setup.verdict import NO_VERDICT, Refused, judged
 from workbench.ui.state.session import Session
@@ -105,7 +105,8 @@ class SetupPage(QWidget):
         self.beside.open.clicked.connect(self.open_config)
         self.beside.copy.clicked.connect(self.copy_command)
         self.card.check_asked.connect(self._check_now)
-        self.card.data_asked.connect(self.look_at_data)
+        self.card.known.connect(self.groups.parts.show_found)
+        self.groups.parts.strip.asked.connect(self.look_at_data)
         self.runner.waits.connect(self._preflight_waits)
         self.runner.began.connect(self.card.show_working)
         self.runner.doing.connect(self.card.show_working)

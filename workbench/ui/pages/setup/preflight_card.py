@@ -3,41 +3,37 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QProgressBar, QWidget
 
 from workbench.numerals import byte_size, percentage
 from workbench.problem import Problem
+from workbench.ui.pages.setup.sample_pictures import LOOKING, Pictures
 from workbench.ui.style import theme
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import NO_VALUE, THIN, counted, device_name, duration, memory, pace, short_time, unbroken
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.tile import Tile
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
 
-LOOK, LOOKING = "Look at the data…", "Looking at the data"
-SAMPLES, SAMPLE_SIDE = 5, 40  # images; px
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
 PARTS, NEARLY_FULL = 1000, 0.9  # steps of a bar; share from which on it warns
 TWO_TILES = 208  # px of width at 100% text, under which no two tiles stand side by side, whatever their numbers
 UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
-FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Disk", "Steps", "Probe")
+FACTS = ("Memory", "Disk", "Images", "Backbone", "Device", "Epoch", "Probe")
 
 
 class PreflightCard(Card):
-    """Numbers, five images, one of them with augmentations, and what was left out."""
+    """Time, memory and disk, one image with augmentations, and what was left out."""
 
     check_asked = Signal()
-    data_asked = Signal()
+    known = Signal(object)  # Preflight that is shown now; None once nothing is known
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Preflight", parent)
@@ -47,11 +43,8 @@ class PreflightCard(Card):
         self.problem = label("", "error", wrap=True)
         self.check = button("Check now")
         self.check.clicked.connect(self.check_asked)
-        self.look = button(LOOK, "image", kind="quiet")
-        self.look.setToolTip("Images, classes, sizes, what was left out, copies")
-        self.look.clicked.connect(self.data_asked)
-        self.samples = [QLabel() for _ in range(SAMPLES)]
-        self.augmented = [QLabel() for _ in range(AUGMENTED)]
+        draws = [f"One image, augmented, draw {number}" for number in range(1, AUGMENTED)]
+        self.augmented = Pictures(["One image as it is evaluated", *draws])
         self.augmented_words = label("As evaluated, then augmented as in training:", "muted", wrap=True)
         self.time, self.speed = Tile("Time"), Tile("Speed")
         self.time.setToolTip("Of training; evaluations are not included")
@@ -73,15 +66,6 @@ class PreflightCard(Card):
         self.show_idle("")
 
     def _build(self) -> None:
-        for number, sample in enumerate(self.samples, 1):
-            sample.setAccessibleName(f"Training image {number} of {SAMPLES}")
-        for number, picture in enumerate(self.augmented):
-            picture.setAccessibleName(
-                f"One image, augmented, draw {number}" if number else "One image as it is evaluated"
-            )
-        for picture in (*self.samples, *self.augmented):
-            picture.setFixedSize(SAMPLE_SIDE, SAMPLE_SIDE)
-            picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         grid = QGridLayout()
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(2)
@@ -99,11 +83,9 @@ class PreflightCard(Card):
         self.body.addWidget(self.left_out)
         for words in (self.unlike, self.worth_knowing, self.note):
             self.body.addWidget(words)
-        self.body.addLayout(_in_lines(self.samples))
-        self.body.addWidget(self.augmented_words)
-        self.body.addLayout(_in_lines(self.augmented))
-        self.body.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addLayout(grid)
+        self.body.addWidget(self.augmented_words)
+        self.body.addWidget(self.augmented)
 
     def fit_tiles(self, room: int) -> None:
         """Put the two tiles side by side where their numbers fit into a card of this width, px."""
@@ -126,14 +108,13 @@ class PreflightCard(Card):
             bar.hide()
         for tile in (self.time, self.speed):
             tile.show_number("")
-        self._show_pictures(self.samples, [])
-        self._show_pictures(self.augmented, [])
+        self.augmented.show_images([])
         self.augmented_words.setVisible(False)
         self._show_left_out([], "")
         self._list(self.unlike, UNLIKE, [])
         self._list(self.worth_knowing, NOTES, [])
         self.note.setVisible(False)
-        self.look.setVisible(False)
+        self.known.emit(None)
 
     def show_working(self, text: str = LOOKING) -> None:
         """A check is under way; the numbers of the last one stay until it is done."""
@@ -143,38 +124,30 @@ class PreflightCard(Card):
         """Show why the check failed; `field` is the title of the form's field beside which that is said."""
         self.show_idle("")
         self._say("", f"Preflight stopped. The reason is at the field {field}." if field else str(problem), True)
-        self.look.setVisible(True)  # the data may be what is wrong, or say why
 
     def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
         """Show the result. `titles` maps names of data sets to their titles."""
         self._say("", "", False)
-        disjoint = "no class in both halves" if result.classes_disjoint else "same classes in both halves"
-        square = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"
-        side = f"short side at most {result.image_size}{THIN}px" if result.whole else square
         self._show_times(result)
         texts = {
-            "Images": f"{result.images:,}, {side}" + (f"; kept as {unbroken(result.kept)}" if result.kept else ""),
-            "Classes": f"{result.classes:,}: {result.train_classes:,} train, {result.test_classes:,} test; {disjoint}",
-            "Split": f"{result.train:,} train, {result.test:,} test",
-            "Device": "\n".join([device_name(result.device), *result.gpus]),
-            "Network": f"{result.parameters:,} weights, {result.features:,} features"
+            "Images": f"kept as {unbroken(result.kept)}" if result.kept else NO_VALUE,
+            "Backbone": counted(result.features, "feature")
             + (f"; pretrained, licence {result.licence}" if result.licence else ""),
+            "Device": "\n".join([device_name(result.device), *result.gpus]),
             "Memory": _memory(result),
             "Disk": _disk(result),
-            "Steps": f"{result.steps_per_epoch:,} per epoch, {duration(result.seconds_per_epoch)}"
-            + (f"; limited by the {result.bound}" if result.bound else ""),
+            "Epoch": duration(result.seconds_per_epoch) + (f"; limited by the {result.bound}" if result.bound else ""),
             "Probe": _probe(result),
         }
         for name, text in texts.items():
             self.facts[name].setText(text)
         self._show_share("Memory", result.memory_bytes, result.memory_whole)
         self._show_share("Disk", result.disk.total * result.runs, result.free_bytes)
-        self._show_pictures(self.samples, result.sample_pictures)
-        self._show_pictures(self.augmented, result.augmented)
+        self.augmented.show_images(result.augmented)
         self.augmented_words.setVisible(bool(result.augmented))
         self.note.setText(result.note)
         self.note.setVisible(bool(result.note))
-        self.look.setVisible(True)
+        self.known.emit(result)
         self._show_left_out(result.problems, counted(result.left_out, result.unit))
         self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
         self._list(self.worth_knowing, NOTES, [*_scarce(result), *result.notes])
@@ -196,12 +169,6 @@ class PreflightCard(Card):
         bar.setProperty("state", "full" if share >= NEARLY_FULL else "")
         bar.style().polish(bar)  # for the new state
         bar.setAccessibleDescription(percentage(share, 0))
-
-    def _show_pictures(self, labels: list[QLabel], pictures: list[np.ndarray]) -> None:
-        for index, picture in enumerate(labels):
-            shown = index < len(pictures)
-            picture.setVisible(shown)
-            picture.setPixmap(pixmap(pictures[index], SAMPLE_SIDE, self.devicePixelRatioF()) if shown else QPixmap())
 
     def _say(self, state: str, problem: str, offer_check: bool) -> None:
         for shown, text in ((self.state, state), (self.problem, problem)):
@@ -278,24 +245,3 @@ def _probe(result: "Preflight") -> str:
     about = "" if share.startswith("under") else "about "
     time = f"{about}{share} of the training time"
     return f"{result.probe_images:,} images every {result.probe_every:,} steps, {time}"
-
-
-def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:
-    """uint8 [h, w, 3] as a pixmap that fits a square of `side` logical px; small images grow without blur."""
-    rows = np.ascontiguousarray(image)
-    height, width, _ = rows.shape
-    picture = QPixmap.fromImage(QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888))
-    small = max(height, width) * 2 <= side * ratio
-    mode = Qt.TransformationMode.FastTransformation if small else Qt.TransformationMode.SmoothTransformation
-    whole = round(side * ratio)
-    picture = picture.scaled(whole, whole, Qt.AspectRatioMode.KeepAspectRatio, mode)
-    picture.setDevicePixelRatio(ratio)
-    return picture
-
-
-def _in_lines(pictures: list[QLabel]) -> FlowLayout:
-    """A row that goes to the next line, so that it makes no column of the card wider than the window has room for."""
-    row = FlowLayout(spacing=4)
-    for picture in pictures:
-        row.addWidget(picture)
-    return row

@@ -1,0 +1,65 @@
+"""What stands beside, above and below the fields of the Essentials card: what they lead to, and what they need."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.loss_parts import Families, NeedsLine
+from workbench.ui.pages.setup.needs import needs_of
+from workbench.ui.pages.setup.sample_pictures import DataStrip
+from workbench.ui.pages.setup.split_bar import SplitBar
+from workbench.ui.style.words import THIN, counted
+from workbench.ui.widgets.editors import ChoiceEditor
+from workbench.ui.widgets.form import ParamsForm
+
+if TYPE_CHECKING:
+    from workbench.running.preflight import Preflight
+
+
+class EssentialParts(QObject):
+    """Put around the fields of a form. What Preflight found is shown until it is no longer known to be true."""
+
+    def __init__(self, form: ParamsForm) -> None:
+        super().__init__(form)
+        self._form = form
+        self.strip, self.split, self.families, self.needs = DataStrip(), SplitBar(), Families(), NeedsLine()
+        form.put_above("loss.name", self.families)
+        form.put_below("dataset.name", self.strip)
+        form.put_below("split.name", self.split)
+        form.put_below("loss.name", self.needs)
+        self.families.asked.connect(self._open_family)
+
+    def show_draft(self, draft: Draft, errors: Mapping[str, str]) -> None:
+        """Show the families of losses, and what the chosen one needs."""
+        loss = draft.fields("Loss")["loss.name"]
+        groups = dict(zip(loss["enum"], loss["groups"], strict=True))
+        self.families.show_families(loss["groups"], groups.get(draft.value("loss.name"), ""))
+        self.needs.show_needs(needs_of(draft, errors))
+
+    def show_found(self, result: "Preflight | None") -> None:
+        """Show what Preflight found of the fields; None while nothing is known."""
+        self._form.show_asides(asides_of(result) if result is not None else {})
+        self.strip.show_images(result.sample_pictures if result is not None else [])
+        if result is None:
+            self.split.hide()
+        else:
+            self.split.show_halves((result.train, result.train_classes), (result.test, result.test_classes))
+
+    def _open_family(self, family: str) -> None:
+        editor = self._form.row("loss.name").widget
+        assert isinstance(editor, ChoiceEditor)
+        editor.open_group(family)
+
+
+def asides_of(result: "Preflight") -> dict[str, str]:
+    """What Preflight found, in a few words by path of the field that leads to it."""
+    square = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"
+    side = f"short side at most {result.image_size}{THIN}px" if result.whole else square
+    return {
+        "dataset.name": f"{counted(result.images, 'image')} · {counted(result.classes, 'class', 'classes')} · {side}",
+        "split.name": "no class in both halves" if result.classes_disjoint else "same classes in both halves",
+        "backbone.name": counted(result.parameters, "weight"),
+        "training.epochs": counted(result.steps_per_epoch, "step"),
+    }
