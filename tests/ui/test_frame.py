@@ -211,6 +211,23 @@ def test_the_inspector_stands_where_something_is_selected(window, session):
     assert not window.inspector.isVisible(), "the person closed it"
 
 
+def test_the_inspector_leaves_retrieval_its_room_for_the_query_alone(window, session):
+    window.show_page("retrieval")
+    session.show_query(3)
+    assert not window.inspector.isVisible(), "the page shows the query"
+    session.select(np.array([3]))
+    assert not window.inspector.isVisible()
+    session.select(np.array([3, 4]))
+    assert window.inspector.isVisible()
+    session.select(np.empty(0, np.int64))
+    assert not window.inspector.isVisible()
+    window.inspector.toggleViewAction().trigger()
+    session.show_query(4)
+    assert window.inspector.isVisible(), "the person opened it"
+    window.show_page("train")
+    assert not window.inspector.isVisible()
+
+
 @pytest.fixture
 def with_inspector(window, session):
     """The window on a page where something is selected."""

@@ -15,7 +15,7 @@ UNLIMITED = 16_777_215  # Qt's own largest width
 
 
 class InspectorDock(Dock):
-    """Shown next to a page while something is selected, unless the user closed it.
+    """Shown next to a page while it has something to add, unless the user closed it; opened by the user it stays.
 
     It collapses when the window becomes narrow; the user's own choice holds until it crosses that again.
     """
@@ -25,7 +25,7 @@ class InspectorDock(Dock):
         self._narrow: bool | None = None
         self.folded = False
         self._aside = False
-        self._wanted = True
+        self._wanted, self._asked = True, False  # unless the user closed it; opened by the user, whatever is selected
         self.toggleViewAction().triggered.connect(self._choose)
         fold = icon_button("caret-double-right", "Collapse the Inspector to a strip")
         fold.clicked.connect(self.fold)
@@ -59,21 +59,21 @@ class InspectorDock(Dock):
     def forget_choice(self) -> None:
         """Let the window's width decide again."""
         self._narrow = None
-        self._wanted = True
+        self._wanted, self._asked = True, False
 
     def set_panel(self, panel: QWidget) -> None:
         """Put the widget that shows the selection into the dock."""
         self._content.addWidget(panel)
 
     def stand_beside(self, page: str, selected: bool) -> None:
-        """Show it on a page where something is selected; hide it elsewhere."""
-        self.setVisible(self._wanted and selected and page in PAGES)
+        """Show it on a page where something is selected that the page does not show itself; hide it elsewhere."""
+        self.setVisible(page in PAGES and (self._asked or (self._wanted and selected)))
 
     def _choose(self, shown: bool) -> None:
-        self._wanted = shown
+        self._wanted = self._asked = shown
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._wanted = False
+        self._wanted = self._asked = False
         super().closeEvent(event)
 
     def fold(self) -> None:

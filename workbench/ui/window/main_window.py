@@ -182,8 +182,12 @@ class MainWindow(QMainWindow):
         return name if has_run and name in {info.name for info in PAGES} else "setup"
 
     def _adapt_inspector(self) -> None:
-        selected = len(self.session.selection) > 0 or self.session.query is not None
-        self.inspector.stand_beside(self.session.page, selected)
+        session = self.session
+        selected, query = set(session.selection.tolist()), session.query
+        if session.page == "retrieval":  # which shows the query in full
+            self.inspector.stand_beside(session.page, bool(selected - {query}))
+        else:
+            self.inspector.stand_beside(session.page, bool(selected) or query is not None)
 
     def make_ready(self) -> None:
         """After the first paint: load the pages' modules, then make the Inspector and the other pages.
