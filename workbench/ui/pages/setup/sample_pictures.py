@@ -56,7 +56,7 @@ class DataStrip(QWidget):
         self.look = button(LOOK, "image", kind="quiet")
         self.look.setToolTip("Images, classes, sizes, what was left out, copies")
         self.look.clicked.connect(self.asked)
-        in_row((self.samples, 1), self.look, on=self, spacing=8)
+        in_row((self.samples, 1), (self.look, Qt.AlignmentFlag.AlignRight), on=self, spacing=8)
 
     def show_images(self, images: Sequence[np.ndarray]) -> None:
         """Show images of the data set, uint8 [h, w, 3]."""

@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui.style import theme
 from workbench.ui.style.words import counted
-from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
 
 HEIGHT, GAP = 6, 2  # px
@@ -20,7 +21,7 @@ class SplitBar(QWidget):
         super().__init__(parent)
         self.bar = _Halves()
         self.train, self.test = label("", "caption"), label("", "caption")
-        in_column(self.bar, in_row(self.train, 1, self.test), on=self, spacing=2)
+        in_column(self.bar, in_lines(self.train, self.test, spacing=16), on=self, spacing=2)
         self.hide()
 
     def show_halves(self, train: tuple[int, int], test: tuple[int, int]) -> None:
