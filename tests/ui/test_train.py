@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.ui.seen import Counted
@@ -369,14 +370,14 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
     model = EpochTable(accuracies.get)
     model.show([evaluation(0, 0.2, 0), evaluation(1, 0.4567, 10), evaluation(2, 0.4, 20)])
     qtmodeltester.check(model)
-    rows = [[model.index(row, column).data() for column in range(5)] for row in range(3)]
+    rows = [[model.index(row, column).data() for column in range(6)] for row in range(3)]
     assert rows == [
-        ["2", "81.2", "50.0", "40.0", "99.0"],
-        ["1 ★ best", "81.2", "50.0", "45.7", "91.2"],
-        ["0 (untrained)", "81.2", "50.0", "20.0", "–"],
+        ["2", "81.2", "50.0", "40.0", "-5.7", "99.0"],
+        ["1 ★ best", "81.2", "50.0", "45.7", "+25.7", "91.2"],
+        ["0 (untrained)", "81.2", "50.0", "20.0", "–", "–"],
     ]
     titles = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())]
-    assert titles == ["Epoch", "R@1 % ↑", "P@R % ↑", "MAP@R % ↑", "Acc. % ↑"]
+    assert titles == ["Epoch", "R@1 % ↑", "P@R % ↑", "MAP@R % ↑", "Δ ↑", "Acc. % ↑"]
     assert "41.0% to 52.0%" in model.index(1, 3).data(Qt.ItemDataRole.ToolTipRole)
     tips = [
         model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
@@ -405,6 +406,39 @@ def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work
     page.evaluations.unfold.click()
     assert page.evaluations.table.isVisible()
     assert session.preferences.flag("train/table")
+
+
+def test_where_three_cards_have_room_the_evaluations_are_one_of_them(page, session, work, qtbot):
+    page.resize(1160, 760)
+    session.show_run(work.run_id)
+    shown, table = page.evaluations, page.evaluations.table
+    shown.show_evaluations([evaluation(0, 0.2), evaluation(1, 0.4567), evaluation(2, 0.4567)], 3)
+    qtbot.waitUntil(lambda: table.isVisible() and not shown.unfold.isVisible())
+    qtbot.waitUntil(lambda: abs(shown.y() - page.curves.rate.y()) <= 1 and shown.x() > page.curves.rate.x())
+
+    def heads():
+        columns = range(shown.model.columnCount())
+        names = (shown.model.headerData(column, Qt.Orientation.Horizontal) for column in columns)
+        return [name for column, name in enumerate(names) if not table.isColumnHidden(column)]
+
+    some = heads()
+    assert some[0] == "Epoch"
+    assert {"MAP@R %", "Δ"} <= set(some)
+    assert "Acc. %" not in some
+    assert table.horizontalScrollBar().maximum() == 0
+    assert [shown.model.index(row, 0).data() for row in range(3)] == ["2", "1 ★", "0"]
+    shown.full_size_asked.emit()
+    qtbot.waitUntil(lambda: shown.size() == page.curves.viewport().size())
+    qtbot.waitUntil(lambda: "Acc. %" in heads())
+    shown.copy_table()
+    copied = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
+    assert copied[0] == heads()
+    assert [line[copied[0].index("Δ")] for line in copied[1:]] == ["+0.0", "+25.7", "–"]
+    shown.full_size_asked.emit()
+    qtbot.waitUntil(lambda: heads() == some)
+    page.resize(900, 700)
+    qtbot.waitUntil(lambda: shown.unfold.isVisible() and not table.isVisible())
+    qtbot.waitUntil(lambda: shown.y() > page.curves.rate.y())
 
 
 def test_smoothing_and_axis_are_offered_where_curves_are(page, session, work):

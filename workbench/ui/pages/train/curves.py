@@ -1,16 +1,20 @@
-"""The four plots of the Train page, and which stored numbers go into which."""
+"""The four plots of the Train page, with the evaluations: which stored numbers go into which."""
 
 import re
 from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.colours import OKABE_ITO
-from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
+from workbench.ui.pages.train.evaluations import EvaluationTable
+from workbench.ui.pages.train.plot_grid import Cell, PlotGrid, by_name
 from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.preferences import Preferences
 from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.style import theme
 from workbench.ui.style.theme import SERIES
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Evaluation, Run, recalls
@@ -18,21 +22,23 @@ from workbench.workspace.rows import Evaluation, Run, recalls
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 RETRIEVAL = ("recall/0", "recall/1", "recall/2", "recall/3", "MAP@R")  # recall at the run's first four ranks
 SHOWN_IN_PERCENT = ("train/accuracy",)
+LEAST, GAP = 280, 8  # px of a card at 100% text where three stand in a row, and between two
 EXPLODED = re.compile(
     r"The loss (exploded to \S+) at step (\d+)"
 )  # as the trainer writes it; NaN is visible without it
 
 
 class Curves(Scrolled):
-    """A grid of 2 x 2, which scrolls where it has no room.
+    """Two rows, which scroll where they have no room; the evaluations stand in the second, or in a line below.
 
     Give it scalars as they arrive and evaluations as they are; it draws them within 100 ms.
     """
 
     failed = Signal(object)  # Problem, of saving a plot
 
-    def __init__(self, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
+    def __init__(self, preferences: Preferences, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(QWidget(), parent)
+        self._preferences = preferences
         self.making = begun(self._parts(), in_parts)
 
     def _parts(self) -> Parts:
@@ -52,14 +58,14 @@ class Curves(Scrolled):
         )
         yield
         self.batch = CurvePlot(
-            "Loss of each batch, own scale ↓", [Series("batch/loss", "Loss", BLUE)], log_if_steep=True, log_button=True
+            "Batch loss, own scale ↓", [Series("batch/loss", "Loss", BLUE)], log_if_steep=True, log_button=True
         )
         yield
         self.rate = CurvePlot(
-            "Learning rate (left), accuracy, % (right)",
+            "Learning rate, accuracy (right)",
             [
                 Series("batch/lr", "Learning rate", GREEN, exact=True),
-                Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
+                Series("train/accuracy", "Accuracy, %", ORANGE, axis="right", dashed=True),
             ],
         )
         yield
@@ -71,6 +77,26 @@ class Curves(Scrolled):
         for plot in self.plots:
             plot.follow_room()
             plot.failed.connect(self.failed)
+        yield
+        self.evaluations = EvaluationTable(self._preferences, self.accuracy_at)
+        self.evaluations.full_size_asked.connect(lambda: self.grid.fill(self.evaluations))
+        self._lay_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "evaluations"):
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        """The evaluations as a card beside two plots where three of them have room, otherwise in a line below four."""
+        probe, retrieval, batch, rate = self.plots
+        beside = self.viewport().width() >= 3 * theme.text_px(LEAST) + 2 * GAP
+        self.evaluations.become_card(beside)
+        if beside:
+            cells = [Cell(0, 0, 9, 3), Cell(0, 9, 6, 3), Cell(1, 0, 5, 2), Cell(1, 5, 5, 2), Cell(1, 10, 5, 2)]
+        else:
+            cells = [Cell(0, 0, 1), Cell(0, 1, 1), Cell(1, 0, 1), Cell(1, 1, 1), Cell(2, 0, 2, 0)]
+        self.grid.place(dict(zip((probe, retrieval, batch, rate, self.evaluations), cells, strict=True)))
 
     def clear(self) -> None:
         """Empty every plot."""

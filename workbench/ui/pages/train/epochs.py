@@ -1,5 +1,6 @@
 """The evaluations of a run as a table: one row per epoch, the best one marked."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ from PySide6.QtGui import QFont
 
 from workbench.events import score_of
 from workbench.numerals import percentage
-from workbench.ui.style.words import percent
+from workbench.ui.style.words import NO_VALUE, percent
 from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace.rows import Evaluation, recalls, wider_labels
 
@@ -49,6 +50,13 @@ class EpochTable(QAbstractTableModel):
         self._rows: list[Evaluation] = []
         self._best = -1
         self._metrics: tuple[str, ...] = USUAL
+        self._short = False
+
+    def shorten(self, on: bool) -> None:
+        """Short titles and epochs, for a table without much room, or the usual ones."""
+        self.beginResetModel()
+        self._short = on
+        self.endResetModel()
 
     def show(self, evaluations: list[Evaluation]) -> None:
         """All evaluations, oldest first. The best has the highest MAP@R (of held-out classes, where there are any)."""
@@ -75,7 +83,14 @@ class EpochTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = NO_CELL) -> int:
-        return 0 if parent.isValid() else len(self._metrics) + 2
+        return 0 if parent.isValid() else len(self._metrics) + 3
+
+    def first_columns(self) -> list[int]:
+        """The columns that matter most, the first one most: MAP@R, its change, recall at the first rank, P@R."""
+        of = {name: column for column, name in enumerate(self._metrics, 1)}
+        return [of[name] for name in ("MAP@R",) if name in of] + [
+            len(self._metrics) + 1, *(of[name] for name in (*self._metrics[:1], "P@R") if name in of)
+        ]  # fmt: skip
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The text of a cell, its alignment, and bold type for the best epoch."""
@@ -101,15 +116,18 @@ class EpochTable(QAbstractTableModel):
         return super().headerData(section, orientation, role)
 
     def _title(self, column: int) -> str:
+        better = "" if self._short else " ↑"
         if not 1 <= column <= len(self._metrics):
-            return "Epoch" if column == 0 else "Acc. % ↑"
+            return {0: "Epoch", len(self._metrics) + 1: f"Δ{better}"}.get(column, f"Acc. %{better}")
         name = self._metrics[column - 1]
         shown = name.removeprefix("level/").replace("/", " ") if name.startswith("level/") else name
-        return f"{SHORT.get(name, shown.replace('recall@', 'R@'))} % ↑"
+        return f"{SHORT.get(name, shown.replace('recall@', 'R@'))} %{better}"
 
     def _meaning(self, column: int) -> str:
         if column == 0:
             return "Epochs trained before the evaluation"
+        if column == len(self._metrics) + 1:
+            return "MAP@R less that of the evaluation in the row below, in percentage points"
         if column > len(self._metrics):
             return "Share of the probe's images that the classifier classifies correctly"
         metric = self._metrics[column - 1]
@@ -125,12 +143,21 @@ class EpochTable(QAbstractTableModel):
     def _text(self, row: int, column: int) -> str:
         shown = self._rows[row]
         if column == 0:
-            words = " (untrained)" if shown.epoch == 0 else ""
-            return f"{shown.epoch}{words}" + (" ★ best" if row == self._best else "")
+            words = " (untrained)" if shown.epoch == 0 and not self._short else ""
+            star = " ★" if self._short else " ★ best"
+            return f"{shown.epoch}{words}" + (star if row == self._best else "")
         if column <= len(self._metrics):
             return percent(shown.metrics.get(self._metrics[column - 1]))
+        if column == len(self._metrics) + 1:
+            return self._change(row)
         accuracy = self._accuracy_at(shown.step)
         return percent(None if accuracy is None else accuracy / 100)
+
+    def _change(self, row: int) -> str:
+        """How much higher MAP@R is than in the row below, in percentage points; a dash where one of them is missing."""
+        pair = [shown.metrics.get("MAP@R", math.nan) for shown in self._rows[row : row + 2]]
+        gained = 100 * (pair[0] - pair[1]) if len(pair) == 2 else math.nan
+        return f"{round(gained, 1) + 0.0:+.1f}" if math.isfinite(gained) else NO_VALUE  # never −0.0
 
     def _interval(self, row: int, column: int) -> str | None:
         if not 1 <= column <= len(self._metrics):

@@ -10,7 +10,6 @@ from workbench.ui.actions.run_config import offer_settings
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curve_options import CurveOptions
 from workbench.ui.pages.train.curves import Curves
-from workbench.ui.pages.train.evaluations import EvaluationTable
 from workbench.ui.pages.train.findings import Findings
 from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
@@ -63,8 +62,9 @@ class TrainPage(QStackedWidget):
         self.banner = TroubleBanner()
         self.tiles = Tiles()
         yield
-        self.curves = Curves(in_parts=True)
+        self.curves = Curves(self.session.preferences, in_parts=True)
         yield from self.curves.making
+        self.evaluations = self.curves.evaluations
         self.anatomy = AnatomyPanel(self.session.preferences, in_parts=True)
         yield from self.anatomy.making
         self.method = MethodPanel()
@@ -96,12 +96,11 @@ class TrainPage(QStackedWidget):
         self.options = CurveOptions(self.session.preferences, self._plots)
         self.views.setCornerWidget(self.options)
         self.findings = Findings()
-        self.evaluations = EvaluationTable(self.session.preferences, self.curves.accuracy_at)
         yield
         above = in_row((self.views, 1), self.findings, spacing=12)
         content = QWidget()
         in_column(
-            self.header, self.banner, self.tiles, self.geometry_panel.tiles, (above, 1), self.evaluations,
+            self.header, self.banner, self.tiles, self.geometry_panel.tiles, (above, 1),
             on=content, margins=(16, 12, 16, 12), spacing=8,
         )  # fmt: skip
         yield

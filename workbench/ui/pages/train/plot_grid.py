@@ -1,6 +1,6 @@
 """Plots of one run side by side: one crosshair for all, the best epoch in each, and one of them at full size."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,11 +16,12 @@ COLUMNS = 2
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The place of a plot in the grid."""
+    """The place of a plot, or of a table beside the plots, in the grid."""
 
     row: int
     column: int
     columns: int
+    stretch: int = 1  # of its row; 0: as high as it asks for
 
 
 class PlotGrid(QObject):
@@ -29,7 +30,7 @@ class PlotGrid(QObject):
     def __init__(self, plots: Sequence[CurvePlot], grid: QGridLayout, owner: QWidget) -> None:
         super().__init__(owner)
         self._plots: list[CurvePlot] = []
-        self._shown: dict[CurvePlot, Cell] = {}  # those that are laid out
+        self._shown: dict[QWidget, Cell] = {}  # those that are laid out
         self._grid = grid
         self._best: tuple[int | None, int | None] = (None, None)  # epoch, step
         grid.setSpacing(8)
@@ -45,34 +46,36 @@ class PlotGrid(QObject):
         self._plots.append(plot)
         self._mark_best(plot)
         plot.canvas.pointed.connect(partial(self._point, plot))
-        plot.full_size_asked.connect(partial(self._toggle, plot))
+        plot.full_size_asked.connect(partial(self.fill, plot))
 
     def lay_out(self, shown: Sequence[CurvePlot], columns: int = COLUMNS, wide: Container[CurvePlot] = ()) -> None:
         """Show only these plots, in this many columns; a plot that fills the grid keeps filling it.
 
         Plots of `wide` take two columns.
         """
-        cells = dict(_cells(shown, columns, wide))
+        self.place(dict(_cells(shown, columns, wide)))
+
+    def place(self, cells: Mapping[QWidget, Cell]) -> None:
+        """Show only these plots and tables, each in its cell."""
         if cells == self._shown:
             return
-        self._shown = cells
-        for plot in self._plots:
-            self._grid.removeWidget(plot)
-            if plot not in self._shown:
-                plot.hide()
-        for plot, cell in self._shown.items():
-            self._grid.addWidget(plot, cell.row, cell.column, 1, cell.columns)
-            if plot.parentWidget() is not None:  # without one it would be a window of its own
-                plot.show()
-        self._stretch(self._shown.values())
+        before, self._shown = self._shown, dict(cells)
+        self._arrange(self._shown, {*self._plots, *before})
         self._back.setEnabled(False)
 
     def show_all(self) -> None:
         """Show every plot again."""
         self._back.setEnabled(False)
-        for plot in self._shown:
-            plot.setVisible(True)
-        self._stretch(self._shown.values())
+        self._arrange(self._shown, ())
+
+    def fill(self, wanted: QWidget) -> None:
+        """Show one plot or table alone, or all again if one is shown alone."""
+        if self._back.isEnabled():
+            self.show_all()
+            return
+        self._arrange({wanted: Cell(0, 0, 1)}, self._shown)
+        (wanted.canvas if isinstance(wanted, CurvePlot) else wanted).setFocus()
+        self._back.setEnabled(True)
 
     def show_best(self, epoch: int | None, step: int | None) -> None:
         """Mark the best epoch in every plot; None removes the mark."""
@@ -89,23 +92,25 @@ class PlotGrid(QObject):
             if plot is not pointed and plot.x_title == pointed.x_title:
                 plot.show_values(step)
 
-    def _stretch(self, cells: Iterable[Cell]) -> None:
-        """Give the lines of these cells the same room, and no other line any: empty ones that stretch take some."""
-        rows = {cell.row for cell in cells}
+    def _arrange(self, cells: Mapping[QWidget, Cell], others: Iterable[QWidget]) -> None:
+        """Give these their cells, and take the others out: a hidden one that spans columns would keep their room."""
+        for widget in {*others, *cells}:
+            self._grid.removeWidget(widget)
+            if widget not in cells:
+                widget.hide()
+        for widget, cell in cells.items():
+            self._grid.addWidget(widget, cell.row, cell.column, 1, cell.columns)
+            if widget.parentWidget() is not None:  # without one it would be a window of its own
+                widget.show()
+        self._stretch(cells.values())
+
+    def _stretch(self, cells: Collection[Cell]) -> None:
+        """Give the rows of these cells their room and the columns the same, and no other line any."""
+        rows = {cell.row: cell.stretch for cell in cells}
         columns = {column for cell in cells for column in range(cell.column, cell.column + cell.columns)}
         for line in range(max(self._grid.columnCount(), self._grid.rowCount())):
-            self._grid.setRowStretch(line, int(line in rows))
+            self._grid.setRowStretch(line, rows.get(line, 0))
             self._grid.setColumnStretch(line, int(line in columns))
-
-    def _toggle(self, wanted: CurvePlot) -> None:
-        if self._back.isEnabled():
-            self.show_all()
-            return
-        for plot in self._shown:
-            plot.setVisible(plot is wanted)
-        self._stretch([self._shown[wanted]])
-        wanted.canvas.setFocus()
-        self._back.setEnabled(True)
 
 
 def _cells(shown: Iterable[CurvePlot], most: int, wide: Container[CurvePlot]) -> Iterator[tuple[CurvePlot, Cell]]:
