@@ -45,38 +45,35 @@ def papers_beside(
     `experiments` are the workspace's: those that have a result come below the groups that their runs are in.
     """
     results = {experiment.id: experiment for experiment in experiments if experiment.result}
-    tables: dict[tuple[str, str, str, str], Table] = {}
-    rows: dict[tuple[str, str, str, str], list[tuple[GroupRow, list[str]]]] = {}
-    whole: dict[tuple[str, str, str, str], list[tuple[ExperimentRow, Group]]] = {}
+    rows: dict[Table, list[tuple[GroupRow, list[str]]]] = {}
+    whole: dict[Table, list[tuple[ExperimentRow, Group]]] = {}
     for group in groups:
         evaluated = [evaluation.metrics for run in group.runs if (evaluation := measured[run.id].at(at)) is not None]
         config = RunConfig.recorded(group.runs[0].config)
         if not evaluated or config.imported:
             continue
         for table in beside(config, evaluated[0], classes_of(group.runs[0].environment)):
-            key = (table.paper, table.source, table.title, table.note)
             by_seed = [
                 [100 * value for value in summarised(group, measured, metric, at).by_seed.values()]
                 for metric in table.metrics
             ]
             values = tuple(sum(column) / len(column) if column else float("nan") for column in by_seed)
-            tables[key] = table
             row = GroupRow(group, values, max(map(len, by_seed), default=0))
             for number in dict.fromkeys(run.experiment_id for run in group.runs):
                 if (stored := results.get(number or 0)) is not None:
                     new_rows = experiment_rows(table, stored.title, config, stored.result)
-                    whole.setdefault(key, []).extend((experiment_row, group) for experiment_row in new_rows)
-            rows.setdefault(key, []).append((row, [f"“{group.title}”: {said}" for said in table.differences(config)]))
+                    whole.setdefault(table, []).extend((experiment_row, group) for experiment_row in new_rows)
+            rows.setdefault(table, []).append((row, [f"“{group.title}”: {said}" for said in table.differences(config)]))
     return tuple(
         GroupsBeside(
             table,
-            tuple(row for row, _ in rows[key]),
-            tuple(row for row, _ in whole.get(key, ())),
-            tuple(group for _, group in whole.get(key, ())),
+            tuple(row for row, _ in own),
+            tuple(row for row, _ in whole.get(table, ())),
+            tuple(group for _, group in whole.get(table, ())),
             (
-                *dict.fromkeys(sentence for _, sentences in rows[key] for sentence in sentences),
-                *([EXPERIMENT_ROWS] if whole.get(key) else []),
+                *dict.fromkeys(sentence for _, sentences in own for sentence in sentences),
+                *([EXPERIMENT_ROWS] if table in whole else []),
             ),
         )
-        for key, table in tables.items()
+        for table, own in rows.items()
     )

@@ -38,7 +38,7 @@ def published_blocks(
             for row in experiments
         ),
     ]
-    caption = f"{table.title} ({table.paper}, {table.source}) beside {beside}."
+    caption = f"{table.dataset}: {table.title} ({table.paper}, {table.source}) beside {beside}."
     strong = frozenset(range(len(papers), len(papers) + len(ours)))
     return [
         heading(table.title),
