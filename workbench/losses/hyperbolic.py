@@ -14,6 +14,7 @@ from workbench.registry import register
 
 NEAREST = 1e-6  # below it two points count as equal, because the distance has no gradient there
 SHORTEST = 1e-6  # squared length below which a vector counts as that long
+LONGEST = 1 - 1e-3  # in the ball of radius 1; distances from its edge are infinite (as in the authors' code)
 
 
 class HyperbolicParams(Params):
@@ -37,8 +38,9 @@ class HyperbolicParams(Params):
 class Hyperbolic(BatchLoss[HyperbolicParams]):
     """Mean over positive pairs of log(1 + sum_n exp((D_ap - D_an) / τ)), D the distance in the ball of curvature -c.
 
-    Embeddings are clipped to the length r and mapped into the ball by the exponential map at its centre. Retrieval by
-    cosine ranks by their angle alone; the paper searches by D. Without a positive pair the value is 0.
+    Embeddings are clipped to the length r and mapped into the ball by the exponential map at its centre, where they
+    stay 1/1000 of its radius away from its edge. Retrieval by cosine ranks by their angle alone; the paper searches by
+    D. Without a positive pair the value is 0.
     """
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
@@ -53,7 +55,7 @@ def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tenso
     """Distances [n, n] in the Poincaré ball of embeddings [n, d], which are clipped to `radius` and mapped into it."""
     squared = embeddings.square().sum(1, keepdim=True).clamp_min(SHORTEST)
     lengths = squared.sqrt()
-    inside = (curvature**0.5 * lengths.clamp_max(radius)).tanh()  # length in the ball of radius 1
+    inside = (curvature**0.5 * lengths.clamp_max(radius)).tanh().clamp_max(LONGEST)  # length in the ball of radius 1
     points = embeddings / lengths * inside
     squares = points.square().sum(1)
     between = (squares[:, None] + squares - 2 * points @ points.T).clamp_min(NEAREST)

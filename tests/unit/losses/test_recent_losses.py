@@ -186,6 +186,18 @@ def test_the_hyperbolic_loss_is_by_the_distance_of_moebius_addition(batch):
     agree(loss_of("hyperbolic", curvature=c, temperature=tau, radius=r), reference, batch)
 
 
+@pytest.mark.parametrize(("curvature", "radius"), [(1.0, 10.0), (10.0, 2.3), (0.1, 100.0)])
+def test_the_hyperbolic_loss_keeps_points_off_the_edge_of_the_ball(batch, curvature, radius):
+    loss = loss_of("hyperbolic", curvature=curvature, radius=radius)
+    values, slopes = [], []
+    for dtype in (torch.float32, torch.float64):
+        at = (100 * batch[0]).to(dtype).requires_grad_()
+        values.append(loss(at, batch[1]))
+        slopes.append(torch.autograd.grad(values[-1], at)[0].double())
+    torch.testing.assert_close(values[0].double(), values[1], rtol=1e-3, atol=0)
+    assert (slopes[0] - slopes[1]).norm() <= 1e-2 * slopes[1].norm()
+
+
 def test_ranks_in_parts_are_those_of_the_whole(batch, monkeypatch):
     z, y = batch
     loss = loss_of("smooth_ap", temperature=0.1)
