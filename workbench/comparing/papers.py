@@ -49,10 +49,10 @@ def papers_beside(
     whole: dict[Table, list[tuple[ExperimentRow, Group]]] = {}
     for group in groups:
         evaluated = [evaluation.metrics for run in group.runs if (evaluation := measured[run.id].at(at)) is not None]
-        config = RunConfig.recorded(group.runs[0].config)
+        config, environment = RunConfig.recorded(group.runs[0].config), group.runs[0].environment
         if not evaluated or config.imported:
             continue
-        for table in beside(config, evaluated[0], classes_of(group.runs[0].environment)):
+        for table in beside(config, evaluated[0], classes_of(environment)):
             by_seed = [
                 [100 * value for value in summarised(group, measured, metric, at).by_seed.values()]
                 for metric in table.metrics
@@ -63,7 +63,8 @@ def papers_beside(
                 if (stored := results.get(number or 0)) is not None:
                     new_rows = experiment_rows(table, stored.title, config, stored.result)
                     whole.setdefault(table, []).extend((experiment_row, group) for experiment_row in new_rows)
-            rows.setdefault(table, []).append((row, [f"“{group.title}”: {said}" for said in table.differences(config)]))
+            unlike = table.differences(config, environment)
+            rows.setdefault(table, []).append((row, [f"“{group.title}”: {said}" for said in unlike]))
     return tuple(
         GroupsBeside(
             table,

@@ -16,6 +16,8 @@ NAMES = {
     "preact_resnet20": "ResNet-20 v2", "bn_inception": "BN-Inception", "googlenet": "GoogLeNet with batch-norm",
 }  # fmt: skip
 
+FOLDS = 4  # of the tables under "mlrc"
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -44,8 +46,8 @@ class Table:
     losses: tuple[str, ...] = ()  # entries here: an ablation is shown beside their runs only; empty for any
     classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
 
-    def differences(self, config: RunConfig) -> list[str]:
-        """Sentences on what differs between the run and every row of the table."""
+    def differences(self, config: RunConfig, environment: dict[str, Any]) -> list[str]:
+        """Sentences on what differs between a run, with its environment, and every row of the table."""
         network, dim = _network(config), config.embedding.dim
         own = NAMES.get(network, network)
         backbones = sorted({row.backbone for row in self.rows if row.backbone})
@@ -58,6 +60,13 @@ class Table:
             sentences.append(f"This run's embeddings have {dim} numbers, the table's {_listed(list(map(str, dims)))}.")
         if distances and config.evaluation.distance not in distances:
             sentences.append(f"This run compares by {config.evaluation.distance}, the table by {_listed(distances)}.")
+        unlike = environment.get("data", {}).get("unlike_published", [])
+        sentences += [f"This run's data are not the table's: {name} {what}." for name, what in unlike]
+        split = config.split.params
+        if self.split == "mlrc" and split.get("folds", FOLDS) != FOLDS:
+            sentences.append(f"This run's training classes are in {split['folds']} folds, the table's in {FOLDS}.")
+        if self.split == "classes" and split.get("validation", 0):
+            sentences.append(f"This run holds out a share of {split['validation']:g} of the training classes.")
         if self.note == "concatenated":
             sentences.append("The table joins the embeddings of all folds; this is one of them.")
         return sentences

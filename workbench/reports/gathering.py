@@ -193,7 +193,7 @@ def _published(
     tables = []
     for table in beside(config, measured, classes_of(run.environment)):
         rows = experiment_rows(table, experiment.title, config, experiment.result) if experiment is not None else []
-        unlike = table.differences(config) + ([EXPERIMENT_ROWS] if rows else [])
+        unlike = table.differences(config, run.environment) + ([EXPERIMENT_ROWS] if rows else [])
         tables.append(Beside(table, own_values(table, measured), rows, unlike))
     return tables
 
