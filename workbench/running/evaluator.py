@@ -12,6 +12,7 @@ from workbench.config import RunConfig
 from workbench.datasets.decisions import DROPPED
 from workbench.datasets.image_set import Level
 from workbench.evaluation.clusters import nmi
+from workbench.evaluation.conventions import VOTERS
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import Retrieval, retrieve
@@ -73,7 +74,8 @@ class Evaluator:
                 todo="Start again with a smaller learning rate.",
             )
         settings = self._config.evaluation
-        retrieval = self._search(embeddings, settings.neighbours, settings.distance)
+        kept = slice(settings.neighbours)
+        retrieval = self._search(embeddings, max(settings.neighbours, VOTERS), settings.distance)
         for metrics in self._beside(epoch, embeddings, retrieval):
             retrieval.metrics.update(metrics)
         self._emit_curves(retrieval.metrics)
@@ -91,8 +93,8 @@ class Evaluator:
                 retrieval.ap,
                 retrieval.first_hit,
                 retrieval.r,
-                retrieval.neighbours,
-                retrieval.similarities,
+                retrieval.neighbours[:, kept],
+                retrieval.similarities[:, kept],
                 proxies,
                 proxy_labels,
                 None if training is None else self._data.images.sample_ids[self._data.split.train],
