@@ -9,7 +9,7 @@ from workbench.evaluation.conventions import Between
 from workbench.problem import Problem
 from workbench.results.stored import Stored
 
-MOST_IMAGES = 3_000  # all pairs of up to this many images are counted; of more images, this many are drawn by class
+MOST_IMAGES = 3_000  # all pairs of up to this many images are counted; of more images, about this many are drawn
 RESAMPLES, LEVEL = 200, 0.95
 BINS = 80  # of the histograms
 ROOM = 4  # times the wanted false accepts are kept for resampling
@@ -94,11 +94,19 @@ def equal_error(positives: np.ndarray, negatives: np.ndarray) -> float:
 
 
 def _drawn(labels: np.ndarray) -> np.ndarray:
-    """Rows of at most MOST_IMAGES images, of each class in proportion, at least two."""
+    """Rows of about MOST_IMAGES images, of each class in proportion, at least two.
+
+    Of more classes than half as many, as many are drawn, those with more images more often.
+    """
     if len(labels) <= MOST_IMAGES:
         return np.arange(len(labels))
-    random, share, rows = np.random.default_rng(SEED), MOST_IMAGES / len(labels), []
-    for label in np.unique(labels):
+    random, rows = np.random.default_rng(SEED), []
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) > MOST_IMAGES // 2:
+        chosen = random.choice(len(classes), MOST_IMAGES // 2, replace=False, p=counts / len(labels))
+        classes, counts = classes[chosen], counts[chosen]
+    share = MOST_IMAGES / counts.sum()
+    for label in classes:
         members = np.flatnonzero(labels == label)
         rows.append(random.permutation(members)[: max(2, round(share * len(members)))])
     return np.sort(np.concatenate(rows))

@@ -1,5 +1,7 @@
 """The limit for "same or different" against loops over pairs, explicit resampling and scikit-learn's ROC curve."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -89,3 +91,14 @@ def test_one_class_has_no_limit():
     stored, _ = evaluation(1, classes=1)
     with pytest.raises(Problem, match="pairs of one class and pairs of two"):
         pairs.limit_of(stored, 0.01)
+
+
+def test_of_more_classes_than_half_the_images_some_are_drawn(monkeypatch):
+    stored, _ = evaluation(4, count=120)
+    monkeypatch.setattr(pairs, "MOST_IMAGES", 40)
+    monkeypatch.setattr(pairs, "RESAMPLES", 5)
+    many = replace(stored, labels=np.arange(120) // 3)
+    limit = pairs.limit_of(many, 0.05)
+    assert limit.images <= 40
+    assert len(limit.classes) == 20
+    assert limit.same_pairs == 20, "two images of each class"
