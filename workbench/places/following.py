@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from time import monotonic
+from typing import Any
 
 from workbench.files import locks
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable, all_of
@@ -103,7 +104,7 @@ class Following:
                 with self._workspace.reading() as db:  # first: an answer may be older than what is fetched after it
                     over = placements.over(db)
                 standings = self._standings(placed) if self._states_are_due() else {}
-                self._note_states(placed, standings)
+                placed = [self._noted(placement, standings.get(placement.run_id)) for placement in placed]
                 some = self._in_turn(placed, shown)
                 self._fetch(some, looked)
                 self._conclude(some, standings, over, looked)
@@ -239,8 +240,7 @@ class Following:
                 continue
             if placement.wanted == "checkpoints":
                 mirror.wants_checkpoints()
-                placement = replace(placement, wanted="", state=standing.state, words=standing.words)
-                self._store(placement)
+                placement = self._stored(placement, wanted="", state=standing.state, words=standing.words)
                 self._fetch([placement], looked)
             if mirror.wants_more() or self._may_be_taken_in(placement.run_id):
                 continue
@@ -251,8 +251,9 @@ class Following:
                 journaled = journal.last_state(self._workspace.folder(placement.run_id))
                 status, sentence = (status, sentence) if journaled.live else (journaled.value, "")
             with self._workspace.writing() as db:
-                stored = replace(placement, state=standing.state, words=standing.words, silent="", open=False)
-                placements.store(db, stored)
+                ended = replace(placement, state=standing.state, words=standing.words, silent="", open=False)
+                if not placements.renew(db, placement, ended):
+                    continue  # it was sent again, or more of it was asked for, since the look began
                 placements.end(db, placement.run_id, status, sentence)
             mirror.remove()
             del self._mirrors[placement.run_id]
@@ -298,27 +299,27 @@ class Following:
         numbers = {placement.run_id for placement in placed}
         self._mirrors = {run_id: mirror for run_id, mirror in self._mirrors.items() if run_id in numbers}
 
-    def _note_states(self, placed: list[Placement], standings: dict[int, Standing]) -> None:
-        for placement in placed:
-            if (standing := standings.get(placement.run_id)) is None:
-                continue
-            if not standing.state.live:  # written down when all has come
-                if placement.silent:
-                    self._store(replace(placement, silent="", reached=now()))
-                continue
-            same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
-            if not same or not 0 <= age(placement.reached) <= REACHED_EVERY:  # a clock may have been set back since
-                state, words = standing.state, standing.words
-                self._store(replace(placement, state=state, words=words, silent="", reached=now()))
+    def _noted(self, placement: Placement, standing: Standing | None) -> Placement:
+        """The placement with its job's state, which is stored if it is new."""
+        if standing is None:
+            return placement
+        if not standing.state.live:  # written down when all has come
+            return self._stored(placement, silent="", reached=now()) if placement.silent else placement
+        same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
+        if same and 0 <= age(placement.reached) <= REACHED_EVERY:  # a clock may have been set back since
+            return placement
+        return self._stored(placement, state=standing.state, words=standing.words, silent="", reached=now())
 
     def _note_silence(self, placed: list[Placement], sentence: str) -> None:
         for placement in placed:
             if placement.silent != sentence:
-                self._store(replace(placement, silent=sentence))
+                self._stored(placement, silent=sentence)
 
-    def _store(self, placement: Placement) -> None:
+    def _stored(self, placement: Placement, **changes: Any) -> Placement:
+        """The placement with these fields, stored unless it was sent again, or more was asked for, meanwhile."""
+        changed = replace(placement, **changes)
         with self._workspace.writing() as db:
-            placements.store(db, placement)
+            return changed if placements.renew(db, placement, changed) else placement
 
     @contextlib.contextmanager
     def _reporting(self, run_id: int, looked: Looked) -> Iterator[None]:

@@ -55,6 +55,14 @@ def store(db: Connection, placement: Placement) -> None:
     db.execute(f"insert or replace into placements ({COLUMNS}) values ({marks})", astuple(placement))
 
 
+def renew(db: Connection, known: Placement, placement: Placement) -> bool:
+    """As `store`, unless something else was asked of the place since `known` was read; returns whether it was not."""
+    if of_run(db, known.run_id) != known:
+        return False
+    store(db, placement)
+    return True
+
+
 def of_run(db: Connection, run_id: int) -> Placement | None:
     """The placement of a run; None for a run of a machine that has the workspace open."""
     rows = _read(db, "run_id = ?", (run_id,))

@@ -257,6 +257,49 @@ def test_a_run_goes_on_at_its_place_and_is_followed_again(made, workspace, playe
     assert len(workspace.evaluations(run_id)) == 3
 
 
+@pytest.mark.parametrize("request_of", ["states", "read"])
+def test_a_run_that_is_resumed_during_a_look_is_followed_again(made, workspace, played, monkeypatch, request_of):
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    with (there / journal.NAME).open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"run": {"status": "interrupted"}}) + "\n")
+    played.standing, ask = Standing(JobState.INTERRUPTED), getattr(played, request_of)
+
+    def resumed_meanwhile(asked):
+        answer = list(ask(asked))
+        if workspace.run(run_id).placement.job != "second":
+            sending.submit(workspace, [run_id], PLACE, played)
+            with workspace.writing() as db:
+                placements.store(db, replace(placements.required(db, run_id), job="second"))
+        return answer
+
+    monkeypatch.setattr(played, request_of, resumed_meanwhile)
+    following = Following(workspace, PLACE, played)
+    following.look()
+    placement = workspace.run(run_id).placement
+    assert (placement.job, placement.open) == ("second", True)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    assert workspace.run(run_id).status == "done"
+
+
+def test_checkpoints_that_are_asked_for_during_a_look_come(made, workspace, played, monkeypatch):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    played.standing, read = Standing(JobState.FINISHED), played.read
+
+    def asked_meanwhile(parts):
+        with workspace.writing() as db:
+            placements.want(db, run_id, "checkpoints")
+        monkeypatch.setattr(played, "read", read)
+        return read(parts)
+
+    monkeypatch.setattr(played, "read", asked_meanwhile)
+    until_ended(Following(workspace, PLACE, played))
+    assert len(workspace.artefacts(run_id, "checkpoint")) == 2
+
+
 def test_a_run_that_ends_while_it_is_looked_at_is_done(made, workspace, played):
     run_id = sent(workspace, played)
     works(workspace, played, run_id, made[1])
