@@ -21,11 +21,8 @@ from workbench.workspace.folders import travelling
 
 LONGEST_ARRAY = 1000  # tasks: Slurm's own MaxArraySize is 1001, a cluster's may be less
 LIMIT = "scontrol show config | sed -n 's/^MaxArraySize *= *//p'"
-# An array whose answer was lost is recognised by its name, so that it is not queued twice.
-SUBMIT = (
-    'old=$(squeue -h -o %A -n "$1" -u "$(id -un)" -t PENDING,CONFIGURING,RUNNING,SUSPENDED | head -n 1); '
-    'if [ -n "$old" ]; then echo "$old"; else exec sbatch --parsable; fi'
-)
+# The user's own tasks that wait or run: array, task, name of the job.
+LIVE = 'squeue -h -r -o "%F %K %j" -u "$(id -un)" -t PENDING,CONFIGURING,RUNNING,SUSPENDED'
 LOOK = 'for job in "$@"; do echo "=$job"; scontrol -o show job "$job" 2>&1; done'
 MOST_LOOK = 64 << 20  # bytes that scontrol may say of a thousand jobs
 EARLY = 60  # seconds: Slurm may give its notice so much sooner
@@ -46,13 +43,19 @@ class Slurm(ThroughHost[SlurmPlace]):
     """Launcher of a cluster with Slurm, by its login node."""
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
-        """As `Launcher.submit`: an array job, in parts if the cluster does not allow one as long."""
+        """As `Launcher.submit`: an array job, in parts if the cluster does not allow one as long.
+
+        A run that waits or trains there keeps its number, as when the answer to an earlier call was lost.
+        """
         if not orders:
             return []
         self._write(orders)
-        longest = self._longest_array() if len(orders) > 1 else 1
-        parts = [orders[first : first + longest] for first in range(0, len(orders), longest)]
-        return [number for part in parts for number in self._submit_array(part)]
+        numbers = self._at_work({order.name for order in orders})
+        new = [order for order in orders if order.name not in numbers]
+        longest = self._longest_array() if len(new) > 1 else 1
+        for first in range(0, len(new), longest):
+            numbers |= self._submit_array(new[first : first + longest])
+        return [numbers[order.name] for order in orders]
 
     def states(self, jobs: Sequence[str]) -> list[Standing]:
         """As `Launcher.states`: of scontrol, then sacct, then the exit status that the task wrote."""
@@ -110,7 +113,22 @@ class Slurm(ThroughHost[SlurmPlace]):
         said = self._shell(LIMIT).out.strip()
         return max(1, min(LONGEST_ARRAY, int(said))) if said.isdigit() and len(said) < 10 else LONGEST_ARRAY
 
-    def _submit_array(self, orders: Sequence[Order]) -> list[str]:
+    def _at_work(self, names: set[str]) -> dict[str, str]:
+        """The numbers of the jobs of these runs that wait or run, by name."""
+        live: dict[str, list[tuple[str, int]]] = {}  # arrays and tasks, by mark
+        said = self._shell(LIVE, most=MOST_LOOK).out.decode("utf-8", "replace")
+        for match in re.finditer(r"(?m)^([0-9]{1,12}) ([0-9]{1,7}) \S*-([0-9a-f]{12})$", said):
+            live.setdefault(match[3], []).append((match[1], int(match[2])))
+        lists = self._read_all([Part(f"array-{mark}/orders") for mark in live])
+        numbers: dict[str, str] = {}
+        for tasks, text in zip(live.values(), lists, strict=True):
+            listed = (text or b"").decode("utf-8", "replace").splitlines()
+            for array, task in tasks:
+                if task < len(listed) and listed[task] in names:
+                    numbers[listed[task]] = f"{array}_{task}:{listed[task]}"
+        return numbers
+
+    def _submit_array(self, orders: Sequence[Order]) -> dict[str, str]:
         names = "".join(f"{order.name}\n" for order in orders)
         mark = blake2b(names.encode(), digest_size=6).hexdigest()
         batch = f"array-{mark}"
@@ -119,7 +137,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         text = script(self._place, orders, batch, job_name)
         own = {f"{batch}/orders": names.encode(), f"{batch}/script": text.encode()}
         host_files.write_all(self._host, self._place.folder, own)
-        answer = self._shell(SUBMIT, job_name, stdin=text.encode())
+        answer = self._call(["sbatch", "--parsable"], text.encode())
         number = answer.out.decode("utf-8", "replace").strip().partition(";")[0]
         if answer.status or not re.fullmatch(r"[0-9]{1,12}", number):
             said = last_line(answer.errors).removeprefix("sbatch: error: ")
@@ -127,7 +145,7 @@ class Slurm(ThroughHost[SlurmPlace]):
                 f"Slurm refused the job: {said}.", kept="Nothing was started.",
                 todo="Change the fields of the place, or ask who runs the cluster.",
             )  # fmt: skip
-        return [f"{number}_{task}:{order.name}" for task, order in enumerate(orders)]
+        return {order.name: f"{number}_{task}:{order.name}" for task, order in enumerate(orders)}
 
     def _scontrol(self, arrays: Sequence[str]) -> Standings:
         answer = self._shell(LOOK, *arrays, most=MOST_LOOK)

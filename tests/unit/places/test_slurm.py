@@ -123,10 +123,18 @@ def test_an_array_longer_than_the_cluster_takes_is_sent_in_parts(played):
     assert played.slurm().submit(orders("a", "b", "c")) == ["7_0:a", "7_1:b", "7_0:c"]
 
 
-def test_an_array_whose_answer_was_lost_is_not_queued_twice(played):
-    played.program("squeue", "echo 5")
-    assert played.slurm().submit(orders("a")) == ["5_0:a"]
+def test_runs_whose_answer_was_lost_are_not_queued_twice(played):
+    slurm = played.slurm()
+    assert slurm.submit(orders("a", "b", "c")) == ["7_0:a", "7_1:b", "7_2:c"]
+    mark = next((played.base / "runs").glob("array-*")).name.removeprefix("array-")
+    (played.base / "script").unlink()
+    live = "\n".join(f"7 {task} workbench-1-{mark}" for task in range(3))
+    played.program("squeue", f"echo '{live}\n8 N/A other\n9 0 other-0123456789ab'")
+    assert slurm.submit(orders("a", "b", "c")) == ["7_0:a", "7_1:b", "7_2:c"]
+    assert slurm.submit(orders("b")) == ["7_1:b"]
     assert not (played.base / "script").exists()
+    played.program("sbatch", f"cat >'{played.base}/script'; echo 10")
+    assert slurm.submit(orders("d", "c")) == ["10_0:d", "7_2:c"]
 
 
 def test_a_refusal_is_said_in_slurms_words(played):
