@@ -20,10 +20,10 @@ folder={folder}/"$name"
 log=$folder/log
 rm -f "$folder/exit" # of the task that it was before it was resumed
 [ "${{SLURM_RESTART_COUNT:-0}}" != 0 ] || rm -f "$folder/{after_epoch}"
+trap ': >"$folder/{after_epoch}"' USR2
 {before}
 again=
 trap 'again=1; kill -TERM $run' USR1
-trap ': >"$folder/{after_epoch}"' USR2
 trap 'again=; kill -TERM $run' TERM
 echo {begins} >>"$log"
 {words} >>"$log" 2>&1 &

@@ -226,6 +226,14 @@ def test_usr2_asks_the_run_of_a_task_to_end_after_its_epoch(played):
     assert (played.base / "runs/a/exit").read_text() == "0\n"
 
 
+def test_a_task_that_still_prepares_its_run_is_asked_to_end_after_its_epoch_too(played):
+    played.program("python", "ls runs/a >seen")
+    played.slurm(python=str(played.base / "bin" / "python"), before="kill -USR2 $$").submit(orders("a"))
+    env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
+    assert subprocess.run(["bash", played.base / "script"], cwd=played.base, env=env, check=False).returncode == 0
+    assert "after-epoch" in (played.base / "seen").read_text()
+
+
 def test_each_way_to_end_is_a_signal_and_what_waits_leaves_the_line(played):
     slurm = played.slurm()
     played.scontrol(LINE.format(8, 0, "RUNNING", "None", 0, "0:0", ""))
