@@ -244,6 +244,21 @@ def test_a_place_that_is_gone_is_said_in_the_list_and_a_new_window_goes_on(qtbot
     again.close()
 
 
+def test_a_run_is_looked_for_where_its_place_is_now(qtbot, at_box, played, tmp_path, monkeypatch):
+    """The user corrects the host of a place while its runs train."""
+    qtbot.waitUntil(lambda: at_box.run().placement.reached is not None)
+    played.gone = "box is not reached: no route to host."
+    qtbot.waitUntil(lambda: "box has not answered since" in about(at_box.run(), {}))
+    tower = PlayedPlace(tmp_path / "place")
+    tower.standing = Standing(JobState.FAILED, "exit status 1")
+    monkeypatch.setattr(
+        place_follower, "launcher_of", lambda place, cancelled=None: tower if place.host == "tower" else played
+    )
+    records.store(SshPlace(name="box", host="tower"))
+    at_box.placed.follow()
+    qtbot.waitUntil(lambda: at_box.run().status == "failed")
+
+
 def test_the_shown_run_of_a_place_that_is_followed_later_is_in_every_look(qtbot, at_box, workspace):
     class Work:
         def read(self, work, then):

@@ -9,6 +9,7 @@ from workbench.places import records
 from workbench.places.contract import Ending
 from workbench.places.following import Following, Looked
 from workbench.places.launching import launcher_of
+from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.tasks import Task
@@ -68,6 +69,7 @@ class PlaceFollower(QObject):
         self._work, self._path = work, workspace.path
         self._own: Workspace | None = None
         self._following: Following | None = None
+        self._place: Place | None = None  # as its record was at the last look
         self._silent_for = 0  # looks without an answer
         self._told: set[str] = set()
         self._closed = False
@@ -97,11 +99,11 @@ class PlaceFollower(QObject):
             self._own = None
 
     def _look(self) -> Looked:
-        if self._following is None:
-            place = records.named(self.name)
+        place = records.named(self.name)  # each time: its host or folder may be another one now
+        if self._following is None or place != self._place:
             launcher = launcher_of(place, lambda: self._closed)
-            self._own = Workspace(self._path)  # last: the others raise a Problem where the place is gone
-            self._following = Following(self._own, place, launcher)
+            self._own = self._own or Workspace(self._path)  # last: the others raise a Problem where the place is gone
+            self._place, self._following = place, Following(self._own, place, launcher)
         return self._following.look(self.shown)
 
     def _looked(self, looked: Looked) -> None:
