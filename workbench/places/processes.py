@@ -76,11 +76,14 @@ STATES = ALIVE + (  # whether the shell of a line is there is asked once: a thou
     'set -f; cd -- "$1" 2>/dev/null || { for n in $(cat); do echo none; done; exit 0; }; known=""; '
     'waits() { [ "$1 $2" = "$known" ] || { known="$1 $2"; there=no; alive "$1" "$2" && there=yes; }; '
     "[ $there = yes ]; }; "
-    'for n in $(cat); do s=""; p=""; read -r s 2>/dev/null <"$n/exit"; read -r p 2>/dev/null <"$n/pid"; '
-    'l=""; w=""; read -r l w 2>/dev/null <"$n/line"; '
+    'for n in $(cat); do s=""; p=""; t=""; u=""; l=""; w=""; read -r t u 2>/dev/null <"$n/turn"; '
+    'read -r s 2>/dev/null <"$n/exit"; read -r p 2>/dev/null <"$n/pid"; read -r l w 2>/dev/null <"$n/line"; '
     'if [ -e "$n/withdrawn" ] && [ ! -e "$n/pid" ]; then echo withdrawn; '
     'elif [ -n "$s" ]; then echo "exit $s"; elif alive "$p" "$n"; then echo running; '
-    'elif [ -n "$w" ] && waits "$l" "$w"; then echo queued; elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
+    'elif [ -n "$w" ] && waits "$l" "$w"; then '
+    'if [ "$t $u" = "$l $w" ]; then echo running; else echo queued; fi; '  # its status comes, or it begins
+    'elif read -r s 2>/dev/null <"$n/exit"; [ -n "$s" ]; then echo "exit $s"; '  # it came meanwhile
+    'elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
 )
 # No signal asks a run to end after its epoch: one that still loads its libraries would die of it.
 STOP = ALIVE + (

@@ -119,6 +119,22 @@ def test_a_run_ends_as_it_is_asked_and_can_go_on(home, place, processes, how, st
     until(processes, job, JobState.FINISHED)
 
 
+def test_one_that_has_ended_does_not_wait_again_before_its_status_is_written(home, place, processes):
+    (job,) = processes.submit([order("a1")])
+    until(processes, job, JobState.RUNNING)
+    folder = home / place.folder / job
+    wait((folder / "pid").exists)
+    run, shell = psutil.Process(int((folder / "pid").read_text())), int((folder / "line").read_text().split()[0])
+    os.kill(shell, signal.SIGSTOP)
+    try:
+        lets_go(home, place, job)
+        wait(lambda: run.status() == psutil.STATUS_ZOMBIE)
+        assert processes.states([job])[0].state is JobState.RUNNING
+    finally:
+        os.kill(shell, signal.SIGCONT)
+    until(processes, job, JobState.FINISHED)
+
+
 def test_one_that_waits_leaves_the_line(home, place, processes):
     first, second = processes.submit([order("a1"), order("b2")])
     until(processes, first, JobState.RUNNING)
