@@ -73,12 +73,17 @@ class Ray(ThroughHost[RayPlace]):
     """Launcher of a Ray cluster, by a machine that sees the folder of the runs."""
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
-        """As `Launcher.submit`: spread over `at_once` jobs."""
+        """As `Launcher.submit`: spread over `at_once` jobs.
+
+        A run that waits or trains there keeps its number: another laptop sent it, or the answer to an earlier call was
+        lost.
+        """
         self._write(orders)
-        self._host.call(["sh", "-c", FRESH, "sh", self._place.folder, *(order.name for order in orders)])
-        numbers: dict[str, str] = {}
-        for first in range(min(self._place.at_once, len(orders))):
-            line = orders[first :: self._place.at_once]
+        numbers = self._at_work([order.name for order in orders])
+        new = [order for order in orders if order.name not in numbers]
+        self._host.call(["sh", "-c", FRESH, "sh", self._place.folder, *(order.name for order in new)])
+        for first in range(min(self._place.at_once, len(new))):
+            line = new[first :: self._place.at_once]
             submission = f"workbench-{uuid.uuid4().hex}"
             script = f"jobs/{submission}.sh"
             own = {f"{order.name}/job": f"{submission}\n".encode() for order in line}
@@ -128,6 +133,18 @@ class Ray(ThroughHost[RayPlace]):
         name = re.sub(r"[^0-9A-Za-z.]", "", str(version.get("ray_version")))[:20] if isinstance(version, dict) else ""
         ray = Finding("Ray", f"Ray {name} answers.")
         return [ray, *checks.look(self._host, self._place)]
+
+    def _at_work(self, names: Sequence[str]) -> dict[str, str]:
+        """The numbers of these runs whose jobs are live, by name; not of those that have ended or are asked to."""
+        parts = [Part(f"{name}/{file}", most=64) for name in names for file in ("job", "exit", "ask")]
+        written = iter(self._read_all(parts))
+        sent: dict[str, str] = {}  # submissions
+        for name, job, status, asked in zip(names, written, written, written, strict=True):
+            if job and status is None and not asked:
+                sent[name] = job.decode("ascii", "replace").strip()
+        jobs = self._jobs() if sent else []
+        live = {str(job.get("submission_id")) for job in jobs if job.get("status") in ("PENDING", "RUNNING")}
+        return {name: f"{submission}:{name}" for name, submission in sent.items() if submission in live}
 
     def _last_of(self, number: Number) -> bool:
         """Whether the job has this run alone."""

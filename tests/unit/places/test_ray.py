@@ -99,6 +99,21 @@ def test_a_run_is_told_by_its_exit_status_then_by_its_job(ray, server, tmp_path)
     assert states(ray, jobs) == [JobState.FINISHED, JobState.LOST]
 
 
+def test_a_run_at_work_is_not_sent_twice(ray, server, tmp_path):
+    """Two laptops have it and both resume it, or the answer to the first call was lost."""
+    first = ray.submit(orders(2))
+    (tmp_path / "runs/run0/begun").touch()
+    assert ray.submit(orders(2)) == first
+    assert states(ray, first) == [JobState.RUNNING, JobState.QUEUED]
+    (tmp_path / "runs/run0/exit").write_text("130\n")
+    ray.stop(first[1], Ending.SAVED)
+    again = ray.submit(orders(2))
+    assert not set(again) & set(first)
+    assert states(ray, again) == [JobState.QUEUED] * 2
+    server.state = ("SUCCEEDED", None)
+    assert not set(ray.submit(orders(2))) & {*first, *again}
+
+
 @pytest.mark.parametrize(
     ("how", "word"), [(Ending.AFTER_EPOCH, "EPOCH"), (Ending.SAVED, "TERM"), (Ending.AT_ONCE, "KILL")]
 )
