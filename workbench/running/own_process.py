@@ -4,6 +4,7 @@ The process writes to the workspace itself, like a run of the command line. If i
 only the run has failed.
 """
 
+import contextlib
 import signal
 from typing import Any
 
@@ -100,7 +101,12 @@ def _conclude(workspace: Workspace, run_id: int, control: Control, ended: dict[s
         case "cancelled":
             raise Cancelled
         case "failed":
-            raise Problem(str(ended.get("problem", "")))
+            problem = Problem(str(ended.get("problem", "")))
+            if workspace.run(run_id).live:  # it could not record the end, or not even begin
+                with contextlib.suppress(Problem):
+                    workspace.take_over(run_id)
+                    workspace.set_status(run_id, "failed", str(problem))
+            raise problem
     run = workspace.run(run_id)
     if run.status == "done":
         return

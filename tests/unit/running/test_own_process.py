@@ -113,3 +113,12 @@ def test_a_process_whose_input_is_closed_can_be_told(tmp_path):
     process = ToldProcess("this", [], tmp_path / "log", {})
     process.close()
     process.tell({"give_way": 0.15})
+
+
+def test_a_process_that_cannot_record_its_run_leaves_it_failed(workspace):
+    run_id, heard = prepare_run(ENDLESS, workspace), []
+    workspace.file(run_id, "journal.jsonl").mkdir(parents=True)
+    own_process.make_job(workspace, run_id, Control(), heard.append).start().join()
+    run = workspace.run(run_id)
+    assert (run.status, run.problem) == ("failed", heard[-1].problem)
+    assert "journal.jsonl" in run.problem
