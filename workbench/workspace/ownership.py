@@ -20,6 +20,7 @@ import psutil
 from workbench.events import LIVE
 from workbench.problem import Problem, RunTaken
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.times import now
 
 SAME_START = 60.0  # seconds by which two readings of a process's start may differ if the clock was set
 SILENT = 120.0  # seconds without a heartbeat after which an owner on another machine counts as gone
@@ -70,6 +71,11 @@ class Owner:
             return abs(started - self.born) < SAME_START
         except (psutil.Error, OverflowError):
             return False
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether it has just let another process take the run, which still starts."""
+        return self.pid is None and self.host is None and -AHEAD < age(self.beat) < SILENT
 
 
 @cache
@@ -130,9 +136,10 @@ def take_run(db: Connection, run_id: int) -> None:
 
 
 def give_up(db: Connection, run_id: int) -> None:
-    """Let another process take this process's run. Raises RunTaken if it is not this process's."""
+    """Let another process take this process's run, soon. Raises RunTaken if it is not this process's."""
     release(hold(db, run_id))
-    db.execute("update runs set pid = null, host = null, born = null, owner = null where id = ?", (run_id,))
+    sql = "update runs set pid = null, host = null, born = null, owner = null, heartbeat = ? where id = ?"
+    db.execute(sql, (now(), run_id))
 
 
 def refuse_while_working(db: Connection, run_id: int, states: tuple[str, ...]) -> None:
@@ -194,7 +201,8 @@ def dead_runs(db: Connection) -> list[int]:
     )
     sql = f"select id, {COLUMNS['runs']} from runs where status in ({states}) and {begun} order by id"
     rows = db.execute(sql).fetchall()
-    return [run_id for run_id, *owner in rows if not Owner(*owner).alive]
+    owners = [(run_id, Owner(*owner)) for run_id, *owner in rows]
+    return [run_id for run_id, owner in owners if not owner.alive and not owner.hands_over]
 
 
 def mark_dead_runs(db: Connection) -> list[int]:

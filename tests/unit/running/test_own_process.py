@@ -122,3 +122,18 @@ def test_a_process_that_cannot_record_its_run_leaves_it_failed(workspace):
     run = workspace.run(run_id)
     assert (run.status, run.problem) == ("failed", heard[-1].problem)
     assert "journal.jsonl" in run.problem
+
+
+def test_a_run_that_is_handed_over_has_not_lost_its_program(workspace):
+    """Another program looks for dead runs while the process of this one still loads torch."""
+    run_id, process = prepare_run(ENDLESS, workspace), Told(Control())
+
+    def taken(words, log):
+        with Workspace(workspace.path) as other:
+            process.swept = other.sweep_dead_runs()
+        return process
+
+    process.take = taken
+    own_process.make_job(workspace, run_id, process.control, spare=process).start().join()
+    assert process.swept == []
+    assert workspace.run(run_id).status == "queued"
