@@ -16,6 +16,7 @@ LOOKING = 0.0002  # seconds of polling for an answer
 LOOKING_LONG = 0.005  # seconds of polling if all of the last answers came within them: no other program needs the core
 ANSWERS = 32  # the last answers; more than in one step of a small network
 ROOM = 256 << 10  # bytes requested for each socket's buffers
+LONGEST_ADDRESS = 100  # bytes: of 108 on Linux and 104 on macOS
 
 
 class Lines:
@@ -30,6 +31,11 @@ class Lines:
     """
 
     there = hasattr(socket, "AF_UNIX") and os.name != "nt"
+
+    @classmethod
+    def can_meet(cls, meeting: Path, count: int) -> bool:
+        """Whether so many ranks can have addresses that begin with the name of the file: their length is limited."""
+        return cls.there and len(os.fsencode(f"{meeting}-{count}")) <= LONGEST_ADDRESS
 
     def __init__(
         self, meeting: Path, rank: int, count: int, meet: Callable[[], object], patience: float | None

@@ -141,8 +141,9 @@ class Ranks(OneRank):
                 if device.type == "cuda":
                     self._refuse_shared_gpu()
                     self._data = dist.new_group(backend="nccl", timeout=wait)
-                if isinstance(meeting, Path) and device.type == "cpu" and Lines.there:  # all on this machine
-                    self._lines = Lines(meeting, rank, count, dist.barrier, patience() if self.first else None)
+                here = meeting if isinstance(meeting, Path) else None  # all ranks are on this machine
+                if here is not None and device.type == "cpu" and Lines.can_meet(here, count):
+                    self._lines = Lines(here, rank, count, dist.barrier, patience() if self.first else None)
         except Problem:
             self.leave()
             raise
