@@ -25,6 +25,7 @@ from workbench.workspace.folders import journal
 from workbench.workspace.folders.ingest import ingest
 from workbench.workspace.moved_images import find_images
 from workbench.workspace.ownership import age
+from workbench.workspace.paths import writable
 from workbench.workspace.placements import Placement
 from workbench.workspace.times import now
 
@@ -336,7 +337,7 @@ class Following:
         """Whether no other program follows this place in this workspace; true for the whole block."""
         path = self._workspace.path / f".following-{self._place.name}.lock"
         try:
-            opened = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            opened = writable(path)
         except OSError as error:
             raise Problem(f"{path} cannot be written ({error.strerror}).") from None
         try:

@@ -16,7 +16,7 @@ from workbench.problem import Problem
 from workbench.workspace.dataset_copy import LARGEST_COPY
 from workbench.workspace.folders import journal, travelling
 from workbench.workspace.folders.arriving_files import LARGEST_FILE, names_of
-from workbench.workspace.paths import regular, write_from
+from workbench.workspace.paths import inside, regular, write_from
 from workbench.workspace.superseded import epoch_of, is_other
 
 FOLDER = "arriving"  # in the run's own folder
@@ -40,10 +40,13 @@ class Mirror:
 
     Attributes:
         changed: whether something came since `taken_in`.
+
+    Raises:
+        Problem: the folder is a link; the disk cannot be written.
     """
 
     def __init__(self, home: Path, name: str) -> None:
-        self.folder, self._home, self._name = home / FOLDER, home, name
+        self.folder, self._home, self._name = inside(home, FOLDER), home, name
         self.changed = False
         self._lacking: set[str] = set()  # named, and not there
         self._at_end: set[str] = set()  # files of which there is no more now

@@ -434,6 +434,23 @@ def test_a_hostile_folder_ends_and_writes_nothing_outside(workspace, played, tmp
     assert not (workspace.folder(run_id) / FOLDER).exists()
 
 
+def test_links_in_the_workspace_are_not_followed(made, workspace, played, tmp_path):
+    run_id, letters = sent(workspace, played), tmp_path / "letters"
+    works(workspace, played, run_id, made[0])
+    letters.mkdir()
+    (letters / "config.toml").write_text("mine")
+    (workspace.folder(run_id) / FOLDER).symlink_to(letters)
+    said = Following(workspace, PLACE, played).look().problems
+    assert "is a link" in " ".join(said)
+    assert [(path.name, path.read_text()) for path in letters.iterdir()] == [("config.toml", "mine")]
+    lock = workspace.path / f".following-{PLACE.name}.lock"
+    lock.unlink()
+    lock.symlink_to(tmp_path / "new")
+    with pytest.raises(Problem, match="is a link"):
+        Following(workspace, PLACE, played).look()
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_line_without_an_end_is_refused(workspace, played):
     run_id = sent(workspace, played)
     there = played.base / workspace.run(run_id).placement.uid
