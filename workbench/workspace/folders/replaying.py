@@ -15,11 +15,9 @@ from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection, sqlite3
 from workbench.workspace.folders import journal
 from workbench.workspace.measured.arrays import read_array, read_arrays
-from workbench.workspace.measured.stored_evaluation import Arrays, store, training_path
+from workbench.workspace.measured.stored_evaluation import COLUMNS, TABLES, Arrays, store, training_path
 from workbench.workspace.paths import regular
 
-COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
-TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
 # Errors of damaged files. Errors of the new database (a full disk) are not among them and end the repair.
 UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 

@@ -83,11 +83,26 @@ def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> 
     return columns
 
 
-def check_count(path: Path, array: np.ndarray, count: int, what: str) -> np.ndarray:
-    """The array, checked to have `count` rows. Raises Problem otherwise."""
-    if array.ndim == 0 or len(array) != count:
-        rows = len(array) if array.ndim else 0
-        raise Problem(f"The file {path} is damaged: it holds {rows:,} {what} for {count:,}.", kept=KEPT, todo=TODO)
+def check_form(path: Path, array: np.ndarray, shape: Sequence[int | None], what: str, kinds: str = "f") -> np.ndarray:
+    """The array, checked to have this shape (None: any length) and numbers of one of NumPy's `kinds`.
+
+    Raises:
+        Problem: it has not. Its hash says nothing of that: a workspace from elsewhere has the hashes of its own files.
+    """
+    if array.ndim == 0 or shape[0] not in (None, len(array)):
+        held = f"it holds {len(array) if array.ndim else 0:,} {what} for {shape[0] or 0:,}"
+        raise Problem(f"The file {path} is damaged: {held}.", kept=KEPT, todo=TODO)
+    fits = array.ndim == len(shape) and all(map(lambda side, wanted: wanted in (None, side), array.shape, shape))
+    if not fits or array.dtype.kind not in kinds:
+        form = f"{array.dtype.name} {list(array.shape)}"
+        raise Problem(f"The file {path} is damaged: its {what} are {form}.", kept=KEPT, todo=TODO)
+    return array
+
+
+def check_range(path: Path, array: np.ndarray, least: int, most: int, what: str) -> np.ndarray:
+    """The array, checked to have no number below `least` or above `most`. Raises Problem otherwise."""
+    if array.size and not (least <= array.min() and array.max() <= most):
+        raise Problem(f"The file {path} is damaged: its {what} are out of range.", kept=KEPT, todo=TODO)
     return array
 
 

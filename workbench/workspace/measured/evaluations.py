@@ -12,7 +12,14 @@ from workbench import jobs
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.workspace.database import checksums
-from workbench.workspace.database.columns import FROM_A_COPY, LARGEST_INT32, Unreadable, even, metrics_of
+from workbench.workspace.database.columns import (
+    FROM_A_COPY,
+    LARGEST_INT32,
+    MOST_LABELS,
+    Unreadable,
+    even,
+    metrics_of,
+)
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.database.number_columns import read_columns
 from workbench.workspace.database.packed import unpacked
@@ -186,7 +193,8 @@ def read_vectors(workspace: "Workspace", evaluation_id: int) -> np.ndarray:
         with workspace.reading() as db:
             sql = "select count(*) from queries where evaluation_id = ?"
             count = db.execute(sql, (evaluation_id,)).fetchone()[0]
-        return arrays.check_count(stored[0], vectors, count, "embeddings")
+        width = max(1, vectors.size // max(1, count))
+        return arrays.check_form(stored[0], vectors, (count, width), "embeddings")
 
 
 def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -197,7 +205,10 @@ def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray
     path, digest = stored
     with unless_deleted(workspace, evaluation_id):
         columns = arrays.read_arrays(path, ("vectors", "labels"), digest)
-    return columns["vectors"], arrays.check_count(path, columns["labels"], len(columns["vectors"]), "labels")
+        width = read_vectors(workspace, evaluation_id).shape[1]
+    labels = arrays.check_form(path, columns["labels"], (None,), "labels", "iu")
+    arrays.check_range(path, labels, -1, MOST_LABELS, "labels")
+    return arrays.check_form(path, columns["vectors"], (len(labels), width), "class vectors"), labels
 
 
 def read_training(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -213,7 +224,9 @@ def read_training(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarra
     path = workspace.file(row[0], row[1])
     with unless_deleted(workspace, evaluation_id):
         columns = arrays.read_arrays(path, ("sample_ids", "vectors"), row[2])
-    return columns["sample_ids"], arrays.check_count(path, columns["vectors"], len(columns["sample_ids"]), "vectors")
+        width = read_vectors(workspace, evaluation_id).shape[1]
+    ids = arrays.check_form(path, columns["sample_ids"], (None,), "sample ids", "iu")
+    return ids, arrays.check_form(path, columns["vectors"], (len(ids), width), "embeddings")
 
 
 def _artefact(workspace: "Workspace", evaluation_id: int, column: str) -> tuple[Path, str] | None:

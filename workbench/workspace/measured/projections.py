@@ -65,7 +65,11 @@ def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.nda
         raise Problem(f"There is no map {projection_id} in {workspace.path}.")
     path, digest, count = coordinates
     stored = arrays.read_arrays(path, ("points", "proxies?"), digest)
-    return arrays.check_count(path, stored["points"], count, "points"), stored.get("proxies")
+    points, proxies = stored["points"], stored.get("proxies")
+    arrays.check_form(path, points, (count, 3 if points.shape[1:] == (3,) else 2), "points")
+    if proxies is not None:
+        arrays.check_form(path, proxies, (None, points.shape[1]), "class vectors")
+    return points, proxies
 
 
 def store_projection(

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.workspace.database.columns import LARGEST_INT32, MOST_LABELS, even
 from workbench.workspace.database.connection import DatabaseError
 from workbench.workspace.database.number_columns import read_columns
 from workbench.workspace.database.problems import explain
-from workbench.workspace.measured.arrays import check_count, read_arrays
+from workbench.workspace.measured.arrays import check_form, check_range, read_arrays
 from workbench.workspace.measured.evaluations import unless_deleted
-from workbench.workspace.measured.stored_evaluation import SIMILARITY_UNIT
+from workbench.workspace.measured.stored_evaluation import COLUMNS, SIMILARITY_UNIT, TABLES
 from workbench.workspace.workspace import Workspace
+
+RANGES = {"labels": (-1, MOST_LABELS), "first_hit": (0, LARGEST_INT32), "r": (0, LARGEST_INT32)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,8 +34,9 @@ def read_ranking(workspace: Workspace, evaluation_id: int) -> Ranking:
     columns = _columns(workspace, evaluation_id, ("sample_ids", "labels", "first_hit", "r", "neighbours"))
     with unless_deleted(workspace, evaluation_id):
         row_to_query = _places(workspace, evaluation_id, columns["sample_ids"])
-    neighbours = row_to_query[columns["neighbours"]]
-    if (neighbours < 0).any():
+    rows = columns["neighbours"]
+    outside = rows.size and (rows.min() < 0 or rows.max() >= len(row_to_query))
+    if outside or ((neighbours := row_to_query[rows]) < 0).any():
         raise Problem(f"The ranking of evaluation {evaluation_id} names samples that the evaluation has not.")
     return Ranking(columns["sample_ids"], columns["labels"], columns["first_hit"], columns["r"], neighbours)
 
@@ -84,7 +88,14 @@ def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -
         with workspace.reading() as db:
             stored, count = db.execute(sql, (evaluation_id,)).fetchone() or ("", 0)  # deleted since
         columns = read_arrays(path, names, stored)
-        return {name: check_count(path, column, count, name) for name, column in columns.items()}
+        for name, column in columns.items():
+            if name in TABLES:
+                check_form(path, column, (count, None), name, TABLES[name])
+            else:
+                check_form(path, column, (count,), name, COLUMNS[name])
+            if name in RANGES:
+                check_range(path, column, *RANGES[name], name)
+        return columns
 
 
 def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) -> np.ndarray:
@@ -99,6 +110,7 @@ def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) ->
             columns = read_columns(db, samples, evaluation_id, fields, '"row"')
     except DatabaseError as error:
         raise explain(error, workspace.database) from None
+    even("The samples of the data set", columns)
     rows, ids = columns["rows"], columns["ids"]
     order = np.argsort(ids)
     places = order[np.searchsorted(ids[order[:-1]], sample_ids)] if len(ids) else np.empty(0, np.int64)

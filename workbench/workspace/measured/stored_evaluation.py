@@ -19,6 +19,8 @@ from workbench.workspace.rows import Queries
 from workbench.workspace.times import now
 
 SIMILARITY_UNIT = 10_000  # similarities are stored as whole numbers of 1e-4
+COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
+TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
 BUCKET_BITS = 22  # of the table that finds the row of a sample id
 
 

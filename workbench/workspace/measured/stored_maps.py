@@ -12,7 +12,7 @@ from workbench.files import parts
 from workbench.problem import Problem
 from workbench.workspace import superseded
 from workbench.workspace.measured import projections
-from workbench.workspace.measured.arrays import check_count, read_array
+from workbench.workspace.measured.arrays import check_form, read_array
 from workbench.workspace.rows import Evaluation, Projection
 from workbench.workspace.times import stamp
 from workbench.workspace.workspace import Workspace
@@ -83,7 +83,7 @@ def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | No
     if stored is None:
         return None
     path, digest, count = stored
-    return check_count(path, read_array(path, digest), count, "shares")
+    return check_form(path, read_array(path, digest), (count,), "shares")
 
 
 def start_epoch(workspace: Workspace, projection: Projection) -> int | None:
