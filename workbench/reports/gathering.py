@@ -19,6 +19,7 @@ from workbench.projection.coordinates import has_coordinates
 from workbench.projection.params import in_words
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import said_of
+from workbench.projection.vectors import prepared
 from workbench.reports.content import Beside, ClassRow, Content, Curve, Map, MetricRow, QueryCard, Setting, percent
 from workbench.reports.entry_titles import in_sentence, moment
 from workbench.reports.provenance import command_of, facts_of
@@ -217,20 +218,13 @@ def map_of(workspace: Workspace, run: Run, best: Evaluation) -> Map:
         params = f" ({words})" if (words := in_words(newest.params)) else ""
         said = f"UMAP{params}, seed {newest.seed}{trust}; {of_some}"
         return Map(points[placed], labels[placed], proxies, names, said, f"UMAP, epoch {best.epoch}")
-    stored_proxies = workspace.proxies(best.id)
-    vectors, stars = np.asarray(embeddings), None if stored_proxies is None else stored_proxies[0]
-    if best.distance == "cosine":  # what is compared by angle is drawn by angle
-        vectors, stars = _unit(vectors), None if stars is None else _unit(stars)
+    vectors, stored_proxies, proxies = prepared(embeddings, best.distance), workspace.proxies(best.id), None
     fitted = fit_pca(vectors)
-    proxies = None if stars is None else fitted.transform(stars)
+    if stored_proxies is not None:
+        proxies = fitted.transform(prepared(stored_proxies[0], best.distance, "class vectors", vectors.shape[1]))
     share = sum(fitted.share)
     said = f"PCA, {percentage(share, 0)} of the variance; {of_all}"
     return Map(fitted.transform(vectors), labels, proxies, names, said, f"PCA, epoch {best.epoch}")
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    unit: np.ndarray = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit
 
 
 def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[QueryCard], list[QueryCard]]:

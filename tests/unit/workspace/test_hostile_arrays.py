@@ -6,6 +6,7 @@ import pytest
 from tests.campaign.hostile import in_sql, make_space
 from workbench.files import digest
 from workbench.problem import Problem
+from workbench.reports.gathering import gather
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
 from workbench.workspace.measured.ranking import read_scores, read_similarities
@@ -98,3 +99,13 @@ def test_rows_beyond_the_data_set_take_no_memory(made):
             read(space)
     finally:
         in_sql(space, ('update samples set "row" = 11 where "row" = ?', (2**40,)))
+
+
+def test_a_report_says_why_embeddings_cannot_be_drawn(made):
+    space, arrays = made
+    rewrite(space, arrays, "embeddings-", lambda array: array * np.nan)
+    try:
+        with Workspace(space) as workspace, pytest.raises(Problem, match="contain NaN or infinity"):
+            gather(workspace, 1, ("map",), "")
+    finally:
+        rewrite(space, arrays, "embeddings-", lambda array: array)
