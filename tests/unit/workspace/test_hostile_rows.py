@@ -236,6 +236,17 @@ def test_a_time_that_no_clock_shows_is_told(space, created):
         assert "created" in workspace.run(1).unread
 
 
+@pytest.mark.parametrize("text", ["name", "\\ud800"])
+@pytest.mark.parametrize("levels", [150, 600, 900])
+def test_an_environment_that_is_just_read_but_nested_too_deeply_is_told(space, levels, text):
+    nested = f'{{"plugins": {{"{text}": {"[" * levels}{"]" * levels}}}}}'
+    in_sql(space, ("update runs set environment = ? where id = 1", (nested,)))
+    assert main(["list", "runs", "-w", str(space)]) == 0
+    with Workspace(space) as workspace:
+        assert "nested too deeply" in workspace.run(1).unread
+        assert not workspace.run(2).unread
+
+
 def test_numbers_that_no_row_has_are_told(space):
     in_sql(space, ('update samples set "row" = "row" + 4000000000000', ()))
     in_sql(space, ("update queries set r = ?", (-(2**62),)))
