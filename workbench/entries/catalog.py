@@ -14,6 +14,7 @@ from workbench import files, plugins, registry
 from workbench.files import parts
 from workbench.files.resources import resources
 from workbench.params import Params
+from workbench.problem import Problem
 
 Catalog = dict[str, dict[str, Any]]
 Values = dict[str, Any]
@@ -71,11 +72,13 @@ def broken(cache: Path | None = None) -> dict[str, str]:
 
 
 def _stored(cache: Path | None) -> dict[str, Any] | None:
+    """The content of the catalog's file; None if it is missing, damaged or cannot be read: then it is made again."""
     try:
-        stored: dict[str, Any] = json.loads(path(cache or cache_folder()).read_text("utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
+        stored: Any = json.loads(path(cache or cache_folder()).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
         return None
-    return stored
+    whole = isinstance(stored, dict) and all(isinstance(stored.get(part), dict) for part in ("entries", "broken"))
+    return stored if whole else None
 
 
 def names(known: Catalog, kind: str) -> list[str]:
@@ -172,13 +175,14 @@ def _dotted(values: Values) -> Values:
 def write(cache: Path, between: Callable[[], None] = lambda: None) -> Catalog:
     """Load the engine and describe it. Takes seconds: never call it on the window's thread.
 
-    `between` is called before each module and each plug-in; it may raise Cancelled.
+    `between` is called before each module and each plug-in; it may raise Cancelled. Raises Problem if the file cannot
+    be written.
     """
     registry.discover_all(between)
     between()
     described = registry.catalog()
     stored = {"entries": described, "broken": registry.broken()}
-    cache.mkdir(parents=True, exist_ok=True)
+    files.make_folder(cache)
     parts.remove_dead(cache)
     with files.atomic_write(path(cache)) as file:
         file.write(json.dumps(stored, ensure_ascii=False, indent=1).encode())
@@ -191,8 +195,16 @@ def write_now(between: Callable[[], None] = lambda: None) -> Catalog:
 
 
 def current(between: Callable[[], None] = lambda: None) -> Catalog:
-    """The catalog, made when it is not there yet (seconds); `between` as in `write`."""
-    catalog = read() or write_now(between)
+    """The catalog, made when it is not there yet (seconds); `between` as in `write`.
+
+    Where its file cannot be written, as on a full disk, it is made at each start.
+    """
+    catalog = read()
+    if not catalog:
+        try:
+            catalog = write_now(between)
+        except Problem:
+            catalog = registry.catalog()
     _LAST[:] = [catalog]
     return catalog
 
