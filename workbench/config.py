@@ -11,7 +11,7 @@ from workbench import files
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.entries.facts import CHOSEN_AT_FIRST
-from workbench.files.unreadable import refusing
+from workbench.files.unreadable import checked_nesting, refusing
 from workbench.problem import Problem
 from workbench.settings import checks
 from workbench.settings.sections import EmbeddingParams, EvaluationParams, TrainingParams, sections
@@ -125,7 +125,7 @@ class RunConfig(BaseModel):
     @classmethod
     def _of_text(cls, text: str, source: str) -> "RunConfig":
         with refusing(lambda why: BadConfig(source, {"TOML": f"{why}."}), ValidationError):
-            values = tomllib.loads(text)
+            values = checked_nesting(tomllib.loads(text), text)
         try:
             return cls.model_validate(values)
         except ValidationError as error:

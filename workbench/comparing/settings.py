@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from workbench.config import KINDS, RunConfig
 from workbench.entries.catalog import Catalog
-from workbench.files.unreadable import refusing
+from workbench.files.unreadable import checked_nesting, refusing
 from workbench.problem import Problem
 
 # Fields in which the runs of one group may differ. What a run keeps of its evaluations changes none of its numbers.
@@ -86,7 +86,7 @@ def written(value: Any) -> str:
 def _read(config: str) -> dict[str, Any]:
     """Nested fields of a config; the same dictionary is returned each time and must not be changed."""
     with refusing(lambda why: Problem(f"Its config cannot be read ({why}).")):
-        stored = tomllib.loads(config)
+        stored: dict[str, Any] = checked_nesting(tomllib.loads(config), config)
     try:
         return RunConfig.model_validate(stored).model_dump()
     except ValidationError:

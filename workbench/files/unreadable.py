@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from pydantic import ValidationError
 
@@ -14,6 +14,7 @@ from workbench.control import Cancelled
 from workbench.problem import Problem
 
 LONGEST_REASON = 160  # characters
+DEEPEST = 100  # lists and objects inside each other: what walks through them calls itself for each
 LONGEST_LINE = 4 << 20  # characters of one line of a table or list
 # Errors of NumPy, zipfile and the parser of NumPy's header for bytes that are not an array.
 NO_ARRAY = (
@@ -55,6 +56,20 @@ def _first_field(error: ValidationError) -> str:
     others = error.error_count() - 1
     more = f"; {others:,} more" if others else ""
     return f"{field or error.title}: {first['msg']}".partition("\n")[0][:LONGEST_REASON].rstrip(". ") + more
+
+
+def checked_nesting(value: Any, text: str) -> Any:
+    """What a parser made of `text` (JSON or TOML), nested at most DEEPEST times. Raises RecursionError otherwise.
+
+    A parser refuses only what it cannot read itself, and dots in the name of a TOML key take no recursion at all.
+    """
+    level = [value] if sum(map(text.count, "[{.")) > DEEPEST else []
+    for _ in range(DEEPEST + 1):
+        inner = (item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list))
+        level = [item for items in inner for item in items]
+    if level:
+        raise RecursionError
+    return value
 
 
 def opened_text(path: Path, todo: str, encoding: str = "utf-8", newline: str | None = None) -> TextIO:

@@ -12,6 +12,7 @@ from tests.campaign.hostile import declare_anew, in_sql, make_space
 from tests.unit.workspace.older import make_older
 from workbench import files
 from workbench.cli import main
+from workbench.config import RunConfig
 from workbench.entries.catalog import at_first
 from workbench.files import digest
 from workbench.names import LONGEST_NAME, LONGEST_SENTENCE
@@ -289,6 +290,17 @@ def test_names_of_millions_of_letters_are_cut_for_those_who_lay_them_out(space):
     assert len(run.problem) == LONGEST_SENTENCE
     assert run.name.endswith("…")
     assert run.note == text, "it is edited, and would be stored cut"
+
+
+@pytest.mark.parametrize("part", ["", "[loss]\n"])
+def test_a_config_of_a_key_with_thousands_of_dots_is_a_sentence(space, part):
+    config = f"{part}name = 'ce'\nx{'.x' * 3000} = 1\n"
+    in_sql(space, ("update runs set config = ? where id = 1", (config,)))
+    with pytest.raises(Problem, match="nested too deeply"):
+        RunConfig.from_toml_text(config)
+    with Workspace(space) as workspace, pytest.raises(Problem, match="nested too deeply"):
+        gather(workspace, 1, ("settings",), "")
+    assert main(["compare", "1", "2", "-w", str(space)]) in (0, 1)
 
 
 def test_a_config_nested_too_deeply_names_no_data(space):

@@ -10,13 +10,13 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
+from workbench.files.unreadable import checked_nesting
 from workbench.problem import Problem
 from workbench.workspace.times import NO_TIME
 
 T = TypeVar("T")
 TIMES = ("created", "ended", "trashed")
 MOST_LABELS = 1 << 24  # a label is an index of arrays
-DEEPEST = 100  # lists and objects inside each other: what walks through them calls itself for each
 LARGEST_INT32 = 2**31 - 1
 FROM_A_COPY = "A copy of workspace.db from before brings it back."
 
@@ -39,13 +39,11 @@ def parsed(text: object, kind: type[T]) -> T:
     if not isinstance(text, str):
         raise Unreadable("it is not text")
     try:
-        value = json.loads(text)
+        value = checked_nesting(json.loads(text), text)
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
     except ValueError as error:
         raise Unreadable(str(error)) from None
-    if text.count("[") + text.count("{") > DEEPEST and _is_deep(value):
-        raise Unreadable("it is nested too deeply")
     if not isinstance(value, kind):
         raise Unreadable(f"it is not {'an object' if kind is dict else 'a list'}")
     if "\\ud" in text.lower():  # lone surrogates, which cannot be written to files and terminals
@@ -137,15 +135,6 @@ def even(what: str, columns: dict[str, np.ndarray]) -> None:
         if column is not None and len(column) and not (least <= column.min() and column.max() <= most):
             wrong = f"{what} could not be read: {name} are out of range."
             raise Problem(wrong, kept="The rest is kept.", todo=FROM_A_COPY)
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether lists and objects are nested deeper than DEEPEST."""
-    level = [value]
-    for _ in range(DEEPEST + 1):
-        inner = (item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list))
-        level = [item for items in inner for item in items]
-    return bool(level)
 
 
 def _writable(value: Any) -> Any:
