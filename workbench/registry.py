@@ -1,6 +1,7 @@
 """One registry. A file that decorates a factory appears in form, CLI, docs and property tests."""
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
@@ -159,6 +160,17 @@ def broken() -> dict[str, str]:
     return dict(_BROKEN)
 
 
+def fault_of_plugin(error: BaseException) -> str:
+    """A sentence that names the plug-in in whose code an error was raised, or was on its way; empty if in none."""
+    for frame in reversed(extract_tb(error.__traceback__)):
+        for stored in list(_ENTRIES.values()):
+            if stored.origin and _has_code(stored, Path(frame.filename)):
+                where = f"{type(error).__name__} in line {frame.lineno} of {Path(frame.filename).name}"
+                what = str(error).partition("\n")[0].rstrip(".")
+                return f"The plug-in {stored.origin} failed. {where}{f': {what}' if what else ''}."
+    return ""
+
+
 def entries(kind: str) -> list[Entry]:
     """All registered entries of one kind, by name."""
     return sorted((entry for entry in list(_ENTRIES.values()) if entry.kind == kind), key=lambda entry: entry.name)
@@ -220,6 +232,13 @@ def _said(plugin: plugins.Plugin, error: BaseException) -> str:
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
     what = error.msg if isinstance(error, SyntaxError) else str(error).partition("\n")[0]
     return f"{type(error).__name__}{f' in line {line}' if line else ''}: {what.rstrip('.')}."
+
+
+def _has_code(entry: Entry, file: Path) -> bool:
+    """Whether a file is the one that registers an entry, or in the package that does."""
+    module = sys.modules.get(entry.build.__module__.partition(".")[0])
+    folders = getattr(module, "__path__", ())
+    return str(file) == getattr(module, "__file__", None) or any(file.is_relative_to(folder) for folder in folders)
 
 
 def _forget(origin: str) -> None:

@@ -83,9 +83,12 @@ class Job:
             ended = Ended(
                 "failed", "There is not enough memory. What was saved is kept. Choose smaller batches or images."
             )
-        except Exception:  # a defect: keep the traceback, tell the user where it is
+        except Exception as error:  # a defect, here or in a plug-in: keep the traceback, tell the user where it is
+            from workbench.registry import fault_of_plugin  # late: it loads pydantic
+
             log.exception("%s failed", self._thread.name)
-            ended = Ended("failed", "This is a defect in Workbench. What was saved is kept. See the log.")
+            whose = fault_of_plugin(error) or "This is a defect in Workbench."
+            ended = Ended("failed", f"{whose} What was saved is kept. See the log.")
         finally:
             self._say(ended)
 

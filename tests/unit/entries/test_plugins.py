@@ -3,13 +3,16 @@
 import os
 
 import pytest
+import torch
 from click.testing import CliRunner
 
+from tests.waits import HANG
 from workbench import plugins, registry
 from workbench.cli import cli
 from workbench.commands import doctor
 from workbench.commands.plugins import write_loss
 from workbench.entries import catalog as catalogs
+from workbench.jobs import Job
 from workbench.losses import build_loss, list_losses
 from workbench.problem import Problem
 
@@ -119,6 +122,27 @@ def test_a_loss_that_is_none_is_a_sentence(folder):
     (folder / "bare.py").write_text(GOOD.format(name="bare").replace("(Loss)", "(nn.Module)"))
     with pytest.raises(Problem, match="'bare' is not a Loss"):
         build_loss("bare", num_classes=2, embedding_dim=2)
+
+
+RAISES = """
+    def forward(self, embeddings, labels):
+        return embeddings @ missing
+"""
+
+
+@pytest.mark.parametrize(("registering", "raising"), [("own.py", "own.py"), ("large/__init__.py", "large/inside.py")])
+def test_a_job_that_fails_in_a_plug_in_says_whose_defect_it_is(folder, registering, raising):
+    for name in (registering, raising):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("from . import inside")
+    (folder / raising).write_text(GOOD.format(name="planted") + RAISES)
+    loss = build_loss("planted", num_classes=2, embedding_dim=2)
+    job = Job("run 1", lambda control, emit: loss(torch.ones(2, 2), torch.arange(2)), lambda event: None).start()
+    assert job.join(HANG)
+    line = (folder / raising).read_text().splitlines().index("        return embeddings @ missing") + 1
+    said = f"The plug-in {folder / registering} failed. NameError in line {line} of {(folder / raising).name}: "
+    assert job.ended.problem.startswith(said)
+    assert "defect in Workbench" not in job.ended.problem
 
 
 def test_entry_points_of_an_installed_package_are_found(folder, monkeypatch):
