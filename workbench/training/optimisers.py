@@ -23,7 +23,7 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: Loss) -> Opt
     dimension (biases, batch-norm) are not decayed.
 
     Raises:
-        Problem: a `layer_decay` below 1 for a backbone without a list of layers.
+        Problem: a `layer_decay` below 1 for a backbone without a list of layers, or nothing can be trained.
     """
     pretrained = getattr(model, "backbone", None)
     apart = isinstance(pretrained, nn.Module) and (params.backbone_lr != 1 or params.layer_decay != 1)
@@ -44,6 +44,13 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: Loss) -> Opt
         groups.append({"params": deep, "lr": lr, "weight_decay": params.weight_decay})
         groups.append({"params": flat, "lr": lr, "weight_decay": 0.0})
     groups = [group for group in groups if group["params"]]
+    if not groups:
+        raise Problem(
+            "There is nothing to train: the backbone is frozen, there is no embedding layer, and the loss has no "
+            "parameters.",
+            kept="Nothing was started.",
+            todo="Set an embedding size, or train the backbone.",
+        )
     match params.optimiser:
         case "sgd":
             return torch.optim.SGD(groups, lr=params.lr, momentum=params.momentum, nesterov=params.nesterov)

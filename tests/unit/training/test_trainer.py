@@ -305,3 +305,10 @@ def test_warm_up_then_cosine_to_zero():
     assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert rates[12] == pytest.approx(0.5)
     assert optimiser.param_groups[0]["lr"] == pytest.approx(0.0)
+
+
+def test_nothing_to_train_is_a_problem():
+    model = nn.Sequential()
+    model.backbone = nn.Linear(4, 3)
+    with pytest.raises(Problem, match="There is nothing to train"):
+        build_optimiser(TrainingParams(backbone_lr=0), model, Loss())
