@@ -17,7 +17,7 @@ from workbench.numerals import byte_size, percentage
 from workbench.running.engine import Engine
 from workbench.training import device
 from workbench.training.probe import batch_on, embed, mode_agreement
-from workbench.training.trainer import train_step
+from workbench.training.trainer import loss_of, train_step
 
 LEAST_AGREEMENT = 0.5  # mean cosine of features in the two modes of a network
 TIMED = 128  # images of the probe that are timed, at least
@@ -85,9 +85,8 @@ def _time_loss(engine: Engine, images: Tensor, labels: Tensor) -> float:
     state = copy.deepcopy(parts.loss.state_dict())
     since = perf_counter()
     with device.autocast(parts.device, parts.precision):
-        value = parts.loss(embeddings, parts.targets(labels))
-    if value.requires_grad:
-        value.backward()
+        value = loss_of(parts, embeddings, labels)
+    value.backward()
     value.item()
     taken = perf_counter() - since
     parts.loss.load_state_dict(state)

@@ -16,6 +16,7 @@ from workbench.control import Control, wait_if_asked
 from workbench.events import Emit
 from workbench.losses.contract import Loss
 from workbench.losses.pair_lists import keep_on_cpu, to_device
+from workbench.problem import Problem
 from workbench.training.device import autocast, precision_on
 from workbench.training.meter import Batch, Meter
 from workbench.training.ranks import OneRank
@@ -135,7 +136,7 @@ def train_step(
         if passes is None:
             embeddings = parts.ranks.embed(parts.model, images, len(labels), parts.step)
         lap("forward")
-        value: Tensor = parts.loss(embeddings, parts.targets(labels))
+        value = loss_of(parts, embeddings, labels)
         if (pull := penalty()) is not None:
             value = value + pull
     lap("loss")
@@ -159,6 +160,22 @@ def train_step(
     lap("optimiser")
     parts.step += 1
     return value.detach()
+
+
+def loss_of(parts: Parts, embeddings: Tensor, labels: Tensor) -> Tensor:
+    """The loss of a batch. Raises Problem if it is not one number with a gradient."""
+    value = parts.loss(embeddings, parts.targets(labels))
+    if isinstance(value, Tensor) and value.requires_grad and value.numel() == 1 and value.is_floating_point():
+        return value
+    what = f"a {type(value).__name__}"
+    if isinstance(value, Tensor):
+        kind = f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
+        what = f"a tensor {kind} {'with' if value.requires_grad else 'without'} a gradient"
+    raise Problem(
+        f"The loss {type(parts.loss).__name__} returned {what} instead of one number with a gradient.",
+        kept="What was saved is kept.",
+        todo="Its forward must return a scalar that is computed from the embeddings, for every batch.",
+    )
 
 
 def stand_still(control: Control, emit: Emit, meter: Meter) -> None:

@@ -312,3 +312,18 @@ def test_nothing_to_train_is_a_problem():
     model.backbone = nn.Linear(4, 3)
     with pytest.raises(Problem, match="There is nothing to train"):
         build_optimiser(TrainingParams(backbone_lr=0), model, Loss())
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (lambda z: z.sum().detach(), r"a tensor float32 \[\] without a gradient"),
+        (lambda z: z.sum(1), r"a tensor float32 \[\d+\] with a gradient"),
+        (lambda z: 3.0, "a float instead"),
+        (lambda z: None, "a NoneType instead"),
+    ],
+)
+def test_a_loss_that_returns_no_number_with_a_gradient_is_named(feed, monkeypatch, returned, said):
+    monkeypatch.setattr(Squares, "forward", lambda self, embeddings, labels: returned(embeddings))
+    with pytest.raises(Problem, match=f"The loss Squares returned {said}"):
+        run(make_parts(), feed)
