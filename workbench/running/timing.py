@@ -78,8 +78,10 @@ def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> Ste
 def _time_loss(engine: Engine, images: Tensor, labels: Tensor) -> float:
     """Seconds of the loss, forward and backward, on the embeddings of a batch."""
     parts = engine.parts
+    model = cast(EmbeddingModel, parts.model)
     with torch.no_grad(), device.autocast(parts.device, parts.precision):
-        embeddings = torch.cat([parts.model(chunk) for chunk in images.split(parts.chunk or len(images))])
+        features = [model.features(chunk) for chunk in images.split(parts.chunk or len(images))]
+        embeddings = model.head(torch.cat(features))  # batch-norm needs all of them together
     embeddings.requires_grad_()
     embeddings.sum().item()
     state = copy.deepcopy(parts.loss.state_dict())

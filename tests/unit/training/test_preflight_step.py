@@ -42,3 +42,14 @@ def test_a_backbone_that_cannot_be_compiled_is_a_sentence_in_preflight_too(monke
     with pytest.raises(Problem, match=r"cannot compile this backbone here \(no C\+\+ compiler\)") as caught:
         preflight(config)
     assert "The run is kept" not in str(caught.value), "there is none yet"
+
+
+@pytest.mark.parametrize("chunk", [1, 9])
+def test_a_last_chunk_of_one_image_goes_with_the_batch_norm_of_the_head(chunk, tmp_path):
+    config = RunConfig(
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 16}),
+        backbone=Choice(name="timm", params={"model": "test_vit"}), evaluation=EvaluationParams(probe_size=0),
+        training=TrainingParams(batch_size=10, chunk=chunk),
+    )  # fmt: skip
+    engine = Engine(config, load_data(config, lambda *_: None), tmp_path, Control(), lambda event: None)
+    assert time_steps(engine, 1, lambda: False).loss > 0
