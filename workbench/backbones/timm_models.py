@@ -160,7 +160,7 @@ def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
     _adapt(model, params)
-    if params.pooling == "token" and not getattr(model, "num_prefix_tokens", 0):
+    if params.pooling == "token" and not _has_class_token(model):
         raise _refused(params.model, "has no class token", "Choose another pooling.")
     if params.gradient_checkpointing:
         model.set_grad_checkpointing(True)
@@ -252,6 +252,12 @@ def _load_trained(backbone: TimmBackbone, path: Path) -> None:
             "Choose the same model, prompts and adapters as that run, or leave the trained part out.",
         )  # fmt: skip
     backbone.load_state_dict(state, strict=False)
+
+
+def _has_class_token(model: nn.Module) -> bool:
+    """Whether the first of its features is a class token; it may have register tokens alone."""
+    names = {name.rpartition(".")[2] for name, _ in model.named_parameters()}
+    return bool(getattr(model, "num_prefix_tokens", 0)) and "cls_token" in names
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:
