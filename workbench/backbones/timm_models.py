@@ -163,7 +163,10 @@ def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
     if params.pooling == "token" and not _has_class_token(model):
         raise _refused(params.model, "has no class token", "Choose another pooling.")
     if params.gradient_checkpointing:
-        model.set_grad_checkpointing(True)
+        try:
+            model.set_grad_checkpointing(True)
+        except AssertionError:  # as timm says that a model cannot
+            raise _refused(params.model, "has no gradient checkpointing", "Switch it off.") from None
     backbone = TimmBackbone(model, params, channels, path)
     if params.trained_file:
         _load_trained(backbone, Path(params.trained_file))

@@ -137,6 +137,7 @@ def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
         ({"model": "gmixer_12_224"}, 64, "224 px only"),
         ({"model": "resnet18", "pooling": "token"}, 32, "no class token"),
         ({"model": "test_vit2", "pooling": "token"}, 32, "no class token"),  # only a register token
+        ({"model": "crossvit_9_240", "gradient_checkpointing": True}, 240, "no gradient checkpointing"),
         ({"weights": "file"}, 32, "No weights file"),
         ({"weights": "cache"}, 32, "no weights in this machine's cache"),
         ({"model": "vit_small_patch16_dinov3.lvd1689m", "weights": "cache"}, 32, "86 MB, licence dinov3-lic"),
