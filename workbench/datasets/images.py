@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, TypeVar, cast
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -21,6 +21,11 @@ READ_ONLY = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 
 READ_AT_ONCE = 16 << 20  # bytes of a file; Pillow's many small reads would each release the interpreter lock
 BAND = 4 << 20  # pixels that are converted at once
 ORIENTATION = 0x0112  # EXIF
+UPRIGHT = {  # by it; ImageOps.exif_transpose also rewrites the rest of the EXIF, and fails where that is damaged
+    2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}  # fmt: skip
 Picture = np.ndarray | Image.Image
 """uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB: what is resized next is spared two copies, during
 which no other thread could decode."""
@@ -111,9 +116,11 @@ def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Ima
         if size:
             image.draft(None, (2 * size, 2 * size))
         image.load()
-        if image.getexif().get(ORIENTATION, 1) != 1:
-            ImageOps.exif_transpose(image, in_place=True)
-        return made(image, "L" if channels == 1 else "RGB")
+        turn, upright = UPRIGHT.get(image.getexif().get(ORIENTATION, 1)), cast(Image.Image, image)
+        if turn is not None:
+            upright = image.transpose(turn)
+            upright.format = image.format
+        return made(upright, "L" if channels == 1 else "RGB")
     except (BadImage, MemoryError):
         raise
     except UnidentifiedImageError:

@@ -80,6 +80,16 @@ def test_exif_rotation_is_obeyed(orientation, bright):
     assert max(sides, key=lambda side: sides[side].mean()) == bright
 
 
+def test_damage_elsewhere_in_the_exif_does_not_matter_to_the_rotation():
+    orientation = struct.pack("<HHII", 0x0112, 3, 1, 6)
+    gps = struct.pack("<HHIi", 0x8825, 9, 1, -20)  # the place of its table lies before the file
+    exif = b"Exif\0\0II*\0" + struct.pack("<IH", 8, 2) + orientation + gps + bytes(4)
+    plain = bytes_of(halves(), "JPEG")
+    damaged = plain[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + plain[2:]
+    expected = np.rot90(decode(io.BytesIO(plain)), -1)
+    assert np.array_equal(decode(io.BytesIO(damaged)), expected)
+
+
 def test_an_animation_gives_its_first_frame():
     frames = [Image.new("L", (8, 8), value).convert("P") for value in (10, 240)]
     for form in ("GIF", "PNG"):
