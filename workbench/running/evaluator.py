@@ -41,6 +41,9 @@ class Evaluator:
         augmentation: its deterministic version prepares every image.
         emit: called with all measurements.
         stand_back: called between parts of a search; waits while the run is paused.
+
+    Raises:
+        Problem: a linear probe is wanted of test classes that are not trained.
     """
 
     def __init__(
@@ -53,6 +56,14 @@ class Evaluator:
         self._test_feed = self._feed_of(data.split.test)
         self._test_labels = data.images.labels[data.split.test]
         self._test_ids = data.images.sample_ids[data.split.test]
+        if config.evaluation.linear_probe and not np.isin(self._test_labels, self._classes).all():
+            raise Problem(
+                "The linear probe needs all classes of the test half in the training half; here some are in the test "
+                "half only.",
+                kept="Nothing was started.",
+                todo="Switch the linear probe off, or choose a random split.",
+                field="evaluation.linear_probe",
+            )
 
     def evaluate(self, epoch: int) -> dict[str, float]:
         """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions.

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.evaluation import retrieval_metrics
 from workbench.events import Evaluated
+from workbench.problem import Problem
 from workbench.running import evaluator
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
@@ -64,3 +66,19 @@ def test_one_evaluation_has_both_distances_and_the_classifier_s_accuracy(
         weight, bias = (each.detach().numpy() for each in engine.parts.loss.parameters())
         named = (found.embeddings @ weight.T + bias).argmax(1)
         assert metrics["classifier/top-1"] == pytest.approx((named == found.labels).mean())
+
+
+def test_a_probe_of_classes_that_are_not_trained_is_refused_before_the_training(tmp_path):
+    for number in range(8):
+        (folder := tmp_path / ("train" if number < 4 else "test") / f"class-{number // 2}").mkdir(
+            parents=True, exist_ok=True
+        )
+        Image.new("RGB", (16, 16), (30 * number, 0, 0)).save(folder / f"{number}.png")
+    config = RunConfig(
+        device="cpu", dataset=Choice(name="folder", params={"folder": str(tmp_path), "image_size": 16}),
+        split=Choice(name="official"), training=TrainingParams(batch_size=2),
+        evaluation=EvaluationParams(linear_probe=True, probe_size=0),
+    )  # fmt: skip
+    with pytest.raises(Problem, match="needs all classes of the test half") as raised:
+        Engine(config, load_data(config, lambda *words: None), tmp_path, Control(), lambda event: None)
+    assert raised.value.field == "evaluation.linear_probe"
