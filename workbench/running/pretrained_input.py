@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import numpy as np
+import torch  # noqa: TID253 - only running/preflight.py imports this file, inside a function
 
 from workbench.numerals import percentage
 from workbench.running.engine import Engine
@@ -20,8 +20,8 @@ def input_notes(engine: Engine) -> list[tuple[str, str]]:
     if expected is None or getattr(augmentation, "whole_evaluation", False):  # the whole image is squeezed: no crop
         return []
     side, share = expected
-    image = engine.feed.images(np.arange(1))
-    size, taken = image.shape[-1], augmentation.evaluate(image).shape[-1]
+    size = engine.data.images.image_size  # of what the feed gives, unless it gives features
+    taken = augmentation.evaluate(torch.empty(1, 1, size, size)).shape[-1]
     if taken == side and abs(taken / size - share) <= ALIKE:
         return []
     whole = round(side / share)

@@ -25,15 +25,18 @@ def notes(tmp_path):
     file = tmp_path / "weights.safetensors"
     save_file(timm.create_model("test_vit", num_classes=0).state_dict(), file)
 
-    def of(image_size, crop, weights="file", **augmentation):
+    def of(image_size, crop, weights="file", once=False, **augmentation):
         backbone = {"model": "test_vit", "weights": weights, "weights_file": str(file) if weights == "file" else ""}
         config = RunConfig(
             name="cut", device="cpu",
             dataset=Choice(name="folder", params={"folder": str(tmp_path / "images"), "image_size": image_size}),
             split=Choice(name="random"), sampler=Choice(name="random"),
             backbone=Choice(name="timm", params=backbone),
-            augmentation=Choice(name="crop_flip", params={"crop": crop, **augmentation}),
-            embedding=EmbeddingParams(dim=8), training=TrainingParams(epochs=1, batch_size=4),
+            augmentation=Choice(name="none")
+            if once
+            else Choice(name="crop_flip", params={"crop": crop, **augmentation}),
+            embedding=EmbeddingParams(dim=8),
+            training=TrainingParams(epochs=1, batch_size=4, keep_features=once, backbone_lr=0.0 if once else 1.0),
             evaluation=EvaluationParams(probe_size=0, neighbours=2, untrained=False),
         )  # fmt: skip
         return input_notes(Engine(config, load_data(config, quiet), tmp_path, Control(), lambda event: None))
@@ -63,3 +66,8 @@ def test_the_same_crop_needs_no_word(notes):
 def test_without_weights_or_with_squeezed_images_there_is_nothing_to_say(notes):
     assert notes(64, 0.75, weights="none") == []
     assert notes(64, 0.75, evaluated="whole", crops_of="whole") == []
+
+
+def test_features_that_are_computed_once_are_no_image(notes):
+    ((_, said),) = notes(SIDE, 1, once=True)
+    assert f"here it is 100.0% at {SIDE} px" in said
