@@ -84,9 +84,9 @@ def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large,
     assert beside.mapTo(columns, beside.rect().topLeft()).x() > centre.mapTo(columns, centre.rect().topLeft()).x()
 
 
-@pytest.mark.parametrize("kind", [Curves, lambda: AnatomyPanel(Preferences())], ids=["curves", "anatomy"])
+@pytest.mark.parametrize("kind", [Curves, AnatomyPanel], ids=["curves", "anatomy"])
 def test_plots_scroll_where_they_have_no_room(large, qtbot, kind):
-    panel = kind()
+    panel = kind(Preferences())
     qtbot.addWidget(panel)
     panel.resize(700, 180)
     with qtbot.waitExposed(panel):

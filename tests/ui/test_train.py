@@ -436,7 +436,7 @@ def test_where_three_cards_have_room_the_evaluations_are_one_of_them(page, sessi
     assert [line[copied[0].index("Δ")] for line in copied[1:]] == ["+0.0", "+25.7", "–"]
     shown.full_size_asked.emit()
     qtbot.waitUntil(lambda: heads() == some)
-    page.resize(900, 700)
+    page.resize(800, 700)
     qtbot.waitUntil(lambda: shown.unfold.isVisible() and not table.isVisible())
     qtbot.waitUntil(lambda: shown.y() > page.curves.rate.y())
 

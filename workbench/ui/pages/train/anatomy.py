@@ -109,7 +109,7 @@ class AnatomyPanel(Scrolled):
 
     def _lay_out(self) -> None:
         """The parts of the losses in one row where it has room for four, otherwise two in a row."""
-        beside = self.viewport().width() >= AT_FIRST * theme.text_px(LEAST) + (AT_FIRST - 1) * GAP
+        beside = self.width() >= AT_FIRST * theme.text_px(LEAST) + (AT_FIRST - 1) * GAP
         first = (self.bound, self.information)
         self.grid.lay_out([*first, *self.parts.shown()], *((AT_FIRST, first) if beside else (2, ())))
 

@@ -62,10 +62,10 @@ class Curves(Scrolled):
         )
         yield
         self.rate = CurvePlot(
-            "Learning rate, accuracy (right)",
+            "Learning rate, accuracy, % (right)",
             [
                 Series("batch/lr", "Learning rate", GREEN, exact=True),
-                Series("train/accuracy", "Accuracy, %", ORANGE, axis="right", dashed=True),
+                Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
             ],
         )
         yield
@@ -90,7 +90,7 @@ class Curves(Scrolled):
     def _lay_out(self) -> None:
         """The evaluations as a card beside two plots where three of them have room, otherwise in a line below four."""
         probe, retrieval, batch, rate = self.plots
-        beside = self.viewport().width() >= 3 * theme.text_px(LEAST) + 2 * GAP
+        beside = self.width() >= 3 * theme.text_px(LEAST) + 2 * GAP  # the viewport's changes with the scroll bar
         self.evaluations.become_card(beside)
         if beside:
             cells = [Cell(0, 0, 9, 3), Cell(0, 9, 6, 3), Cell(1, 0, 5, 2), Cell(1, 5, 5, 2), Cell(1, 10, 5, 2)]

@@ -105,7 +105,7 @@ class EvaluationTable(QFrame):
         self.setFocusProxy(self.table)
         self.title, self.count = label("Evaluations", "strong"), label("", "caption")
         self.menu = QMenu(self)
-        self.menu.addAction("All metrics at full size, and back", self.full_size_asked)
+        self.menu.addAction("All metrics at full size, and back", self.full_size_asked.emit)
         self.menu.addAction("Copy table", self.copy_table)
         self._more = icon_button("dots-three", "Menu of the evaluations")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
