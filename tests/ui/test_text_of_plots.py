@@ -26,7 +26,7 @@ from workbench.ui.widgets.scrolled import ScrolledPart
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 TABS = ((930, 330), (600, 250), (1100, 520))  # px of a tab of Train: 1280 x 720, beside an inspector, 1440 x 900
-KINDS = {"curves": Curves, "anatomy": lambda: AnatomyPanel(Preferences()), "method": MethodPanel}
+KINDS = {"curves": lambda: Curves(Preferences()), "anatomy": lambda: AnatomyPanel(Preferences()), "method": MethodPanel}
 MAKERS = {
     "curves": lambda: CurvePlot("Loss", [Series("loss", "Loss", "#0072B2")]),
     "chart": lambda: ChartView("Angles"),
