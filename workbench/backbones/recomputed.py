@@ -1,7 +1,10 @@
-"""Gradient checkpointing of a network that is a sequence of layers."""
+"""Gradient checkpointing: layers that compute their activations twice, and batch-norm that counts a batch once."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import Any
 
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -35,11 +38,7 @@ class _Contexts:
 @contextmanager
 def _statistics_kept(layer: nn.Module) -> Iterator[None]:
     """Inside, batch-norm in training mode leaves its running statistics as they are."""
-    following = [
-        module
-        for module in layer.modules()
-        if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.training and module.track_running_stats
-    ]
+    following = [module for module in _with_statistics(layer) if module.training]
     before = [(module, module.momentum) for module in following]
     for module in following:
         module.momentum = 0.0  # of the new batch
@@ -50,3 +49,44 @@ def _statistics_kept(layer: nn.Module) -> Iterator[None]:
             module.momentum = momentum
             if module.num_batches_tracked is not None:
                 module.num_batches_tracked.sub_(1)
+
+
+_pass = threading.local()
+
+
+def count_batches_once(model: nn.Module) -> None:
+    """Let batch-norm of a model that recomputes layers by itself take each batch into its running statistics once.
+
+    That is in `first_computation`. The second one comes backward, outside of it, and may stop within any layer.
+    """
+    for module in _with_statistics(model):
+        module.register_forward_pre_hook(partial(_set_share, share=module.momentum))
+
+
+@contextmanager
+def first_computation() -> Iterator[None]:
+    """Inside, in this thread, the batch-norm of `count_batches_once` takes batches into its statistics."""
+    _pass.first = True
+    try:
+        yield
+    finally:
+        _pass.first = False
+
+
+def _set_share(norm: Any, inputs: Any, *, share: float | None) -> None:
+    """Before a batch: the share that it gets in the running statistics."""
+    if not norm.training:
+        return
+    first = getattr(_pass, "first", False)
+    norm.momentum = share if first else 0.0
+    if not first and norm.num_batches_tracked is not None:
+        norm.num_batches_tracked.sub_(1)  # the layer adds it again
+
+
+def _with_statistics(model: nn.Module) -> list[nn.modules.batchnorm._BatchNorm]:
+    """The batch-norm layers that follow the statistics of batches in training mode."""
+    return [
+        module
+        for module in model.modules()
+        if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.track_running_stats
+    ]

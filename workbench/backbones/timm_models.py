@@ -12,6 +12,7 @@ from workbench.backbones.lora import add_lora
 from workbench.backbones.pooling import GeM, Max, Mean
 from workbench.backbones.pretrained import GreyToColour, freeze_batch_norm, hub_file, load_into, read_state
 from workbench.backbones.prompts import add_prompts, takes_prompts
+from workbench.backbones.recomputed import count_batches_once, first_computation
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -104,7 +105,11 @@ class TimmBackbone(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         if tuple(images.shape[-2:]) not in self._fits:
             self._check_size(images.shape[-2], images.shape[-1])
-        features: Tensor = self.model.forward_features(self.grey(images))
+        with first_computation():
+            return self._features(self.grey(images))
+
+    def _features(self, images: Tensor) -> Tensor:
+        features: Tensor = self.model.forward_features(images)
         if self.pooling == "model":
             head: Tensor = self.model.forward_head(features, pre_logits=True)
             return head
@@ -167,6 +172,7 @@ def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
             model.set_grad_checkpointing(True)
         except AssertionError:  # as timm says that a model cannot
             raise _refused(params.model, "has no gradient checkpointing", "Switch it off.") from None
+        count_batches_once(model)
     backbone = TimmBackbone(model, params, channels, path)
     if params.trained_file:
         _load_trained(backbone, Path(params.trained_file))

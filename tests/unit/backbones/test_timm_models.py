@@ -112,6 +112,19 @@ def test_gradient_checkpointing_gives_the_same_gradient():
     torch.testing.assert_close(*found)
 
 
+@pytest.mark.parametrize("name", ["resnet18", "mobilenetv4_conv_small", "densenet121"])
+def test_gradient_checkpointing_counts_a_batch_once(name):
+    plain, recomputed = made(model=name), made(model=name, gradient_checkpointing=True)
+    recomputed.load_state_dict(plain.state_dict())
+    models = [plain.train(), recomputed.train(), copy.deepcopy(recomputed)]
+    images = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+    for model in models:
+        for _ in range(2):
+            model(images).square().sum().backward()
+    for model in models[1:]:
+        torch.testing.assert_close(dict(model.state_dict()), dict(plain.state_dict()))
+
+
 @pytest.mark.parametrize("ending", [".pth", ".safetensors"])
 def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
     source = timm.create_model(TINY, num_classes=7)
