@@ -172,7 +172,8 @@ def modes_differ(engine: Engine) -> list[tuple[str, str]]:
     """(subject, remark) if loaded weights give other features in training than in evaluation."""
     if getattr(engine.parts.model.backbone, "weights_path", None) is None:
         return []
-    agreement = mode_agreement(engine.parts.model, engine.feed, engine.augmentation)
+    model = cast(EmbeddingModel, engine.parts.model)
+    agreement = mode_agreement(model, model.features, engine.feed, engine.augmentation)
     if agreement >= LEAST_AGREEMENT:
         return []
     said = (

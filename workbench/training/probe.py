@@ -69,18 +69,28 @@ def _in_parts(by: Callable[[Tensor], Tensor], images: Tensor, at_once: int) -> t
 
 
 @torch.no_grad()
-def mode_agreement(model: nn.Module, feed: Feed, augmentation: Augmentation) -> float:
-    """Mean cosine of the model's outputs for the same images in training and in evaluation mode, -1 to 1.
+def mode_agreement(
+    model: nn.Module, features: Callable[[Tensor], Tensor], feed: Feed, augmentation: Augmentation
+) -> float:
+    """Mean cosine of the features of the same images with batch-norm in training and in evaluation mode, -1 to 1.
 
-    The model's running statistics and its mode are restored afterwards; torch's random state is not.
+    Dropout and all other layers are in evaluation mode. The model's running statistics and its modes are restored.
+    `features` is the model's part before the embedding head.
     """
     images = augmentation.evaluate(feed.images(np.arange(min(len(feed), BATCH_ON_CPU))))
     training, state = model.training, {name: value.clone() for name, value in model.state_dict().items()}
-    by_mode = [model.train(mode)(images).float() for mode in (True, False)]
+    batch_norm = nn.modules.batchnorm._BatchNorm
+    norms = [layer for layer in model.train().modules() if isinstance(layer, batch_norm) and layer.training]
+    by_mode: list[Tensor] = []
+    for trained in (norms, []):
+        model.eval()
+        for norm in trained:
+            norm.train()
+        embedded = features(images).float()
+        by_mode.append(embedded - embedded.mean(0))
     model.load_state_dict(state)
     model.train(training)
-    centred = [embeddings - embeddings.mean(0) for embeddings in by_mode]
-    return float(F.cosine_similarity(*centred).mean())
+    return float(F.cosine_similarity(by_mode[0], by_mode[1]).mean())
 
 
 class Probe:

@@ -6,7 +6,7 @@ from torch import nn
 
 from workbench import registry
 from workbench.backbones.pretrained import folded_layers
-from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.running.preflight import preflight
 
 registry.discover("workbench.backbones")
@@ -63,10 +63,11 @@ def test_the_real_weights_are_recognised(real_data):
     assert folded_layers(made(real_data / "weights" / "squeezenet1_0.pth", "squeezenet1_0")) == 0
 
 
-def told_by_preflight(weights_file):
+def told_by_preflight(weights_file, **embedding):
     config = RunConfig(
         device="cpu", backbone=Choice(name="mobilenet_v2", params={"weights": "file", "weights_file": weights_file}),
-        training=TrainingParams(batch_size=8), evaluation=EvaluationParams(probe_size=0),
+        embedding=EmbeddingParams(**embedding), training=TrainingParams(batch_size=8),
+        evaluation=EvaluationParams(probe_size=0),
     )  # fmt: skip
     return preflight(config).notes
 
@@ -75,5 +76,6 @@ def test_preflight_tells_of_folded_weights_and_of_modes_that_differ(weights):
     [(what, said)] = told_by_preflight(str(weights()))
     assert what == "the pretrained weights"
     assert "52 layers stay as they are" in said
+    assert told_by_preflight(str(weights()), dropout=0.95) == [(what, said)], "dropout is no such difference"
     [(what, said)] = told_by_preflight(str(weights(mean=3.0)))
     assert "other features in training mode than in evaluation mode" in said
