@@ -96,11 +96,18 @@ def with_decisions(config: RunConfig, data: Data) -> Data:
     If the halves share no class, an image that is relabelled to a class of the test half leaves the training half.
 
     Raises:
-        Problem: a file that cannot be read, of another data set, or that leaves nothing to train on.
+        Problem: a file that cannot be read, of another data set, or that leaves nothing to train on or to retrieve.
     """
     to_train, to_score = config.training.label_decisions, config.evaluation.label_decisions
     if to_score:
         data.decided = decided_labels(data.images, read_decisions(Path(to_score)))
+        if not _some_query_has_a_match(data.decided[data.split.test], data.split.is_query):
+            raise Problem(
+                "The label decisions leave no image of the test half whose class has another one to find.",
+                kept="Nothing was started.",
+                todo='Choose another file for "Score with label decisions, too", or clear it.',
+                field="evaluation.label_decisions",
+            )
     if to_train:
         labels = decided_labels(data.images, read_decisions(Path(to_train)))[data.split.train]
         stays = labels != DROPPED
@@ -110,6 +117,14 @@ def with_decisions(config: RunConfig, data: Data) -> Data:
             raise Problem("The label decisions leave fewer than two classes to train on.", kept="Nothing was started.")
         data.training, data.split = labels[stays], replace(data.split, train=data.split.train[stays])
     return data
+
+
+def _some_query_has_a_match(labels: np.ndarray, is_query: np.ndarray | None) -> bool:
+    """Whether the labels [n] of a test half, DROPPED for images that are left out, have anything to retrieve."""
+    stays = labels != DROPPED
+    if is_query is not None:
+        return bool(np.isin(labels[stays & is_query], labels[stays & ~is_query]).any())
+    return bool(len(np.unique(labels[stays])) < stays.sum())
 
 
 def build_parts(config: RunConfig, data: Data, total_steps: int, on: torch.device | None = None) -> Parts:

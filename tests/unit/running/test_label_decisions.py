@@ -1,5 +1,7 @@
 """Runs with a person's label decisions: what trains, what is scored beside the labels as they are, and bad files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,23 @@ def test_a_class_of_the_test_half_never_trains(tmp_path):
     data = with_decisions(config_with(file), data_of(images, True))
     assert 0 not in data.split.train
     assert set(data.train_labels.tolist()) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("queries", [None, 4])
+def test_decisions_that_leave_nothing_to_retrieve_are_refused_before_the_run(tmp_path, queries):
+    images, file = image_set(40), tmp_path / "decisions.csv"
+    data = data_of(images, True)
+    test = data.split.test
+    data.split = replace(data.split, is_query=None if queries is None else np.arange(len(test)) < queries)
+    config = RunConfig(evaluation=EvaluationParams(label_decisions=str(file)))
+    alone = {int(images.labels[row]): images.paths[row] for row in test}  # one image of each class
+    dropped = [images.paths[row] for row in test if images.paths[row] not in alone.values()]
+    file.write_text(decisions_text(PathDecision(path, "", "drop") for path in dropped))
+    with pytest.raises(Problem, match="no image of the test half whose class has another") as raised:
+        with_decisions(config, data)
+    assert raised.value.field == "evaluation.label_decisions"
+    file.write_text(decisions_text(PathDecision(path, "", "drop") for path in dropped[4:]))
+    assert with_decisions(config, data).decided is not None
 
 
 def test_without_decisions_nothing_is_different():
