@@ -109,12 +109,20 @@ class TimmBackbone(nn.Module):
             return self._features(self.grey(images))
 
     def _features(self, images: Tensor) -> Tensor:
-        features: Tensor = self.model.forward_features(images)
+        try:
+            features = self.model.forward_features(images)
+        except AssertionError as error:  # as timm says that a size does not fit
+            own = self.model.pretrained_cfg["input_size"][-1]
+            reason = str(error).rstrip(".") or "a layer refuses them"
+            raise _wrong_size(self.name, images.shape[-1], f"{reason} (it was pretrained at {own} px)") from None
         if self.pooling == "model":
             head: Tensor = self.model.forward_head(features, pre_logits=True)
             return head
+        if not isinstance(features, Tensor):
+            raise _refused(self.name, "has features of several resolutions", 'Set the pooling to "model".')
         if self.pool is None:
-            return features[:, 0]
+            token: Tensor = features[:, 0]
+            return token
         pooled: Tensor = self.pool(self._places(features))
         return pooled
 
@@ -141,7 +149,9 @@ class TimmBackbone(nn.Module):
         """Raises Problem if images of this size do not go with the model."""
         from timm.layers import PatchEmbed
 
-        embed = next((module for module in self.model.modules() if isinstance(module, PatchEmbed)), None)
+        embeds = (module for module in self.model.modules() if isinstance(module, PatchEmbed))
+        of_images = (module for module in embeds if getattr(module.proj, "in_channels", 3) == 3)  # not of a stem
+        embed = next(of_images, None)
         patch = (1, 1) if embed is None else embed.patch_size
         fixed = None if embed is None or not embed.strict_img_size else embed.img_size
         if fixed is not None and (height, width) != tuple(fixed):

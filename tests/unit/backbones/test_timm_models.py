@@ -148,6 +148,8 @@ def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
         ({"model": ""}, 32, "Similar names: vit_small_patch16_224,"),
         ({}, 40, "a multiple of that, such as 32"),
         ({"model": "gmixer_12_224"}, 64, "224 px only"),
+        ({"model": "visformer_tiny"}, 96, r"Input height \(48\).*pretrained at 224 px"),
+        ({"model": "coat_tiny", "pooling": "mean"}, 224, "features of several resolutions"),
         ({"model": "resnet18", "pooling": "token"}, 32, "no class token"),
         ({"model": "test_vit2", "pooling": "token"}, 32, "no class token"),  # only a register token
         ({"model": "crossvit_9_240", "gradient_checkpointing": True}, 240, "no gradient checkpointing"),
@@ -160,6 +162,11 @@ def test_what_cannot_be_is_a_sentence(params, size, said, tmp_path, monkeypatch)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(Problem, match=said):
         made(**params)(torch.rand(1, 3, size, size))
+
+
+def test_a_model_whose_patches_follow_a_stem_takes_its_own_size():
+    with torch.no_grad():
+        assert made(model="visformer_tiny").eval()(torch.rand(1, 3, 224, 224)).shape == (1, 384)
 
 
 def test_a_misspelt_model_names_its_field_and_the_nearest_one():
