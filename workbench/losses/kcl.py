@@ -16,7 +16,7 @@ class KCLParams(Params):
     """Parameters of KCL."""
 
     temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
-    positives: int = param(6, ge=1, le=1000, symbol="k", help="Positives drawn for an anchor, besides its other view.")
+    positives: int = param(6, ge=1, le=1000, symbol="k", help="k + 1 positives are drawn for each anchor; another view of it is one like the others.")
 
 
 @register(
@@ -30,6 +30,7 @@ class KCLParams(Params):
 class KCL(BatchLoss[KCLParams]):
     """SupCon with at most k + 1 positives for each anchor, drawn again in every training step.
 
+    The authors' code takes the anchor's other view always and draws k; here all k + 1 are drawn.
     In evaluation all positives count, which is the expectation. Anchors without a positive are left out; with none
     left the value is 0.
     """

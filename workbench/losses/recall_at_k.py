@@ -28,7 +28,7 @@ class RecallAtKParams(Params):
 @register(
     "loss", "recall_at_k", title="Recall@k surrogate", params=RecallAtKParams, needs_pairs=True,
     family="Ranking", formula="1 − mean_{a,k} mean_p σ((k − rank(p)) / τ₁), rank = 1 + Σ_i σ((s_ai − s_ap) / τ₂)",
-    source="Patel et al. 2022, Eq. 3 to 6, without the mixup of similarities",
+    source="Patel et al. 2022, Eq. 3 to 6, without the mixup of similarities; their code divides by min(k, positives)",
     batch="classes × images, two or more of each; the paper: 4000 images",
     defaults={}, defaults_source=f"{UNNAMED}; τ₁ = 1, τ₂ = 0.01: Patel et al. 2022, Section 4",
     search=NETWORK_RATE | {
@@ -39,7 +39,8 @@ class RecallAtKParams(Params):
 class RecallAtK(BatchLoss[RecallAtKParams]):
     """1 minus the mean over anchors and k of the share of positives whose soft rank is below k, k = 1, 2, 4, 8, 16.
 
-    Anchors without a positive are left out; with none left the value is 0.
+    The share is of all positives, as printed; the authors' code divides by k where there are more than k, and counts at
+    most k. Anchors without a positive are left out; with none left the value is 0.
     """
 
     at: Tensor
