@@ -114,7 +114,7 @@ def page(session, qtbot, looked):
     session.set_catalog(CATALOG)
     made = SetupPage(session)
     qtbot.addWidget(made)
-    made.resize(900, 700)
+    made.resize(1200, 760)
     made.show()
     yield made
     made.runner.drop()
@@ -371,6 +371,8 @@ def test_a_long_line_of_what_was_left_out_is_broken(page, qtbot):
     why = "is not read, since it has more pixels than any picture of this data set may have, by far"
     qtbot.waitUntil(lambda: found_images(page))
     page.card.show_result(Preflight(**FOUND | {"problems": [("a.png", why), ("b.png", "is empty")]}), {})
+    page.strip.unfold.setChecked(True)
+    page.resize(900, 700)
     page.card.unfold.setChecked(True)
     qtbot.deliver()
     lines = page.card.left_out
@@ -471,6 +473,7 @@ def test_the_numbers_of_other_data_go_at_once_and_those_of_the_same_stay(page, l
 
 def test_nothing_of_preflight_is_cut_where_its_column_is_narrow(page, looked, qtbot):
     qtbot.waitUntil(lambda: page.card.augmented.pictures[-1].isVisible())
+    page.strip.unfold.setChecked(True)
     page.resize(800, 400)  # the card scrolls, which takes room, too
     qtbot.waitUntil(lambda: page.card.width() <= page.beside.width())
     assert page.card.minimumSizeHint().width() <= page.beside.width()
@@ -715,7 +718,7 @@ def test_what_is_left_out_is_counted_by_rows(page, qtbot):
 
 def test_no_horizontal_bar_and_the_contents_give_way_in_a_narrow_window(page, qtbot):
     page.groups.unfold.click()
-    for width, contents in ((640, False), (800, False), (1040, True)):
+    for width, contents in ((900, True), (640, False), (800, True), (1040, True)):
         page.resize(width, 600)
         page.layout().activate()
         assert page.contents.isVisible() == contents

@@ -22,6 +22,7 @@ from workbench.ui.pages.setup.preset_chooser import PresetChooser
 from workbench.ui.pages.setup.repairs import missing
 from workbench.ui.pages.setup.sample_pictures import LOOK
 from workbench.ui.pages.setup.start_column import COPY, StartColumn
+from workbench.ui.pages.setup.start_strip import StartStrip
 from workbench.ui.pages.setup.verdict import NO_VERDICT, Refused, judged
 from workbench.ui.state.session import Session
 from workbench.ui.style.tab_order import order_regions
@@ -36,10 +37,12 @@ if TYPE_CHECKING:
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
 SCROLL_BAR = 12  # px of that column, as the style sheet has it
-NARROW = 1000  # px of the page at 100% text, under which the form's contents are hidden
+STRIP = (1080, 690)  # px of the page, wide and high, at 100% text, under which the column becomes a strip
+UNFOLDED = "setup/preflight"  # the preference: whether the strip's card is shown
+NARROW = 700  # px of the form and its contents at 100% text, under which the contents are hidden
 SUMMARY_LINES, PROPOSAL_LINES = 2, 12  # that the words below the preset may take; a proposal's only as many as it needs
 BEFORE = "Undo restores the previous settings."
-NARROWEST = 760  # px of the page at 100% text, under which labels are above their fields
+NARROWEST = 520  # px of the form at 100% text, under which labels are above their fields
 
 
 class SetupPage(QWidget):
@@ -71,12 +74,14 @@ class SetupPage(QWidget):
         self.contents = Contents()
         self.beside = beside = StartColumn()
         self.card, self.start, self.sweep = beside.card, beside.start, beside.sweep
+        self.strip = StartStrip(beside, self)
+        self.strip.unfold.setChecked(self.session.preferences.flag(UNFOLDED))
         self.runner = PreflightRunner(self.session, self)
         self.finder = DataFinder(self.session, self)
         self.data_look = DataLook(self.session, self)
         self.plugins = PluginNotice(self.session, self)
         inside = (self.contents, (self._left(), 1), self.beside)
-        in_row(*inside, on=self, margins=(16, 12, 16, 12), spacing=12)
+        in_column((in_row(*inside, spacing=12), 1), self.strip, on=self, margins=(16, 12, 16, 12), spacing=12)
 
     def _left(self) -> QVBoxLayout:
         preset = label("Preset")
@@ -99,6 +104,7 @@ class SetupPage(QWidget):
         self.start.clicked.connect(self.start_run)
         self.sweep.clicked.connect(self.ask_sweep)
         self.beside.where.edited.connect(self._name_start)
+        self.strip.unfolded.connect(self._unfold)
         self.beside.places.clicked.connect(self.session.places_asked)
         self.session.places_changed.connect(self._show_places)
         self.beside.save.clicked.connect(self.save_config)
@@ -365,15 +371,25 @@ class SetupPage(QWidget):
         super().resizeEvent(event)
         self._fit_text()
 
+    def _unfold(self, on: bool) -> None:
+        self.session.preferences.set_flag(UNFOLDED, on)
+        self._fit_text()
+
     def _order_tabs(self) -> None:
         order_regions([self])
 
     def _fit_text(self) -> None:
         """Take the widths of the text size."""
+        px = self.session.theme.px
         self.contents.setFixedWidth(self.session.theme.side(CONTENTS_WIDTH))
-        narrow = self.width() < self.session.theme.px(NARROW)
+        as_strip = self.width() < px(STRIP[0]) or self.height() < px(STRIP[1])
+        if self.strip.show_instead(as_strip):
+            self._order_tabs()
+        column = not as_strip or self.strip.unfold.isChecked()
+        self.beside.setVisible(column)
+        narrow = self.width() - column * px(RIGHT) < px(NARROW)
         self.contents.setVisible(not narrow)
-        above = self.width() < self.session.theme.px(NARROWEST)
+        above = self.width() - column * px(RIGHT_LEAST) < px(NARROWEST)
         self.groups.fit(self.session.theme.percent / 100, labels_above=above)
         right = self.session.theme.side(RIGHT_LEAST if narrow else RIGHT)
         self.beside.setFixedWidth(right)

@@ -1,6 +1,7 @@
 """The Preflight card: what is known of the run before it starts, or why nothing is known."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -29,15 +30,31 @@ UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no ima
 FACTS = ("Memory", "Disk", "Images", "Backbone", "Device", "Epoch", "Probe")
 
 
+@dataclass(frozen=True, slots=True)
+class InShort:
+    """What the card says, for one line."""
+
+    sentence: str = ""  # why nothing is known, or what stopped the check; empty once the numbers are known
+    failed: bool = False  # whether that is an error
+    time_caption: str = "Time"  # and of how many runs
+    time: str = NO_VALUE
+    memory: str = NO_VALUE
+    speed: str = NO_VALUE
+    remarks: int = 0  # what a user should read before the start
+    check: bool = False  # whether a check by hand is offered
+
+
 class PreflightCard(Card):
     """Time, memory and disk, one image with augmentations, and what was left out."""
 
     check_asked = Signal()
     known = Signal(object)  # Preflight that is shown now; None once nothing is known
+    told = Signal(object)  # InShort of what is shown now
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Preflight", parent)
         self._room = 0  # px of width
+        self._memory = NO_VALUE  # in short
         self.body.setContentsMargins(12, 8, 12, 12)
         self.state = label("", "muted", wrap=True)
         self.problem = label("", "error", wrap=True)
@@ -114,16 +131,31 @@ class PreflightCard(Card):
         self._list(self.unlike, UNLIKE, [])
         self._list(self.worth_knowing, NOTES, [])
         self.note.setVisible(False)
+        self._memory = NO_VALUE
         self.known.emit(None)
+        self.told.emit(self.in_short())
+
+    def in_short(self) -> InShort:
+        """What is shown now, for one line."""
+        sentence = self.problem.text() or self.state.text()
+        lists = [self.note.isVisibleTo(self), self.unfold.isVisibleTo(self)]
+        lines = [shown.text().count("\n") for shown in (self.unlike, self.worth_knowing)]
+        time, speed = (f"{tile.number.text()} {tile.unit.text()}".rstrip() for tile in (self.time, self.speed))
+        return InShort(
+            sentence, bool(self.problem.text()), self.time.caption.text(), time, self._memory, speed,
+            sum(lists) + sum(lines), self.check.isVisibleTo(self),
+        )  # fmt: skip
 
     def show_working(self, text: str = LOOKING) -> None:
         """A check is under way; the numbers of the last one stay until it is done."""
         self._say(f"{text}…", "", False)
+        self.told.emit(self.in_short())
 
     def show_problem(self, problem: Problem, field: str = "") -> None:
         """Show why the check failed; `field` is the title of the form's field beside which that is said."""
         self.show_idle("")
         self._say("", f"Preflight stopped. The reason is at the field {field}." if field else str(problem), True)
+        self.told.emit(self.in_short())
 
     def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
         """Show the result. `titles` maps names of data sets to their titles."""
@@ -151,6 +183,8 @@ class PreflightCard(Card):
         self._show_left_out(result.problems, counted(result.left_out, result.unit))
         self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
         self._list(self.worth_knowing, NOTES, [*_scarce(result), *result.notes])
+        self._memory = memory(result.memory_bytes) if result.memory_bytes else NO_VALUE
+        self.told.emit(self.in_short())
 
     def _show_times(self, result: "Preflight") -> None:
         """The time of all runs, and the images a second while no probe is measured."""

@@ -42,16 +42,28 @@ class StartColumn(QWidget):
         for words, control in (("Save config", self.save), ("Open config", self.open)):
             control.setAccessibleName(words)
             control.setToolTip(words)
-        buttons = QGridLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.start, 0, 0)
-        buttons.addWidget(self.sweep, 0, 1)
-        buttons.addWidget(self.copy, 1, 0, 1, 2)
-        buttons.addWidget(self.open, 2, 0)
-        buttons.addWidget(self.save, 2, 1)
+        self._buttons = QGridLayout()
+        self._buttons.setSpacing(8)
+        self._buttons.addWidget(self.copy, 1, 0, 1, 2)
+        self._buttons.addWidget(self.open, 2, 0)
+        self._buttons.addWidget(self.save, 2, 1)
         head = in_row((caption(WHERE, self.where, ""), 1), self.places, spacing=8)
-        where = in_column(head, self.where, spacing=2)
-        in_column((self._scrolled(self.card), 1), where, self.banner, buttons, on=self, spacing=8)
+        self._where = in_column(head, spacing=2)
+        self.below = QWidget()
+        self._rows = in_column(self._where, self._buttons, on=self.below, spacing=8)
+        self.take_back()
+        in_column((self._scrolled(self.card), 1), self.below, on=self, spacing=8)
+
+    def take_back(self) -> None:
+        """Put what the strip had borrowed below the card."""
+        self._where.addWidget(self.where)
+        self._rows.insertWidget(1, self.banner)
+        self._buttons.addWidget(self.start, 0, 0)
+        self._buttons.addWidget(self.sweep, 0, 1)
+        buttons = (self.start, self.sweep, self.copy, self.open, self.save)
+        for control in (self.places, self.where, self.banner, *buttons):
+            control.raise_()  # to the end of the order in which Tab goes
+        self.below.show()
 
     def show_verdict(self, verdict: Verdict) -> None:
         """Enable what can be done, and show why Start cannot."""

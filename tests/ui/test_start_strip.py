@@ -1,0 +1,140 @@
+"""The strip below the form of Set up, which a small window has in place of the right column."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.ui.test_setup import FOUND, choose, found_images, looked, page, typed  # noqa: F401 - fixtures
+from workbench.problem import Problem
+from workbench.running.preflight import Preflight
+from workbench.ui.pages.setup import SetupPage
+from workbench.ui.preferences import Preferences
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+
+COLUMN, SMALL = (1200, 760), (1000, 600)  # px; the second is the page of a window of 1280 x 720
+
+
+@pytest.fixture
+def small(page, qtbot):  # noqa: F811
+    page.resize(*SMALL)
+    qtbot.waitUntil(page.strip.isVisible)
+    qtbot.waitUntil(lambda: found_images(page))
+    return page
+
+
+def test_a_small_window_has_the_strip_and_a_large_one_the_column(small, qtbot):
+    wide = small.groups.width()
+    for control in (small.start, small.sweep, small.beside.where):
+        assert small.strip.isAncestorOf(control)
+        assert control.isVisible()
+    assert not small.beside.isVisible()
+    small.resize(*COLUMN)
+    qtbot.waitUntil(small.beside.isVisible)
+    assert not small.strip.isVisible()
+    for control in (small.start, small.sweep, small.beside.where, small.beside.copy, small.card):
+        assert small.beside.isAncestorOf(control)
+        assert control.isVisible()
+    small.resize(*SMALL)
+    qtbot.waitUntil(small.strip.isVisible)
+    assert small.strip.isAncestorOf(small.start)
+    qtbot.waitUntil(lambda: small.groups.width() == wide)
+
+
+@pytest.mark.parametrize("size", [(1000, 760), (1200, 600)], ids=["narrow", "low"])
+def test_little_width_or_little_height_is_enough_for_it(page, qtbot, size):  # noqa: F811
+    page.resize(*size)
+    qtbot.waitUntil(page.strip.isVisible)
+
+
+def test_the_numbers_and_the_notes_of_preflight_stand_in_a_line(small):
+    strip = small.strip
+    found = FOUND | {"note": "All classes are in both halves.", "runs": 3, "unlike_published": []}
+    small.card.show_result(Preflight(**found | {"notes": [("one", "is so"), ("two", "is so, too")]}), {})
+    assert strip.time.caption.text() == "Time, 3 runs"
+    for number, value in ((strip.time, small.card.time.number.text()), (strip.memory, "537")):
+        assert number.isVisible()
+        assert number.value.text().startswith(value)
+    assert strip.speed.value.text().endswith(" img/s")
+    assert strip.remarks.accessibleName() == "4 notes"
+    assert strip.remarks.isVisible()
+    assert not strip.sentence.isVisible()
+    small.card.show_working()
+    assert strip.time.isVisible(), "the numbers of the last check stay until the next is done"
+
+
+def test_numbers_that_have_no_room_go_and_none_is_cut(small, qtbot):
+    strip = small.strip
+    for width in (1000, 800, 640):
+        small.resize(width, 600)
+        small.layout().activate()
+        shown = [number for number in (strip.time, strip.memory, strip.speed) if number.isVisible()]
+        assert all(number.width() >= number.sizeHint().width() for number in shown)
+        assert small.start.width() >= small.start.minimumSizeHint().width()
+    assert not strip.speed.isVisible()
+
+
+def test_the_card_is_shown_on_demand_and_that_is_remembered(small, session, qtbot):
+    notes = Preflight(**FOUND | {"note": "All classes are in both halves."})
+    small.card.show_result(notes, {})
+    small.strip.remarks.click()
+    assert small.strip.unfold.isChecked()
+    qtbot.waitUntil(small.card.isVisible)
+    assert small.card.note.isVisible()
+    again = SetupPage(session)
+    qtbot.addWidget(again)
+    again.resize(*SMALL)
+    again.show()
+    assert again.card.isVisible()
+    again.strip.unfold.click()
+    assert not again.card.isVisible()
+    assert not Preferences().flag("setup/preflight")
+    again.runner.drop()
+
+
+def test_why_nothing_is_known_is_said_and_a_check_is_offered(small, looked, qtbot):  # noqa: F811
+    strip = small.strip
+    small.card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)
+    assert strip.sentence.text() == "A run is training. Preflight would slow it down."
+    assert strip.sentence.isVisible()
+    assert not strip.time.isVisible()
+    asked = len(looked.configs)
+    looked.problem = Problem("The folder is empty.", todo="Choose another.")
+    strip.check.click()
+    qtbot.waitUntil(lambda: len(looked.configs) > asked)
+    qtbot.waitUntil(lambda: strip.sentence.text().startswith("The folder is empty."))
+    assert strip.sentence.property("role") == "error"
+
+
+def test_what_prevents_starting_and_its_repair_are_in_the_strip(small):
+    choose(small, "loss.name", "contrastive")
+    mend = small.beside.mend
+    assert small.strip.isAncestorOf(mend)
+    assert mend.isVisible()
+    assert not small.start.isEnabled()
+    mend.click()
+    assert small.start.isEnabled()
+    assert not small.beside.banner.isVisible()
+
+
+def test_the_menu_has_what_has_no_room(small, session, qtbot):
+    menu = small.strip.more.menu()
+    titles = [action.text() for action in menu.actions()]
+    assert titles == ["Copy command", "Open config…", "Save config…", "Places…"]
+    with qtbot.waitSignal(session.places_asked):
+        menu.actions()[3].trigger()
+    menu.aboutToShow.emit()
+    assert all(action.isEnabled() for action in menu.actions())
+    typed(small, "training.epochs", "0")
+    menu.aboutToShow.emit()
+    assert [action.isEnabled() for action in menu.actions()] == [False, True, False, True]
+
+
+def test_tab_goes_through_the_strip_in_its_order(small, qtbot):
+    small.activateWindow()
+    qtbot.waitUntil(small.isActiveWindow)
+    strip = small.strip
+    strip.unfold.setFocus()
+    for control in (strip.remarks, small.beside.where, small.sweep, strip.more, small.start):
+        QTest.keyClick(small.window().focusWidget(), Qt.Key.Key_Tab)
+        assert small.window().focusWidget() is control
