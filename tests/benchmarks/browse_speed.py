@@ -18,9 +18,9 @@ import numpy as np
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.events import Evaluated
-from workbench.ui.pages.retrieval.filters import Filters
-from workbench.ui.pages.retrieval.listing import Listing
-from workbench.ui.pages.retrieval.query_table import TITLES
+from workbench.ui.pages.retrieval.model.filters import Filters
+from workbench.ui.pages.retrieval.model.listing import Listing
+from workbench.ui.pages.retrieval.queries.query_table import TITLES
 from workbench.workspace import Workspace
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.recorder import Recorder

@@ -351,19 +351,37 @@ def _is_setter(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> b
     return any(_dotted(decorator).endswith(".setter") for decorator in node.decorator_list)
 
 
-def import_graph(sources: Iterable[Source]) -> dict[str, set[str]]:
-    """Module -> modules of the package that it imports when it is itself imported or at work."""
+def import_graph(sources: Iterable[Source], typing_too: bool = False) -> dict[str, set[str]]:
+    """Module -> modules of the package that it imports when it is itself imported or at work.
+
+    With `typing_too` also those that it names for the type checker alone.
+    """
     sources = list(sources)
     known = {source.name for source in sources}
     graph = {}
     for source in sources:
-        named = {name for name, _ in imports(source.tree, typing_too=False)}
+        named = {name for name, _ in imports(source.tree, typing_too)}
         graph[source.name] = {
             target
             for name in named
             if (target := name if name in known else name.rpartition(".")[0]) in known and target != source.name
         }
     return graph
+
+
+def folder_graph(graph: dict[str, set[str]], package: str) -> dict[str, set[str]]:
+    """Folder of `package` -> folders that its modules import; the modules beside the folders are "the top"."""
+
+    def folder(name: str) -> str:
+        below = name.removeprefix(f"{package}.").split(".")
+        return below[0] if len(below) > 1 or any(module.startswith(f"{name}.") for module in graph) else "the top"
+
+    folders: dict[str, set[str]] = {}
+    for name, targets in graph.items():
+        if name.startswith(f"{package}."):
+            own = {folder(target) for target in targets if target.startswith(f"{package}.")}
+            folders.setdefault(folder(name), set()).update(own - {folder(name)})
+    return folders
 
 
 def cycles(graph: dict[str, set[str]]) -> list[str]:

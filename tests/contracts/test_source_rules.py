@@ -2,12 +2,14 @@
 
 import re
 import subprocess
+from collections import Counter
 
 import pytest
 import source_rules as rules
 from source_rules import ROOT, Source
 
 PACKAGE = rules.read_package(ROOT / "workbench")
+MOST_FILES = 14  # in a room of Retrieval, so that its list is read at a glance
 RULES = (
     rules.qt_outside_window,
     rules.heavy_in_window,
@@ -184,6 +186,35 @@ def test_names_for_the_type_checker_close_no_circle():
 
 def test_the_package_imports_in_no_circle():
     assert rules.cycles(rules.import_graph(PACKAGE)) == []
+
+
+def test_a_page_imports_in_no_circle_not_even_for_the_type_checker():
+    """A circle of types says that a piece stands in the wrong file."""
+    pages = [source for source in PACKAGE if source.name.startswith("workbench.ui.pages.")]
+    assert rules.cycles(rules.import_graph(pages, typing_too=True)) == []
+
+
+def test_a_planted_circle_of_folders_is_found():
+    circle = [
+        Source("p", "", is_package=True),
+        Source("p.page", "from p.cards import card"),
+        Source("p.cards", "", is_package=True),
+        Source("p.cards.card", "from p.model import state"),
+        Source("p.model.state", "import p.page"),
+    ]
+    folders = rules.folder_graph(rules.import_graph(circle), "p")
+    assert rules.cycles(folders) == ["cards -> model -> the top -> cards"]
+
+
+def test_the_rooms_of_retrieval_import_in_no_circle_and_none_is_crowded():
+    retrieval = "workbench.ui.pages.retrieval"
+    folders = rules.folder_graph(rules.import_graph(PACKAGE, typing_too=True), retrieval)
+    assert rules.cycles(folders) == []
+    assert folders["model"] == set()
+    files = Counter(source.name.rpartition(".")[0] for source in PACKAGE if source.name.startswith(f"{retrieval}."))
+    assert max(files.values()) <= MOST_FILES
+    text = rules.ARCHITECTURE.read_text("utf-8").partition("  retrieval/ ")[2].partition("window/")[0]
+    assert [folder for folder in folders if folder != "the top" and f"{folder}/" not in text] == []
 
 
 @pytest.mark.parametrize("text", ["data = '/{}/x'", "url: https://{}/simple", "see C:\\{}\\me", "/{}/me/x"])

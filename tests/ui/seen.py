@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
+from workbench.ui.pages.retrieval.neighbours.neighbour_card import NeighbourCard
 from workbench.ui.style import theme
 
 EVERYWHERE = (-1e9, -1e9, 1e9, 1e9)  # a box of a map

@@ -7,8 +7,8 @@ from PySide6.QtTest import QTest
 from small_run import store_run
 
 from tests.ui.browsed import at_rest, listed, open_page
-from workbench.ui.pages.retrieval import class_bars
-from workbench.ui.pages.retrieval.class_scores import MEASURES, ClassListing, ClassScores, class_scores
+from workbench.ui.pages.retrieval.classes import class_bars
+from workbench.ui.pages.retrieval.model.class_scores import MEASURES, ClassListing, ClassScores, class_scores
 from workbench.workspace.rows import Queries
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

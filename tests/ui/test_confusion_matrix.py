@@ -8,7 +8,13 @@ from PySide6.QtCore import Qt
 
 from tests.ui.pointing import choose, click_cell, click_head
 from workbench.results.explanations import ConfusedPair
-from workbench.ui.pages.retrieval.confusion_matrix import SHARE, TIMES, ConfusionMatrix, most_confused, sentence_of
+from workbench.ui.pages.retrieval.classes.confusion_matrix import (
+    SHARE,
+    TIMES,
+    ConfusionMatrix,
+    most_confused,
+    sentence_of,
+)
 
 NAMES = ("ant", "<b>bee</b>", "cat", "dog")
 

@@ -16,8 +16,9 @@ from tests.ui.pointing import click_cell
 from workbench.results.explanations import Explanation, explain_failures
 from workbench.results.leaving_out import without_samples
 from workbench.results.mistakes import read_changes
-from workbench.ui.pages.retrieval.causes import TIPS, TITLES, before_first_hit, changed, sentence
-from workbench.ui.pages.retrieval.result import LINES
+from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES
+from workbench.ui.pages.retrieval.model.causes import before_first_hit, changed, sentence
+from workbench.ui.pages.retrieval.neighbours.result import LINES
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.rows import Neighbour
 
@@ -135,7 +136,7 @@ def test_a_failed_query_is_explained_with_what_stands_before_it(page, session, r
 
 
 def test_missed_neighbours_stand_below_with_their_ranks(page, session, run, qtbot, monkeypatch):
-    monkeypatch.setattr("workbench.ui.pages.retrieval.browsing.SHOWN", 4)
+    monkeypatch.setattr("workbench.ui.pages.retrieval.model.browsing.SHOWN", 4)
     session.show_query(int(run.ids[31]))
     standing = found_of(session).standing(int(run.ids[31]), 4, 12)
     shown, total = standing.near, standing.missed

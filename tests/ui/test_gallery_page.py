@@ -8,7 +8,7 @@ from workbench.exchange.gallery_import import import_gallery
 from workbench.problem import Problem
 from workbench.searching import building
 from workbench.ui.pages.retrieval import RetrievalPage
-from workbench.ui.pages.retrieval.gallery_model import Change, GallerySearch
+from workbench.ui.pages.retrieval.search.gallery_model import Change, GallerySearch
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 COUNT = 2_000

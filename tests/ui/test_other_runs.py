@@ -10,7 +10,7 @@ from tests.ui.browsed import at_rest, open_page
 from tests.ui.pointing import choose as pick
 from workbench.comparing.counterparts import counterparts
 from workbench.results.mistakes import read_changes
-from workbench.ui.pages.retrieval.causes import TITLES
+from workbench.ui.pages.retrieval.model.cause_names import TITLES
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
 LABELS = np.repeat(np.arange(4), 10)

@@ -4,8 +4,8 @@ import numpy as np
 
 from tests.played_threads import PlayedThreads
 from workbench.running.image_search import OwnImage
-from workbench.ui.pages.retrieval import own_search
-from workbench.ui.pages.retrieval.own_search import OwnSearch
+from workbench.ui.pages.retrieval.search import own_search
+from workbench.ui.pages.retrieval.search.own_search import OwnSearch
 
 
 def test_an_answer_that_comes_after_a_newer_search_was_begun_is_dropped(monkeypatch):

@@ -22,9 +22,9 @@ from tests.ui.seen import pictured
 from tests.waits import HANG
 from workbench.problem import Problem
 from workbench.running import trained_network
-from workbench.ui.pages.retrieval import browsing
-from workbench.ui.pages.retrieval.history import History
-from workbench.ui.pages.retrieval.own_image import from_file
+from workbench.ui.pages.retrieval.model import browsing
+from workbench.ui.pages.retrieval.model.history import History
+from workbench.ui.pages.retrieval.search.own_image import from_file
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

@@ -8,12 +8,12 @@ from PySide6.QtCore import Qt
 from small_run import store_run
 
 from workbench.progress import quiet
-from workbench.ui.pages.retrieval import listing as listing_module
-from workbench.ui.pages.retrieval import query_table
-from workbench.ui.pages.retrieval.filters import Filters
-from workbench.ui.pages.retrieval.listing import Listing
-from workbench.ui.pages.retrieval.query_table import QueryTable
-from workbench.ui.pages.retrieval.reading import read_evaluation
+from workbench.ui.pages.retrieval.model import listing as listing_module
+from workbench.ui.pages.retrieval.model.filters import Filters
+from workbench.ui.pages.retrieval.model.listing import Listing
+from workbench.ui.pages.retrieval.model.reading import read_evaluation
+from workbench.ui.pages.retrieval.queries import query_table
+from workbench.ui.pages.retrieval.queries.query_table import QueryTable
 from workbench.ui.widgets import pictures
 from workbench.ui.widgets.pictures import as_image, shared_loader
 

@@ -14,7 +14,7 @@ from tests.ui.browsed import listed as listed_in_order
 from tests.ui.seen import pictured
 from workbench.files import atomic_write
 from workbench.files.spreadsheet import plain_cell
-from workbench.ui.pages.retrieval.result import BIG, SMALL
+from workbench.ui.pages.retrieval.neighbours.result import BIG, SMALL
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import head_width
 from workbench.ui.widgets.scrolled import Scrolled
@@ -105,9 +105,9 @@ def test_a_list_is_written_in_parts(page, tmp_path, qtbot, monkeypatch):
         with atomic_write(path) as file:
             yield SimpleNamespace(write=lambda content: written.append(content) or file.write(content))
 
-    monkeypatch.setattr("workbench.ui.pages.retrieval.export.files", SimpleNamespace(atomic_write=noting))
+    monkeypatch.setattr("workbench.ui.pages.retrieval.queries.export.files", SimpleNamespace(atomic_write=noting))
     monkeypatch.setattr("workbench.files.spreadsheet.PART", 3, raising=False)
-    monkeypatch.setattr("workbench.ui.pages.retrieval.export.BLOCK", 3, raising=False)
+    monkeypatch.setattr("workbench.ui.pages.retrieval.queries.export.BLOCK", 3, raising=False)
     page.export_to(tmp_path / "queries.csv")
     qtbot.waitUntil((tmp_path / "queries.csv").exists)
     assert max(content.count(b"\n") for content in written) == 3

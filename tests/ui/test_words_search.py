@@ -13,7 +13,7 @@ from workbench.control import Control
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.running.text_search import search_texts
-from workbench.ui.pages.retrieval.words_model import NO_RUN, WordSearch
+from workbench.ui.pages.retrieval.search.words_model import NO_RUN, WordSearch
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

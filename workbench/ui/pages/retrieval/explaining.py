@@ -8,11 +8,11 @@ from workbench.comparing.counterparts import Counterpart, counterparts
 from workbench.progress import Progress
 from workbench.results.explanations import FailedQueries, Standing
 from workbench.results.mistakes import Changes
-from workbench.ui.pages.retrieval.browsing import Browsing
-from workbench.ui.pages.retrieval.failure_filter import FailureFilter
+from workbench.ui.pages.retrieval.classes.mistakes_dialog import MistakesDialog
 from workbench.ui.pages.retrieval.failure_source import FailureSource
-from workbench.ui.pages.retrieval.mistakes_dialog import MistakesDialog
-from workbench.ui.pages.retrieval.result import Result
+from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.pages.retrieval.neighbours.result import Result
+from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task
 from workbench.ui.widgets.pictures import shared_loader

@@ -9,22 +9,22 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
 from workbench.running.text_search import TextAnswer
-from workbench.ui.pages.retrieval.browsing import Browsing
-from workbench.ui.pages.retrieval.class_bars import ClassBars
-from workbench.ui.pages.retrieval.class_place import ClassPlace
-from workbench.ui.pages.retrieval.contract import Change
+from workbench.ui.pages.retrieval.classes.class_bars import ClassBars
+from workbench.ui.pages.retrieval.classes.class_place import ClassPlace
 from workbench.ui.pages.retrieval.explaining import Explaining
-from workbench.ui.pages.retrieval.export import written
-from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
-from workbench.ui.pages.retrieval.own_image import OwnImageMenu, dropped
-from workbench.ui.pages.retrieval.own_search import OwnSearch
-from workbench.ui.pages.retrieval.query_list import QueryList
-from workbench.ui.pages.retrieval.result import Result
-from workbench.ui.pages.retrieval.saved_views_menu import SavedViewsMenu
+from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.pages.retrieval.model.contract import Change
+from workbench.ui.pages.retrieval.neighbours.result import Result
+from workbench.ui.pages.retrieval.queries.export import written
+from workbench.ui.pages.retrieval.queries.query_list import QueryList
+from workbench.ui.pages.retrieval.queries.saved_views_menu import SavedViewsMenu
+from workbench.ui.pages.retrieval.queries.view_fields import Listed, list_again, listed_now, words_of
+from workbench.ui.pages.retrieval.search.gallery_panel import GalleryPanel
+from workbench.ui.pages.retrieval.search.own_image import OwnImageMenu, dropped
+from workbench.ui.pages.retrieval.search.own_search import OwnSearch
+from workbench.ui.pages.retrieval.search.words_row import WordsRow
 from workbench.ui.pages.retrieval.tagging import Tagging
-from workbench.ui.pages.retrieval.view_fields import Listed, list_again, listed_now, words_of
 from workbench.ui.pages.retrieval.views import RetrievalViews
-from workbench.ui.pages.retrieval.words_row import WordsRow
 from workbench.ui.state.in_parts import Parts, begun
 from workbench.ui.state.in_turns import InTurns
 from workbench.ui.state.session import Session

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QInputDialog, QMenu
 from workbench.numerals import percentage
 from workbench.progress import Progress
 from workbench.results.leaving_out import LeftOut, without_samples
-from workbench.ui.pages.retrieval.browsing import Browsing
-from workbench.ui.pages.retrieval.failure_filter import FailureFilter
-from workbench.ui.pages.retrieval.result import Result
+from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.pages.retrieval.neighbours.result import Result
+from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.state.session import Session
 from workbench.workspace.choices.sample_tags import LONGEST
 

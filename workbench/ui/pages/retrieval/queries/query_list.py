@@ -11,11 +11,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui.pages.retrieval.browsing import Browsing
-from workbench.ui.pages.retrieval.failure_filter import FailureFilter
-from workbench.ui.pages.retrieval.listing import AP, CLASS, FIRST_HIT
-from workbench.ui.pages.retrieval.query_table import THUMBNAIL, QueryTable
-from workbench.ui.pages.retrieval.similarity_filter import SimilarityFilter
+from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT
+from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
+from workbench.ui.pages.retrieval.queries.query_table import THUMBNAIL, QueryTable
+from workbench.ui.pages.retrieval.queries.similarity_filter import SimilarityFilter
 from workbench.ui.style.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.ui.pages.retrieval.filters import Filters
+from workbench.ui.pages.retrieval.model.filters import Filters
 from workbench.ui.state.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 

@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
 
 from workbench.colours import class_colours
 from workbench.numerals import percentage
-from workbench.ui.pages.retrieval.browsing import Browsing
-from workbench.ui.pages.retrieval.class_scores import MEASURES, ORDERS, ClassListing
+from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.pages.retrieval.model.class_scores import MEASURES, ORDERS, ClassListing
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Theme
 from workbench.ui.style.words import counted, percent

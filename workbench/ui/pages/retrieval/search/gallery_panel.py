@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QProgressBar, QSpinBox, QT
 from workbench.problem import Problem
 from workbench.searching.facts import described
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.retrieval.gallery_model import SHOWN, USUAL, Change, GallerySearch, Plain, Take
+from workbench.ui.pages.retrieval.search.gallery_model import SHOWN, USUAL, Change, GallerySearch, Plain, Take
 from workbench.ui.state.activity import ActivityItem
 from workbench.ui.state.analysis import AnalysisClient
 from workbench.ui.state.process_work import ProcessWork, process_of

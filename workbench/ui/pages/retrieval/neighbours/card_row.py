@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.pages.retrieval.card_grid import CardGrid
-from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
+from workbench.ui.pages.retrieval.neighbours.card_grid import CardGrid
+from workbench.ui.pages.retrieval.neighbours.neighbour_card import NeighbourCard
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader

@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from workbench.numerals import percentage
 from workbench.ui.models.sorted_rows import NUMBER, WORDS
-from workbench.ui.pages.retrieval.listing import Listing
+from workbench.ui.pages.retrieval.model.listing import Listing
 from workbench.ui.style.words import NO_VALUE, percent
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.pictures import PictureLoader

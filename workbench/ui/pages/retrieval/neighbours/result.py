@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.numerals import percentage
 from workbench.results.explanations import Standing
-from workbench.ui.pages.retrieval.card_grid import CardArea, CardGrid
-from workbench.ui.pages.retrieval.missed_row import MissedRow
-from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
-from workbench.ui.pages.retrieval.other_grid import OtherGrid, first_hit
-from workbench.ui.pages.retrieval.rank_strip import RankStrip
+from workbench.ui.pages.retrieval.neighbours.card_grid import CardArea, CardGrid
+from workbench.ui.pages.retrieval.neighbours.missed_row import MissedRow
+from workbench.ui.pages.retrieval.neighbours.neighbour_card import NeighbourCard
+from workbench.ui.pages.retrieval.neighbours.other_grid import OtherGrid, first_hit
+from workbench.ui.pages.retrieval.neighbours.rank_strip import RankStrip
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button

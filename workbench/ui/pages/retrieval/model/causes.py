@@ -1,37 +1,19 @@
-"""Why a query failed, in sentences: the words for the causes and the numbers behind them."""
+"""Why a query failed, in sentences, with the numbers behind them."""
 
 from collections import Counter
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from workbench.numerals import significant
 from workbench.results.explanations import Explanation, FailedQueries
+from workbench.ui.pages.retrieval.model.cause_names import TITLES
+from workbench.ui.pages.retrieval.model.reading import ShownQuery
 from workbench.ui.style.words import NO_VALUE, counted
 from workbench.workspace.rows import Neighbour
 
-if TYPE_CHECKING:  # reading lists, and lists name these causes
-    from workbench.ui.pages.retrieval.reading import ShownQuery
-
-TITLES = {
-    "copy": "Near-duplicate, other label",
-    "label": "Suspected label error",
-    "hub": "Hub intruder",
-    "rare": "Rare class",
-    "proxy": "Class vector of another class nearer",
-    "none": "No cause found",
-}
-TIPS = {
-    "copy": "The nearest neighbour has another label, at no more than a tenth of the usual distance of neighbours",
-    "label": "At least nine in ten of its nearest neighbours agree on another class",
-    "hub": "The nearest neighbour is among the neighbours of very many samples, most of them of other classes",
-    "rare": "Its class has at most a quarter as many samples as the median class",
-    "proxy": "A class vector of another class is nearer than any of its own class",
-    "none": "None of the other causes applies",
-}
 MOST_CLASSES = 4  # named in one sentence
 
 
-def explanation(shown: "ShownQuery", explained: FailedQueries | None, other: str, *, explaining: bool) -> str:
+def explanation(shown: ShownQuery, explained: FailedQueries | None, other: str, *, explaining: bool) -> str:
     """Why a query failed, in sentences, as far as it is known; empty if it did not.
 
     Args:

@@ -4,8 +4,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
-from workbench.ui.pages.retrieval.browsing import Browsing
-from workbench.ui.pages.retrieval.similarities import Range, Similarities
+from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.pages.retrieval.model.similarities import Range, Similarities
 from workbench.ui.style import theme
 from workbench.ui.style.icons import icon
 from workbench.ui.style.theme import Theme

@@ -6,8 +6,8 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.pages.retrieval.class_scores import ClassScores, class_scores
-from workbench.ui.pages.retrieval.listing import InOrder, in_order
+from workbench.ui.pages.retrieval.model.class_scores import ClassScores, class_scores
+from workbench.ui.pages.retrieval.model.listing import InOrder, in_order
 from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import all_tags, tag_sample
 from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query

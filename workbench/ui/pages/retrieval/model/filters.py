@@ -6,8 +6,8 @@ import numpy as np
 
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
-from workbench.ui.pages.retrieval.causes import TIPS, TITLES
-from workbench.ui.pages.retrieval.similarities import Range, Similarities
+from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES
+from workbench.ui.pages.retrieval.model.similarities import Range, Similarities
 from workbench.ui.state.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 

@@ -6,8 +6,8 @@ Above the list they share the height with the similarities. Where both do not fi
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 
-from workbench.ui.pages.retrieval.class_bars import WIDTH, ClassBars
-from workbench.ui.pages.retrieval.query_list import QueryList
+from workbench.ui.pages.retrieval.classes.class_bars import WIDTH, ClassBars
+from workbench.ui.pages.retrieval.queries.query_list import QueryList
 from workbench.ui.state.session import Session
 
 CENTRE = 560  # px at 100% text that query and neighbours need beside both columns

@@ -3,8 +3,8 @@
 from typing import Any
 
 from workbench.results.explanations import ConfusedPair
-from workbench.ui.pages.retrieval.browsing import Browsing
-from workbench.ui.pages.retrieval.listing import AP, CLASS, FIRST_HIT
+from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT
 
 COLUMNS = {"class": CLASS, "ap": AP, "first_hit": FIRST_HIT}
 Listed = dict[str, Any]

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.ui.pages.retrieval.browsing import Browsing
+from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.elided_box import ElidedBox

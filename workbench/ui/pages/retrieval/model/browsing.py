@@ -13,14 +13,20 @@ from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.running.image_search import Answer
 from workbench.running.text_search import TextAnswer
-from workbench.ui.pages.retrieval.causes import explanation
-from workbench.ui.pages.retrieval.comparison import Comparison
-from workbench.ui.pages.retrieval.contract import Change, Window
-from workbench.ui.pages.retrieval.filters import Filters
-from workbench.ui.pages.retrieval.history import History
-from workbench.ui.pages.retrieval.listing import Listing
-from workbench.ui.pages.retrieval.reading import ShownEvaluation, ShownQuery, read_evaluation, read_query, write_tag
-from workbench.ui.pages.retrieval.similarities import Similarities, read_similarities
+from workbench.ui.pages.retrieval.model.causes import explanation
+from workbench.ui.pages.retrieval.model.comparison import Comparison
+from workbench.ui.pages.retrieval.model.contract import Change, Window
+from workbench.ui.pages.retrieval.model.filters import Filters
+from workbench.ui.pages.retrieval.model.history import History
+from workbench.ui.pages.retrieval.model.listing import Listing
+from workbench.ui.pages.retrieval.model.reading import (
+    ShownEvaluation,
+    ShownQuery,
+    read_evaluation,
+    read_query,
+    write_tag,
+)
+from workbench.ui.pages.retrieval.model.similarities import Similarities, read_similarities
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 

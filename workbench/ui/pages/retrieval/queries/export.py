@@ -11,8 +11,8 @@ from workbench.files.spreadsheet import csv_parts
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.explanations import FailedQueries, explain_failures
-from workbench.ui.pages.retrieval.causes import TITLES
-from workbench.ui.pages.retrieval.listing import ListedQuery
+from workbench.ui.pages.retrieval.model.cause_names import TITLES
+from workbench.ui.pages.retrieval.model.listing import ListedQuery
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Samples
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from workbench.jobs.newest import Newest, Threads
 from workbench.running.image_search import Answer, OwnImage, search
-from workbench.ui.pages.retrieval.browsing import SHOWN
+from workbench.ui.pages.retrieval.model.browsing import SHOWN
 from workbench.workspace import Workspace
 
 

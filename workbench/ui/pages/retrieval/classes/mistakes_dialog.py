@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from workbench.results.explanations import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.retrieval.confusion_matrix import ConfusionMatrix
+from workbench.ui.pages.retrieval.classes.confusion_matrix import ConfusionMatrix
 from workbench.ui.style.words import percent
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from workbench.running.text_search import TextAnswer
-from workbench.ui.pages.retrieval.words_model import WordSearch
+from workbench.ui.pages.retrieval.search.words_model import WordSearch
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button

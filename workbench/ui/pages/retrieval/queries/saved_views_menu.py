@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtWidgets import QInputDialog, QMenu, QToolButton, QWidget
 
 from workbench.progress import Progress
-from workbench.ui.pages.retrieval.view_fields import Listed
+from workbench.ui.pages.retrieval.queries.view_fields import Listed
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.widgets.buttons import button

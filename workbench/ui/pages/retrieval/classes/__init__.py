@@ -1,0 +1,1 @@
+"""The classes of an evaluation on the Retrieval page: bars and confusions."""

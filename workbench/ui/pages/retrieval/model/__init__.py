@@ -1,0 +1,1 @@
+"""What the Retrieval page shows, without widgets."""

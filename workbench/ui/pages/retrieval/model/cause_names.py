@@ -1,0 +1,18 @@
+"""The causes of a failed query as the filter, the sentences and the CSV file call them."""
+
+TITLES = {
+    "copy": "Near-duplicate, other label",
+    "label": "Suspected label error",
+    "hub": "Hub intruder",
+    "rare": "Rare class",
+    "proxy": "Class vector of another class nearer",
+    "none": "No cause found",
+}
+TIPS = {
+    "copy": "The nearest neighbour has another label, at no more than a tenth of the usual distance of neighbours",
+    "label": "At least nine in ten of its nearest neighbours agree on another class",
+    "hub": "The nearest neighbour is among the neighbours of very many samples, most of them of other classes",
+    "rare": "Its class has at most a quarter as many samples as the median class",
+    "proxy": "A class vector of another class is nearer than any of its own class",
+    "none": "None of the other causes applies",
+}

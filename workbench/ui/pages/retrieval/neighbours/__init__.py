@@ -1,0 +1,1 @@
+"""The query of the Retrieval page with its neighbours, as cards."""

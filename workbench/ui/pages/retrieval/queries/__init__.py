@@ -1,0 +1,1 @@
+"""The list of queries of the Retrieval page, with its filters and saved views."""
