@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, count
 from pathlib import Path
 
 from workbench import files
@@ -14,6 +15,9 @@ from workbench.results.triage import LEAST, Suspect, queue
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import DROP, RELABEL, UNSURE, Decision, all_decisions, decide
 
+Z = 1.959964  # of the normal distribution at 97.5%
+HALVES = (0.25, 0.2, 0.15, 0.1, 0.05)  # halves of an interval that are named as the next to reach
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Triage:
@@ -23,7 +27,7 @@ class Triage:
     dataset_id: int
     stored: Stored
     suspects: list[Suspect]  # the surest first
-    decisions: dict[int, Decision]  # by sample id, of the whole data set
+    decisions: dict[int, Decision]  # by sample id, of the whole data set, in the order in which they were made
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +58,49 @@ def read_triage(workspace: Workspace, evaluation_id: int, least: float = LEAST, 
 
 def precision(suspects: Sequence[Suspect], decisions: dict[int, Decision]) -> Precision:
     """How often the answered suspects were wrongly labelled, with its Wilson interval (Wilson, 1927)."""
-    answers = [decisions[one.sample_id].decision for one in suspects if one.sample_id in decisions]
-    sure = [answer for answer in answers if answer != UNSURE]
-    right, count, z = sum(answer in (RELABEL, DROP) for answer in sure), len(sure), 1.959964
-    if not count:
-        return Precision(0, 0, 0.0, 1.0)
-    share = right / count
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * (share * (1 - share) / count + z * z / (4 * count * count)) ** 0.5 / (1 + z * z / count)
-    return Precision(right, count, max(0.0, middle - half), min(1.0, middle + half))
+    path = precision_path(suspects, decisions)
+    return path[-1] if path else Precision(0, 0, 0.0, 1.0)
+
+
+def precision_path(suspects: Sequence[Suspect], decisions: dict[int, Decision]) -> list[Precision]:
+    """The precision after each answer about these suspects, in the order of the decisions; unsure ones are left out."""
+    listed = {suspect.sample_id for suspect in suspects}
+    answers = [
+        decision.decision in (RELABEL, DROP)
+        for decision in decisions.values()
+        if decision.sample_id in listed and decision.decision != UNSURE
+    ]
+    rights = accumulate(answers, initial=0)
+    return [_wilson(right, answered) for answered, right in enumerate(rights) if answered]
+
+
+def _wilson(right: int, answered: int) -> Precision:
+    """The precision of at least one answer, of which `right` were wrong labels."""
+    share = right / answered
+    middle = (share + Z * Z / (2 * answered)) / (1 + Z * Z / answered)
+    half = _half(share, answered)
+    return Precision(right, answered, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def _half(share: float, answered: int) -> float:
+    """Half the Wilson interval of a share of so many answers."""
+    spread = share * (1 - share) / answered + Z * Z / (4 * answered * answered)
+    return float(Z * spread**0.5 / (1 + Z * Z / answered))
+
+
+def answers_to_narrow(judged: Precision) -> tuple[int, float] | None:
+    """How many more answers at the same share bring half the interval under the next of HALVES, and which one.
+
+    None without an answer, and where it is under the last of them.
+    """
+    if not judged.answered:
+        return None
+    share = judged.right / judged.answered
+    half = next((half for half in HALVES if half < _half(share, judged.answered)), None)
+    if half is None:
+        return None
+    more = next(more for more in count(1) if _half(share, judged.answered + more) < half)
+    return more, half
 
 
 def export_decisions(workspace: Workspace, dataset_id: int, path: Path) -> int:

@@ -179,6 +179,85 @@ def test_precision_has_the_interval_of_wilson(right, count, low, high):
     assert (judged.low, judged.high) == pytest.approx((low, high), abs=1e-3)
 
 
+def listed(count, label=0, suggested=1):
+    return [triage.Suspect(number, "label", label, suggested, 0.9, 8, 1, 10) for number in range(count)]
+
+
+def test_the_precision_after_each_answer_is_in_the_order_of_the_answers():
+    words = {3: "relabel", 0: "keep", 2: "unsure", 1: "drop", 9: "keep"}  # 9 is not listed
+    decisions = {number: Decision(number, word, 1 if word == "relabel" else None) for number, word in words.items()}
+    path = label_overlay.precision_path(listed(5), decisions)
+    assert [(one.right, one.answered) for one in path] == [(1, 1), (1, 2), (2, 3)]
+    assert path[-1] == label_overlay.precision(listed(5), decisions)
+    assert label_overlay.precision_path(listed(5), {}) == []
+
+
+@pytest.mark.parametrize(("right", "answered"), [(0, 1), (1, 2), (5, 10), (3, 30), (60, 120)])
+def test_so_many_more_answers_narrow_the_interval_and_no_fewer_do(right, answered):
+    def half(count):  # of the interval of Wilson, from the roots of its equation
+        share, square = right / answered, 1.959964**2 / count
+        roots = np.roots([1 + square, -(2 * share + square), share * share])
+        return abs(roots[0] - roots[1]) / 2
+
+    more, aim = label_overlay.answers_to_narrow(label_overlay.Precision(right, answered, 0, 1))
+    assert half(answered + more) < aim <= half(answered + more - 1)
+    assert aim == next(value for value in label_overlay.HALVES if value < half(answered))
+
+
+def test_no_more_answers_are_named_without_one_and_where_the_interval_is_narrow():
+    assert label_overlay.answers_to_narrow(label_overlay.Precision(0, 0, 0, 1)) is None
+    assert label_overlay.answers_to_narrow(label_overlay.Precision(500, 1000, 0, 1)) is None
+
+
+def model_of(suspects, moments=()):
+    model = TriageModel(iter(moments).__next__)
+    model.show(Triage(1, 1, evaluation(TRUE, blobs(TRUE, 0.5, 3, width=12)), suspects, {}))
+    return model
+
+
+def test_the_time_left_follows_the_pace_of_the_last_answers_without_breaks():
+    model = model_of(listed(20), (0, 4, 8, 1000, 1006, 1026))
+    times = []
+    for _ in range(6):
+        model.answer("keep")
+        times.append(model.seconds_left())
+    assert times[:4] == [None] * 4, "three times between answers are the fewest, and a break of 992 s is none"
+    assert times[4:] == [15 * 4, 14 * 5], "median of 4, 4, 6; of 4, 4, 6, 20"
+    model.undo()
+    assert model.seconds_left() == 15 * 4
+
+
+def test_nothing_is_left_once_all_is_answered():
+    model = model_of(listed(4), range(0, 40, 10))
+    for _ in range(4):
+        model.answer("keep")
+    assert model.seconds_left() is None
+
+
+def test_an_answer_that_is_given_again_is_the_last_one():
+    model = model_of(listed(3), range(9))
+    for _ in range(3):
+        model.answer("keep")
+    model.look_at(0)
+    model.answer("drop")
+    assert [one.right for one in model.judged_so_far()] == [0, 0, 1]
+    assert list(model.triage.decisions) == [1, 2, 0]
+
+
+def test_the_ranks_of_both_classes_are_those_of_the_stored_neighbours():
+    vectors, labels, _ = planted(0.1)
+    stored = evaluation(labels, vectors)
+    suspect = triage.queue(stored)[0]
+    model = TriageModel()
+    assert model.ranks() == {}
+    model.show(Triage(1, 1, stored, [suspect], {}))
+    near = stored.labels[stored.near[suspect.sample_id - 100]].tolist()
+    ranks = model.ranks()
+    assert list(ranks) == [suspect.suggested, suspect.label]
+    for label, places in ranks.items():
+        assert places.tolist() == [rank for rank, other in enumerate(near, 1) if other == label]
+
+
 @pytest.fixture
 def space(tmp_path):
     labels = np.repeat(np.arange(3), 12)

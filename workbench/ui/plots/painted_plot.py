@@ -68,15 +68,19 @@ class Picture(QWidget):
 
 
 class PaintedPlot(QFrame):
-    """A base class: `paint` draws, `rows` returns the numbers, `describe` a sentence for screen readers."""
+    """A base class: `paint` draws, `rows` returns the numbers, `describe` a sentence for screen readers.
+
+    Args:
+        role: how the title is written, a role of the style sheet.
+    """
 
     failed = Signal(object)  # Problem: a plot could not be saved
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, parent: QWidget | None = None, role: str = "strong") -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
         self.picture = Picture(self)
-        self._title = ElidedLabel("", "strong")
+        self._title = ElidedLabel("", role)
         self.menu = QMenu(self)
         self.menu.addAction("Copy picture", self.copy_picture)
         self.menu.addAction("Copy table", self.copy_table)

@@ -142,6 +142,22 @@ class FilledFlow(FlowLayout):
         return [(widget, size) for widget, _ in shown]
 
 
+class EvenFlow(FlowLayout):
+    """Equally full lines of widgets of one kind, as wide as the line allows: four of them stand 4, 2 or 1 in a line.
+
+    A widget says by `heightForWidth` how high it is then.
+    """
+
+    def _in_width(self, width: int) -> list[tuple[QWidget, QSize]]:
+        shown, gap, least = self._shown(), self.spacing(), self.minimumSize().width()
+        count = len(shown)
+        for columns in (columns for columns in range(count, 0, -1) if count % columns == 0):
+            side = (width + gap) // columns - gap
+            if side >= least or columns == 1:
+                return [(widget, QSize(side, widget.heightForWidth(side))) for widget, _ in shown]
+        return shown
+
+
 def _size(widget: QWidget, hint: QSize) -> QSize:
     """A hint within what the widget allows."""
     return hint.expandedTo(widget.minimumSize()).boundedTo(widget.maximumSize())

@@ -16,10 +16,15 @@ TITLE, MEANING = "Where its class stands", "each line is one of its images in th
 
 
 class Lines(QWidget):
-    """The strip: one line for each rank, and another shade for the first R ranks."""
+    """The strip: one line for each rank, and another shade for the first R ranks.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Args:
+        role: the token of the theme that the lines have as their colour.
+    """
+
+    def __init__(self, role: str = "right", parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._role = role
         self._ranks, self._searched, self._r = np.empty(0, np.int64), 1, 0
         self.setFixedHeight(STRIP)
 
@@ -36,7 +41,7 @@ class Lines(QWidget):
             QRectF(0, 0, room * min(self._r, self._searched) / self._searched, STRIP), QColor(tokens.selection)
         )
         for x in np.unique(np.floor(room * (self._ranks - 1) / self._searched)).tolist():
-            painter.fillRect(QRectF(x, 0, LINE, STRIP), QColor(tokens.right))
+            painter.fillRect(QRectF(x, 0, LINE, STRIP), QColor(getattr(tokens, self._role)))
         painter.end()
 
 
@@ -59,7 +64,10 @@ class RankStrip(QWidget):
         self._lines.show_ranks(standing.ranks, standing.searched, r)
         self.first.setText(f"1 to R = {r:,} in blue")
         self.last.setText(f"{standing.searched:,}")
-        said = ", ".join(map(str, standing.ranks[:MOST_SAID].tolist()))
-        rest = len(standing.ranks) - MOST_SAID
-        more = f" and {rest:,} more" if rest > 0 else ""
-        self._lines.setAccessibleName(f"Ranks of its class out of {standing.searched:,}: {said}{more}")
+        self._lines.setAccessibleName(f"Ranks of its class out of {standing.searched:,}: {said(standing.ranks)}")
+
+
+def said(ranks: np.ndarray) -> str:
+    """The first ranks in words, and how many more there are: "3, 8 and 2 more"."""
+    rest = len(ranks) - MOST_SAID
+    return ", ".join(map(str, ranks[:MOST_SAID].tolist())) + (f" and {rest:,} more" if rest > 0 else "")

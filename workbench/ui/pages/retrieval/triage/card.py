@@ -4,6 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QLabel, QWidget
 
+from workbench.ui.pages.retrieval.triage.answer_button import AnswerButton
+from workbench.ui.pages.retrieval.triage.class_ranks import ClassRanks
 from workbench.ui.pages.retrieval.triage.model import SHOWN, TriageModel
 from workbench.ui.pages.retrieval.triage.words import claim, evidence
 from workbench.ui.state.session import Session
@@ -12,13 +14,15 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.elided_box import ElidedBox
-from workbench.ui.widgets.flow import in_lines
+from workbench.ui.widgets.flow import EvenFlow, in_lines
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
 NEAR_PX, LARGE_PX = 60, 150
 NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader
+RIGHT, SUSPECTED = "label is right", "as suspected"  # second lines of the buttons
+RELABEL_TIP = "“Relabel as” has all classes."
 NOTHING = (
     "No label of this evaluation is suspect: the neighbours of every image agree with its class. Lower the "
     "threshold above the list to see weaker suspicions."
@@ -48,21 +52,29 @@ class SuspectCard(Card):
         self.new_class.setMinimumContentsLength(4)
         self.map, self.queries = button("Show in map", "map-trifold"), button("Show as query", "magnifying-glass")
         self.answers = {
-            KEEP: button("Keep (K)", "check"), RELABEL: button("Relabel (R)", "tag", "primary"),
-            DROP: button("Drop (D)", "trash"), UNSURE: button("Unsure (U)", "question"),
+            KEEP: AnswerButton("K", "Keep", RIGHT), RELABEL: AnswerButton("R", "Relabel", SUSPECTED, "primary"),
+            DROP: AnswerButton("D", "Drop", "cannot be used"), UNSURE: AnswerButton("U", "Unsure", "ask again later"),
         }  # fmt: skip
+        self.answers[DROP].say("Drop", "cannot be used", "New runs that use the answers leave the image out.")
+        self.answers[UNSURE].say("Unsure", "ask again later", "Counts neither as a right nor as a wrong label.")
         self.near_titles = [label("", "strong", wrap=True) for _ in range(2)]
         self.near = [[_framed() for _ in range(SHOWN)] for _ in range(2)]
+        self.ranks = ClassRanks()
         relabelling = in_row(caption("Relabel as", self.new_class), (self.new_class, 1))
         text = in_column(self.title, self.claim, 1, relabelling)
         self.body.addLayout(in_row(self.picture, (text, 1), spacing=16))
         self.body.addWidget(self.words)
-        self.body.addLayout(in_lines(*self.answers.values()))
+        answers = EvenFlow()
+        for answer in self.answers.values():
+            answers.addWidget(answer)
+        self.body.addLayout(answers)
         self.body.addLayout(in_lines(self.map, self.queries))
         for title, pictures in zip(self.near_titles, self.near, strict=True):
             self.body.addWidget(title)
             self.body.addLayout(in_lines(*pictures, spacing=6))
+        self.body.addWidget(self.ranks)
         self.body.addStretch(1)
+        self.new_class.currentIndexChanged.connect(self._say_answers)
 
     def offer_classes(self) -> None:
         """Offer the classes of the evaluation as the new label."""
@@ -87,11 +99,28 @@ class SuspectCard(Card):
             self.claim.setText(claim(suspect, own, new))
             self.words.setText(evidence(suspect, own, new))
             self.new_class.setCurrentIndex(self.new_class.findData(suspect.suggested))
+        self._say_answers()
         self._draw_near()
+        self._draw_ranks()
         if suspect is not None:
             self._loader.request(NEAR, [number for row in self._near_ids for number in row], NEAR_PX)
             self._loader.request(LARGE, [suspect.sample_id], LARGE_PX)
         self.draw_pictures()
+
+    def _say_answers(self) -> None:
+        """Name the classes on the buttons: the one that stays, and the chosen new one."""
+        suspect = self._model.current
+        own = "" if suspect is None else f" {self._session.class_name(suspect.label)}"
+        new = "" if suspect is None else f" to {self.new_class.currentText()}"
+        chosen = suspect is not None and self.new_class.currentData() != suspect.suggested
+        self.answers[KEEP].say(f"Keep{own}", RIGHT)
+        self.answers[RELABEL].say(f"Relabel{new}", "as chosen" if chosen else SUSPECTED, RELABEL_TIP)
+
+    def _draw_ranks(self) -> None:
+        triage = self._model.triage
+        searched = 0 if triage is None else triage.stored.near.shape[1]
+        ranks = self._model.ranks().items()
+        self.ranks.show_ranks([(self._session.class_name(label), places) for label, places in ranks], searched)
 
     def _draw_near(self) -> None:
         self._near_ids = [[], []]

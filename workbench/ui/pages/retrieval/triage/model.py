@@ -1,14 +1,22 @@
 """The state of the Label triage view without Qt: the queue, the current suspect, answers and their undo."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from time import monotonic
 
-from workbench.results.label_overlay import Precision, Triage, precision
+import numpy as np
+
+from workbench.results.label_overlay import Precision, Triage, precision, precision_path
 from workbench.results.triage import Suspect, ranked_by_class
 from workbench.workspace.choices.label_decisions import DECISIONS, RELABEL, Decision
 
 ALL, TODO, DONE = "all", "to do", "done"
 SHOWN = 6  # neighbours of each of the two classes
+PACED, LEAST_PACED = 20, 3  # times between answers that the pace is taken from: the newest, and the fewest
+BREAK = 300.0  # seconds; a longer time between two answers is none of answering
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +26,18 @@ class Answer:
     sample_id: int
     before: Decision | None
     after: Decision
+    moment: float  # of the model's clock, s
 
 
 class TriageModel:
-    """Steps through a queue of suspects and keeps the decisions; the caller stores them."""
+    """Steps through a queue of suspects and keeps the decisions; the caller stores them.
 
-    def __init__(self) -> None:
+    Args:
+        clock: gives seconds, from any start.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
         self.triage: Triage | None = None
         self.filter = ALL
         self.at = 0  # row of the current suspect in `listed`
@@ -81,7 +95,8 @@ class TriageModel:
             return None
         new = (suspect.suggested if label is None else label) if word == RELABEL else None
         decision = Decision(suspect.sample_id, word, new)
-        self.history.append(Answer(suspect.sample_id, self.decision(suspect), decision))
+        before = self.triage.decisions.pop(suspect.sample_id, None)  # the new one is the last that was made
+        self.history.append(Answer(suspect.sample_id, before, decision, self._clock()))
         self.triage.decisions[suspect.sample_id] = decision
         self.step(1 if self.filter == ALL else 0)
         return decision
@@ -109,6 +124,29 @@ class TriageModel:
     def judged(self) -> Precision:
         """The precision of the queue so far: how many of the decided suspects had a wrong label."""
         return precision([], {}) if self.triage is None else precision(self.triage.suspects, self.triage.decisions)
+
+    def judged_so_far(self) -> list[Precision]:
+        """The precision of the queue after each answer that was not unsure."""
+        return [] if self.triage is None else precision_path(self.triage.suspects, self.triage.decisions)
+
+    def seconds_left(self) -> float | None:
+        """How long the suspects to do will take at the pace of the last answers; None where it is not known.
+
+        The pace is the median time between two answers, without breaks.
+        """
+        times = [later.moment - earlier.moment for earlier, later in pairwise(self.history[-PACED - 1 :])]
+        times = [seconds for seconds in times if seconds <= BREAK]
+        to_do = self.counts()[TODO]
+        return to_do * median(times) if to_do and len(times) >= LEAST_PACED else None
+
+    def ranks(self) -> dict[int, np.ndarray]:
+        """The ranks [m], from 1, in the stored neighbours, by label: of the suggested class and of its own."""
+        suspect, triage = self.current, self.triage
+        if suspect is None or triage is None:
+            return {}
+        row = int((triage.stored.sample_ids == suspect.sample_id).argmax())
+        of_near = triage.stored.labels[triage.stored.near[row]]
+        return {label: np.flatnonzero(of_near == label) + 1 for label in (suspect.suggested, suspect.label)}
 
     def neighbours(self) -> dict[int, list[tuple[int, int]]]:
         """The (rank, sample id) of the nearest stored neighbours, by label: the suggested class and its own.

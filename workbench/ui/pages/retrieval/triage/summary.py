@@ -1,16 +1,21 @@
 """The summary of the answers of Label triage, and the buttons that export and import them."""
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.numerals import percentage
-from workbench.ui.pages.retrieval.triage.model import TriageModel
+from workbench.results.label_overlay import Precision, answers_to_narrow
+from workbench.ui.pages.retrieval.triage.model import TODO, TriageModel
+from workbench.ui.pages.retrieval.triage.precision_plot import PrecisionPlot
+from workbench.ui.style.words import THIN, counted, duration
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import in_lines
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
+MARGINS = (16, 8, 16, 12)  # px around the parts of a card
+COARSE = 60.0  # s; a time left is said in whole minutes from here on
 ANSWERED = {KEEP: "kept", RELABEL: "relabelled", DROP: "dropped", UNSURE: "unsure"}
 
 
@@ -21,24 +26,40 @@ class TriageSummary(QWidget):
         super().__init__(parent)
         self._model = model
         self.precision, self.precision_words = label("", "title"), label("", "muted", wrap=True)
-        self.progress = label("", "muted", wrap=True)
+        self.plot, self.narrowing = PrecisionPlot(), label("", "caption", wrap=True)
+        self.progress, self.left = label("", "muted", wrap=True), label("", "caption", wrap=True)
+        self.left.setToolTip("At the pace of your last answers, without breaks")
         self.undo = button("Undo", "arrow-u-up-left")
         self.undo.setToolTip("Undo the last answer (Ctrl+Z)")
         self.export, self.import_ = button("Export…", "export"), button("Import…", "download-simple")
-        judged, done, changes = Card("Precision"), Card("Progress"), Card("What it changes")
-        judged.body.addWidget(self.precision)
-        judged.body.addWidget(self.precision_words)
+        done, changes = Card("Progress"), Card("What it changes")
+        self._fill_plot()
         done.body.addWidget(self.progress)
+        done.body.addWidget(self.left)
         changes.body.addWidget(label(
             "Images stay as they are. Export the answers, then choose the file under Label decisions in Set up.",
             "muted", wrap=True,
         ))  # fmt: skip
         changes.body.addLayout(in_lines(self.export, self.import_, self.undo))
-        in_column(judged, done, changes, 1, on=self, spacing=12)
+        in_column(self.plot, done, changes, 1, on=self, spacing=12)
+
+    def _fill_plot(self) -> None:
+        """Put the number and its words into the card of the plot."""
+        column = self.plot.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.setContentsMargins(*MARGINS)
+        column.insertWidget(1, self.precision)
+        column.insertWidget(2, self.precision_words)
+        column.addWidget(self.narrowing)
 
     def draw(self) -> None:
-        """Redraw the counts."""
+        """Redraw the counts, the curve and the time left."""
         counts, judged = self._model.counts(), self._model.judged()
+        self.plot.show_path(self._model.judged_so_far(), sum(counts.values()))
+        self._say_narrowing(judged, counts[TODO])
+        seconds = self._model.seconds_left()
+        self.left.setText("" if seconds is None else time_left(seconds))
+        self.left.setVisible(seconds is not None)
         self.progress.setText(
             "\n".join(f"{ANSWERED.get(word, word).capitalize()}: {n:,}" for word, n in counts.items())
         )
@@ -49,3 +70,21 @@ class TriageSummary(QWidget):
             if judged.answered else "of the suspicion, as judged so far"
         )  # fmt: skip
         self.undo.setEnabled(bool(self._model.history))
+
+    def _say_narrowing(self, judged: Precision, to_do: int) -> None:
+        """What more answers would do to the interval; nothing where too few are left."""
+        more, half = answers_to_narrow(judged) or (0, 0.0)
+        self.narrowing.setVisible(0 < more <= to_do)
+        points = f"{100 * half:.0f}{THIN}points"
+        self.narrowing.setText(f"{more:,} more with this share: under ±{THIN}{points}")
+        after = f"After {counted(more, 'more answer')} with the same share of wrong labels"
+        self.narrowing.setToolTip(plain_tip(f"{after}, half of the 95% interval is under {points}"))
+
+
+def time_left(seconds: float) -> str:
+    """How long the rest takes, as far as a pace can say: "about 3 min left", "under 1 min left"."""
+    if seconds < COARSE:
+        return f"under 1{THIN}min left"
+    whole = COARSE * max(1, round(seconds / COARSE))
+    words = duration(whole).removesuffix(f" 0{THIN}s").removesuffix(f" 0{THIN}min")
+    return f"about {words} left"

@@ -1,0 +1,187 @@
+"""Label triage beside its mock-up: buttons that say what they do, both classes in the ranking, precision, time left."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtWidgets import QWidget
+
+from tests.ui.small_run import blobs, store_run
+from workbench.results.label_overlay import Triage, precision_path
+from workbench.results.stored import Stored
+from workbench.results.triage import Suspect
+from workbench.ui.pages.retrieval.triage.answer_button import AnswerButton
+from workbench.ui.pages.retrieval.triage.class_ranks import ClassRanks
+from workbench.ui.pages.retrieval.triage.model import TriageModel
+from workbench.ui.pages.retrieval.triage.panel import TriagePanel
+from workbench.ui.pages.retrieval.triage.precision_plot import PrecisionPlot
+from workbench.ui.pages.retrieval.triage.summary import TriageSummary, time_left
+from workbench.ui.widgets.flow import EvenFlow
+from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, all_decisions
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+LABELS = np.repeat(np.arange(3), 12)
+NAMES = ("ant", "bee", "cat & <b>dog</b>")
+THIN = "\u202f"
+
+
+@pytest.fixture
+def panel(qtbot, session, workspace):
+    table = blobs(LABELS, 0.4, 1, width=16)
+    table[5] = table[20] * 0.8 + table[2] * 0.2  # an ant among the bees
+    session.show_run(store_run(workspace, LABELS, embeddings=[table], class_names=NAMES).run_id)
+    view = TriagePanel(session)
+    qtbot.addWidget(view)
+    view.resize(1150, 720)
+    with qtbot.waitExposed(view):
+        view.show()
+    qtbot.waitUntil(lambda: view.model.triage is not None)
+    return view
+
+
+def answered(count, moments):
+    """A model of ten suspects, of which the first are answered."""
+    suspects = [Suspect(number, "label", 0, 1, 0.9, 8, 1, 10) for number in range(10)]
+    near = np.array([[(row + step) % 10 for step in range(1, 6)] for row in range(10)])
+    stored = Stored(np.arange(10), np.zeros(10, int), np.ones((10, 2)), near, np.ones(10), np.full(10, 9))
+    model = TriageModel(iter(moments).__next__)
+    model.show(Triage(1, 1, stored, suspects, {}))
+    for _ in range(count):
+        model.answer(KEEP)
+    return model
+
+
+def test_the_buttons_say_what_they_do_to_this_image(panel):
+    suspect, answers = panel.suspect, panel.suspect.answers
+    assert panel.model.current.label == 0
+    assert panel.model.current.suggested == 1
+    words = [(answers[word].answer, answers[word].meaning) for word in (KEEP, RELABEL, DROP, UNSURE)]
+    assert words == [
+        ("Keep ant", "label is right"), ("Relabel to bee", "as suspected"), ("Drop", "cannot be used"),
+        ("Unsure", "ask again later"),
+    ]  # fmt: skip
+    assert [button.accessibleName()[-3:] for button in answers.values()] == ["(K)", "(R)", "(D)", "(U)"]
+    assert answers[KEEP].toolTip().startswith("Keep ant (K): label is right")
+    suspect.new_class.setCurrentIndex(2)
+    assert (answers[RELABEL].answer, answers[RELABEL].meaning) == (f"Relabel to {NAMES[2]}", "as chosen")
+    assert "&lt;b&gt;dog" in answers[RELABEL].toolTip(), "a name is no markup"
+
+
+def test_a_button_is_pressed_by_mouse_and_by_space(panel, qtbot, workspace):
+    first, dataset = panel.model.current, panel.model.triage.dataset_id
+    panel.suspect.answers[DROP].setFocus()
+    qtbot.keyClick(panel.suspect.answers[DROP], Qt.Key.Key_Space)
+    assert all_decisions(workspace, dataset)[first.sample_id].decision == DROP
+    panel.take_back()
+    qtbot.mouseClick(panel.suspect.answers[RELABEL], Qt.MouseButton.LeftButton)
+    assert all_decisions(workspace, dataset)[first.sample_id] == Decision(first.sample_id, RELABEL, 1)
+
+
+def test_nothing_can_be_answered_where_nothing_is_listed(panel):
+    panel.filter.setCurrentIndex(2)
+    panel.filter.activated.emit(2)
+    answers = panel.suspect.answers
+    assert not any(button.isEnabled() for button in answers.values())
+    assert (answers[KEEP].answer, answers[RELABEL].answer) == ("Keep", "Relabel")
+    assert panel.suspect.ranks.isHidden()
+
+
+@pytest.mark.parametrize(("width", "columns"), [(700, 4), (400, 2), (150, 1)])
+def test_four_answers_stand_in_full_lines(qtbot, width, columns):
+    holder, flow = QWidget(), EvenFlow()
+    qtbot.addWidget(holder)
+    buttons = [AnswerButton(key, "Answer", "meaning") for key in "KRDU"]
+    for button in buttons:
+        flow.addWidget(button)
+    holder.setLayout(flow)
+    flow.setGeometry(QRect(0, 0, width, flow.heightForWidth(width)))
+    places = [button.geometry() for button in buttons]
+    assert sum(place.top() == 0 for place in places) == columns
+    assert len({place.width() for place in places}) == 1
+    assert max(place.right() for place in places) in range(width - columns, width)
+
+
+def test_both_classes_stand_in_the_stored_ranking(panel):
+    ranks, model = panel.suspect.ranks, panel.model
+    searched = model.triage.stored.near.shape[1]
+    assert ranks.isVisible()
+    assert [name.text() for name in ranks.names] == ["bee", "ant"]
+    assert [end.text() for end in ranks.ends] == ["1", str((1 + searched) // 2), str(searched)]
+    assert ranks.meaning.text() == f"the first {searched} of the ranking"
+    places = model.ranks()
+    for strip, label, name in zip(ranks.strips, (1, 0), ("bee", "ant"), strict=True):
+        ranked = f": ranks {', '.join(map(str, places[label][:2]))}" if len(places[label]) else ""
+        assert strip.accessibleName().startswith(f"{len(places[label])} of the nearest {searched} are labelled {name}")
+        assert ranked in strip.accessibleName()
+        assert strip.toolTip() == strip.accessibleName()
+
+
+def test_a_copy_with_the_same_label_has_one_strip(qtbot):
+    ranks = ClassRanks()
+    qtbot.addWidget(ranks)
+    ranks.show_ranks([("ant", np.array([1, 3]))], 20)
+    assert [strip.isHidden() for strip in ranks.strips] == [False, True]
+    ranks.show_ranks([("ant", np.array([], int)), ("bee", np.array([2]))], 20)
+    assert ranks.strips[0].accessibleName() == "0 of the nearest 20 are labelled ant"
+    ranks.show_ranks([], 20)
+    assert ranks.isHidden()
+
+
+def test_the_names_beside_the_strips_follow_the_size_of_text(qtbot, large):
+    ranks = ClassRanks()
+    qtbot.addWidget(ranks)
+    ranks.resize(400, 90)
+    ranks.show_ranks([("wheelchair", np.array([1])), ("ant", np.array([2]))], 20)
+    with qtbot.waitExposed(ranks):
+        ranks.show()
+    qtbot.waitUntil(lambda: ranks.names[0].written() == ["wheelchair"])
+    wide = ranks.names[0].width()
+    large.theme.set_text_size(100)
+    qtbot.waitUntil(lambda: ranks.names[0].width() < wide)
+    assert ranks.names[0].written() == ["wheelchair"]
+
+
+def test_the_precision_is_drawn_after_each_answer(panel, qtbot):
+    plot = panel.summary.plot
+    assert plot.describe().endswith("nothing is answered yet.")
+    assert plot.rows()[1:] == []
+    panel.answer(DROP)
+    (row,) = plot.rows()[1:]
+    assert row[:3] == [1, 1, 100]
+    assert "100% after 1, 95% interval 21% to 100%" in plot.picture.accessibleDescription()
+    assert plot.picture.toolTip() == plot.describe()
+
+
+def test_the_curve_begins_at_the_first_answer_and_has_its_interval(qtbot):
+    suspects = [Suspect(number, "label", 0, 1, 0.9, 8, 1, 10) for number in range(60)]
+    decisions = {number: Decision(number, DROP if number % 2 else KEEP) for number in range(50)}
+    plot = PrecisionPlot()
+    qtbot.addWidget(plot)
+    plot.show_path(precision_path(suspects, decisions), 60)
+    assert [row[0] for row in plot.rows()[1:]] == list(range(1, 51))
+    assert not plot.image().isNull()
+
+
+def test_the_summary_says_the_time_left_and_what_more_answers_would_do(qtbot):
+    summary = TriageSummary(answered(0, ()))
+    qtbot.addWidget(summary)
+    summary.draw()
+    assert summary.left.isHidden()
+    assert summary.narrowing.isHidden()
+    summary = TriageSummary(answered(5, range(0, 500, 50)))
+    qtbot.addWidget(summary)
+    summary.draw()
+    assert summary.left.text() == f"about 4{THIN}min left"
+    assert summary.narrowing.text() == f"1 more with this share: under ±{THIN}20{THIN}points"
+    assert "After 1 more answer with the same share" in summary.narrowing.toolTip()
+    summary = TriageSummary(answered(9, range(0, 500, 50)))
+    qtbot.addWidget(summary)
+    summary.draw()
+    assert summary.narrowing.isHidden(), "more than are left would be needed"
+
+
+def test_a_time_left_is_said_in_whole_minutes():
+    assert time_left(20) == f"under 1{THIN}min left"
+    assert time_left(70) == f"about 1{THIN}min left"
+    assert time_left(10 * 60 + 20) == f"about 10{THIN}min left"
+    assert time_left(2 * 3600) == f"about 2{THIN}h left"
+    assert time_left(2 * 3600 + 130) == f"about 2{THIN}h 2{THIN}min left"
