@@ -100,6 +100,15 @@ def test_four_answers_stand_in_full_lines(qtbot, width, columns):
     assert max(place.right() for place in places) in range(width - columns, width)
 
 
+def test_long_names_have_room_in_fewer_columns_up_to_a_width(qtbot):
+    button, widths = AnswerButton("R", "Relabel to 1", "as suspected"), []
+    qtbot.addWidget(button)
+    for longest in ("", "Relabel to wheelchair", "Relabel to " + "wheelchair " * 20):
+        button.need_room(longest)
+        widths.append(button.minimumSizeHint().width())
+    assert widths[0] < widths[1] <= widths[2] < 2 * widths[0]
+
+
 def test_both_classes_stand_in_the_stored_ranking(panel):
     ranks, model = panel.suspect.ranks, panel.model
     searched = model.triage.stored.near.shape[1]
@@ -158,7 +167,10 @@ def test_the_curve_begins_at_the_first_answer_and_has_its_interval(qtbot):
     qtbot.addWidget(plot)
     plot.show_path(precision_path(suspects, decisions), 60)
     assert [row[0] for row in plot.rows()[1:]] == list(range(1, 51))
+    assert plot.span == 60
     assert not plot.image().isNull()
+    plot.show_path(precision_path(suspects[:3], decisions), 500)
+    assert plot.span == 20, "three answers of 500 are a curve, too"
 
 
 def test_the_summary_says_the_time_left_and_what_more_answers_would_do(qtbot):

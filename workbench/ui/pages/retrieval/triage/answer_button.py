@@ -8,7 +8,8 @@ from workbench.names import visible
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
 
-KEY, BESIDE, ABOVE, LEAST, USUAL = 22, 8, 7, 130, 150  # px at 100% text: the key, around all, least and usual width
+KEY, BESIDE, ABOVE = 22, 8, 7  # px at 100% text: the key, beside all, above and below the words
+LEAST, MOST = 130, 190  # px at 100% text that the width is at least
 BOLD = QFont.Weight.DemiBold
 
 
@@ -23,7 +24,7 @@ class AnswerButton(QPushButton):
 
     def __init__(self, key: str, answer: str, meaning: str, kind: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._key, self._tip = key, ""
+        self._key, self._longest = key, ""
         self.answer, self.meaning = answer, meaning
         if kind:
             self.setProperty("kind", kind)
@@ -38,11 +39,19 @@ class AnswerButton(QPushButton):
         self.setToolTip(plain_tip(f"{self.answer} ({self._key}): {self.meaning}. {tip}".strip()))
         self.update()
 
+    def need_room(self, longest: str) -> None:
+        """Have room for an answer as long as this one, so far as `MOST` allows it."""
+        self._longest = visible(longest)
+        self.updateGeometry()
+
     def sizeHint(self) -> QSize:
-        return QSize(theme.text_px(USUAL), self._height())
+        return self.minimumSizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(theme.text_px(LEAST), self._height())
+        words = QFontMetrics(self._bold()).horizontalAdvance(self._longest)
+        around = theme.text_px(KEY) + 3 * theme.text_px(BESIDE) + 1
+        wide = min(max(words + around, theme.text_px(LEAST)), theme.text_px(MOST))
+        return QSize(wide, self._height())
 
     def heightForWidth(self, _width: int) -> int:
         """The height of both lines, which is that of every width."""

@@ -82,6 +82,8 @@ class SuspectCard(Card):
         self.new_class.clear()
         for number in [] if triage is None else sorted(set(triage.stored.labels.tolist())):
             self.new_class.addItem(self._session.class_name(number), number)
+        names = [self.new_class.itemText(at) for at in range(self.new_class.count())]
+        self.answers[RELABEL].need_room(f"Relabel to {max(names, key=len, default='')}")
 
     def draw(self) -> None:
         """Draw the current suspect, or that nothing is listed."""

@@ -15,6 +15,7 @@ COLOUR = "#0072B2"
 LEFT, RIGHT, TOP, BOTTOM, TICK = 36, 8, 8, 30, 14  # px around the axes, and of the line of numbers below them
 TALL, DOT, BAND = 110, 2.2, 45  # px; px; of 255, opacity of the interval
 MOST_DOTS = 40  # answers; more of them are a line
+LEAST_SPAN = 20  # answers that the axis has room for at least, where so many are suspect
 SHARES = (0.0, 0.5, 1.0)
 
 
@@ -52,11 +53,16 @@ class PrecisionPlot(PaintedPlot):
             f"95% interval {low} to {high}."
         )
 
+    @property
+    def span(self) -> int:
+        """Answers at the right end of the axis: twice those so far, so that a few of many suspects are a curve, too."""
+        return max(1, len(self._path), min(self._suspects, max(LEAST_SPAN, 2 * len(self._path))))
+
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw axes, interval and line."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
-        most = max(self._suspects, len(self._path), 1)
+        most = self.span
         self._paint_axes(painter, area, box, tokens, most)
 
         def at(one: Precision, share: float) -> QPointF:
