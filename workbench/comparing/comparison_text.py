@@ -26,6 +26,11 @@ def at_title(at: At) -> str:
     return f"{at} epoch of each run" if isinstance(at, str) else f"epoch {at}"
 
 
+def seed_title(seed: int, fold: int) -> str:
+    """ "seed 0", "seed 0, fold 2"."""
+    return f"seed {seed}, fold {fold}" if fold else f"seed {seed}"
+
+
 def number(value: float | None, metric: str, signed: bool = False) -> str:
     """A value of the metric, shares in percent with two decimals; a dash for none."""
     if value is None or not isfinite(value):

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from workbench.comparing.baseline import BaselineRow
-from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
+from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds, seed_title
 from workbench.comparing.forest import forest_of
 from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
@@ -103,7 +103,7 @@ class DifferencePanel(QWidget):
         self.notes.setText(" ".join(comparison.notes))
         self.results.show()
         unit = 100 if is_share(comparison.metric) else 1
-        rows = [(_seed(seed.seed, seed.fold), _scaled(seed.over_queries, unit)) for seed in comparison.seeds]
+        rows = [(seed_title(seed.seed, seed.fold), _scaled(seed.over_queries, unit)) for seed in comparison.seeds]
         rows.append((f"all seeds, n = {comparison.over_seeds.n}", _scaled(comparison.over_seeds, unit)))
         percent = ", percentage points" if unit == 100 else ""
         title = f"{metric_name(comparison.metric)}: other minus baseline{percent}, with 95% intervals"
@@ -118,7 +118,7 @@ class DifferencePanel(QWidget):
         head = ["Seed (runs)", f"Baseline{unit}", f"Other{unit}", difference, "95% interval", "n"]
         rows = [
             [
-                f"{_seed(seed.seed, seed.fold)} ({seed.first_run}, {seed.second_run})",
+                f"{seed_title(seed.seed, seed.fold)} ({seed.first_run}, {seed.second_run})",
                 number(seed.first, metric),
                 number(seed.second, metric),
                 number(seed.over_queries.mean, metric, signed=True),
@@ -143,10 +143,6 @@ class DifferencePanel(QWidget):
     def _swap(self) -> None:
         self._model.swap()
         self.chosen.emit()
-
-
-def _seed(seed: int, fold: int) -> str:
-    return f"seed {seed}, fold {fold}" if fold else f"seed {seed}"
 
 
 def _scaled(interval: Interval, unit: int) -> Interval:

@@ -1,5 +1,6 @@
 """Queries that are better or worse in the other group, as points and as a table; a row opens its query on Retrieval."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,16 +8,20 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
-from workbench.comparing.comparison_text import number, queries_told
+from workbench.comparing.comparison_text import number, queries_told, seed_title
+from workbench.comparing.overlap import PairOfRuns
 from workbench.comparing.pairing import Comparison
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.compare.model import Named
 from workbench.ui.pages.compare.open_buttons import OpenButtons
+from workbench.ui.pages.compare.query_neighbours import NOT_KEPT, AskedQuery, QueryNeighbours
 from workbench.ui.pages.compare.query_plot import QueryPlot
 from workbench.ui.pages.compare.tables import fit_columns, table_view
+from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.scrolled import Scrolled
 
 THUMBNAIL, AHEAD = 36, 40  # px of a picture; rows before and after a visible one whose pictures are loaded, too
 PLACE = "compared queries"
@@ -93,9 +98,10 @@ class QueryDifferences(QWidget):
 
     opened = Signal(int, object)
 
-    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._named: Named = {}
+        self._paired: dict[tuple[int, int], PairOfRuns] = {}  # by both runs
         self._same: np.ndarray | None = None  # queries of the clicked point
         self.model = QueryRows(loader, self)
         self.kind = QComboBox()
@@ -105,7 +111,9 @@ class QueryDifferences(QWidget):
         self.table = table_view(self.model, "Queries with their difference")
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
-        self.table.setToolTip("Double-click shows the query in a run of the other group")
+        self.table.setToolTip(
+            "A click shows its neighbours in both groups below; a double-click opens it in a run of the other group"
+        )
         self.hint = label("", "muted", wrap=True)
         self.openers = OpenButtons(self.table)
         self.plot = QueryPlot()
@@ -120,16 +128,23 @@ class QueryDifferences(QWidget):
             self.sides.addWidget(side)
             self.sides.setStretchFactor(self.sides.count() - 1, share)
         head = in_row(self.kind, (self.openers, 1))
-        in_column(head, self.count, self.hint, (self.sides, 1), 0, on=self, margins=8)
+        self.near = QueryNeighbours(session, loader)
+        inside = QWidget()
+        in_column(head, self.count, self.hint, (self.sides, 1), self.near, 0, on=inside, margins=8)
+        in_column((Scrolled(inside), 1), on=self)
         self.plot.picked.connect(self._choose)
         self.table.selectionModel().currentChanged.connect(self._ring)
         self.kind.currentTextChanged.connect(self._filter)
         self.openers.asked.connect(self._open)
+        self.near.opened.connect(self.opened)
         self.show_comparison(None, {}, "")
 
-    def show_comparison(self, comparison: Comparison | None, named: Named, hint: str) -> None:
-        """Show other queries, or `hint` if there are none."""
+    def show_comparison(
+        self, comparison: Comparison | None, named: Named, hint: str, paired: Sequence[PairOfRuns] = ()
+    ) -> None:
+        """Show other queries, or `hint` if there are none; `paired` has the runs whose neighbours are stored."""
         self._named = named
+        self._paired = {(pair.first_run, pair.second_run): pair for pair in paired}
         self._forget_point()
         self.model.show_comparison(comparison, named, self.kind.currentText())
         self.count.setVisible(comparison is not None)
@@ -144,6 +159,7 @@ class QueryDifferences(QWidget):
         self.kind.setEnabled(not hint)
         fit_columns(self.table)
         self.openers.check()
+        self._show_near(None)
 
     def _filter(self) -> None:
         self.model.show_comparison(self.model.comparison, self._named, self.kind.currentText(), self._same)
@@ -172,7 +188,25 @@ class QueryDifferences(QWidget):
         self.table.setCurrentIndex(self.model.index(self.model.rows.index(query), 0))
 
     def _ring(self) -> None:
-        self.plot.ring(self.model.row(self.table.currentIndex().row()))
+        row = self.model.row(self.table.currentIndex().row())
+        self.plot.ring(row)
+        self._show_near(row)
+
+    def _show_near(self, row: int | None) -> None:
+        """Show the neighbours of the query in this row of the comparison, in the first two runs that have it."""
+        comparison = self.model.comparison
+        if row is None or comparison is None or comparison.queries is None:
+            self.near.show_query(None)
+            return
+        sample_id = int(comparison.queries.sample_ids[row])
+        runs = comparison.queries.paired[int(comparison.queries.seen[row])]
+        pair = self._paired.get(runs)
+        if pair is None:
+            self.near.show_query(None, why=NOT_KEPT)
+            return
+        seeds = {(seed.first_run, seed.second_run): seed_title(seed.seed, seed.fold) for seed in comparison.seeds}
+        asked = AskedQuery(sample_id, pair, seeds[runs], (comparison.first.title, comparison.second.title))
+        self.near.show_query(asked, self._named.get(sample_id, ("", str(sample_id))))
 
     def _open(self, side: int) -> None:
         row, comparison = self.model.row(self.table.currentIndex().row()), self.model.comparison

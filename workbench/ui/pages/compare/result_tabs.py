@@ -36,7 +36,7 @@ class ResultTabs(QTabWidget):
         yield
         self.difference = DifferencePanel(self._model)
         yield
-        self.queries, self.neighbours = QueryDifferences(loader), NeighbourPanel(session, loader)
+        self.queries, self.neighbours = QueryDifferences(session, loader), NeighbourPanel(session, loader)
         yield
         self.cost = CostPanel()
         yield
@@ -98,7 +98,8 @@ class ResultTabs(QTabWidget):
         pair = self._model.pair
         assert pair is not None
         self.difference.show_comparison(pair.comparison)
-        self.queries.show_comparison(pair.comparison, pair.named, self._model.queries_hint)
+        hint, paired = self._model.queries_hint, self._model.paired_runs()
+        self.queries.show_comparison(pair.comparison, pair.named, hint, paired)
         if pair.comparison.seeds:
             self._stale.add(self.neighbours)
         else:

@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from workbench.ui.pages.retrieval.neighbours.neighbour_card import SIDE, NeighbourCard
 from workbench.ui.widgets.flow import FilledFlow
+from workbench.ui.widgets.neighbour_card import SIDE, NeighbourCard
 from workbench.ui.widgets.one_stop import OneStop, in_line
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour

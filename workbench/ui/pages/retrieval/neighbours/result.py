@@ -9,7 +9,6 @@ from workbench.numerals import percentage
 from workbench.results.explanations import Standing
 from workbench.ui.pages.retrieval.neighbours.card_grid import CardArea, CardGrid
 from workbench.ui.pages.retrieval.neighbours.missed_row import MissedRow
-from workbench.ui.pages.retrieval.neighbours.neighbour_card import NeighbourCard
 from workbench.ui.pages.retrieval.neighbours.other_grid import OtherGrid, first_hit
 from workbench.ui.pages.retrieval.neighbours.rank_strip import RankStrip
 from workbench.ui.style import theme
@@ -19,6 +18,7 @@ from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.neighbour_card import NeighbourCard
 from workbench.ui.widgets.pictures import PictureLoader, as_image
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Neighbour, Query

@@ -11,15 +11,23 @@ from workbench.workspace.rows import Neighbour
 
 SIDE, FRAME = 112, 3  # px; of a picture where its card has the width of its hint
 LEAST = 76  # px, minimum width
+MAKES_QUERY = "Click to make it the query."
 NO_PICTURE = "No image"  # the tooltip says why
 VERDICTS = {True: ("✓", "right", "right"), False: ("✗", "wrong", "wrong"), None: ("", "unknown", "border")}
 
 
 class NeighbourCard(QAbstractButton):
-    """A button whose click (or Enter) makes the neighbour the query. Cards are reused for the next query."""
+    """A button of one neighbour, pressed by a click or Enter. Cards are reused for the next query.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Args:
+        side: px of its picture where it has the width of its hint. One below `LEAST` has one line of words and this
+            width: tick or cross, and the class.
+        does: what a click does, for the tooltip.
+    """
+
+    def __init__(self, parent: QWidget | None = None, side: int = SIDE, does: str = MAKES_QUERY) -> None:
         super().__init__(parent)
+        self._side, self._does = side, does
         self.neighbour: Neighbour | None = None
         self._judged = True
         self._pixmap: QPixmap | None = None
@@ -42,15 +50,22 @@ class NeighbourCard(QAbstractButton):
     def _tell(self) -> None:
         """The tooltip: what is shown, and why a picture is missing."""
         if self.neighbour is not None:
-            words = f"Rank {self.neighbour.rank}: {self.neighbour.class_name}. Click to make it the query."
+            near = f", {self.said}" if self._is_small else ""
+            words = f"Rank {self.neighbour.rank}: {self.neighbour.class_name}{near}. {self._does}"
             self.setToolTip(plain_tip(f"{words}\n{self.absent}".strip()))
 
     def sizeHint(self) -> QSize:
-        return self._of_width(SIDE + 2 * FRAME)
+        return self._of_width(self._side + 2 * FRAME)
+
+    @property
+    def _is_small(self) -> bool:
+        return self._side < LEAST
 
     def minimumSizeHint(self) -> QSize:
+        if self._is_small:
+            return self.sizeHint()
         words = self.fontMetrics().horizontalAdvance(f"{self.said}  {self.neighbour.rank}" if self.neighbour else "")
-        return self._of_width(min(SIDE + 2 * FRAME, max(LEAST, words)))
+        return self._of_width(min(self._side + 2 * FRAME, max(LEAST, words)))
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -59,7 +74,8 @@ class NeighbourCard(QAbstractButton):
         return self._of_width(width).height()
 
     def _of_width(self, width: int) -> QSize:
-        return QSize(width, width + 2 * self.fontMetrics().height() + 6)
+        lines = 1 if self._is_small else 2
+        return QSize(width, width + lines * self.fontMetrics().height() + 6)
 
     @property
     def square(self) -> QRect:
@@ -124,9 +140,23 @@ class NeighbourCard(QAbstractButton):
         line, metrics = self.fontMetrics().height(), self.fontMetrics()
         first, second = QRect(0, top, self.width(), line), QRect(0, top + line, self.width(), line)
         painter.setPen(ink if sign else QColor(tokens.text))
+        if self._is_small:
+            left = metrics.horizontalAdvance(f"{sign} ") if sign else 0
+            painter.drawText(first, int(Qt.AlignmentFlag.AlignLeft), sign)
+            painter.setFont(theme.caption_font(self.font()))
+            self._paint_name(painter, first.adjusted(left, 0, 0, 0), Qt.TextElideMode.ElideRight, tokens)
+            return
+        self._paint_numbers(painter, first, tokens)
+        self._paint_name(painter, second, Qt.TextElideMode.ElideMiddle, tokens)
+
+    def _paint_name(self, painter: QPainter, place: QRect, mode: Qt.TextElideMode, tokens: theme.Tokens) -> None:
+        assert self.neighbour is not None
+        painter.setPen(QColor(tokens.text))
+        name = painter.fontMetrics().elidedText(self.neighbour.class_name, mode, place.width())
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), name)
+
+    def _paint_numbers(self, painter: QPainter, first: QRect, tokens: theme.Tokens) -> None:
+        assert self.neighbour is not None
         painter.drawText(first, int(Qt.AlignmentFlag.AlignLeft), self.said)
         painter.setPen(QColor(tokens.muted))
         painter.drawText(first, int(Qt.AlignmentFlag.AlignRight), str(self.neighbour.rank))
-        painter.setPen(QColor(tokens.text))
-        name = metrics.elidedText(self.neighbour.class_name, Qt.TextElideMode.ElideMiddle, self.width())
-        painter.drawText(second, int(Qt.AlignmentFlag.AlignLeft), name)
