@@ -24,6 +24,7 @@ CONFIDENT_TRAIN, CONFIDENT_TEST = 0.99, 0.2  # accuracy on training images, and 
 PREFIX = "geometry/"
 
 OK, NOTE, BAD = "ok", "note", "bad"
+DEAD_ONES = "dead dimensions"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +46,7 @@ class Alarm:
     level: str  # OK, NOTE or BAD
     title: str
     words: str
+    about: str = ""  # DEAD_ONES where the window can show what it is about
 
 
 def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST) -> Look:
@@ -65,9 +67,7 @@ def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST) -> Look:
     numbers = {
         "spectral_rank": _rank(values),
         "dimensions": float(vectors.shape[1]),
-        "dead_dimensions": float((variances < DEAD * variances.mean()).sum())
-        if variances.any()
-        else float(len(values)),
+        "dead_dimensions": float(len(dead_dimensions(variances))),
         "mean_norm": float(norms.mean()),
         "norm_spread": float(norms.std() / norms.mean()) if norms.any() else float("nan"),
         "overlap": float(np.minimum(positives, negatives).sum()),
@@ -120,6 +120,16 @@ def falling_classes(scores: np.ndarray) -> np.ndarray:
     mean_gain = np.nanmean(scores[-1, known]) - np.nanmean(scores[int(np.nanargmax(scores[:-1, known].mean(1))), known])
     falls = np.flatnonzero((drop < -0.02) & (drop < min(0.0, mean_gain)))
     return np.asarray(falls[np.argsort(drop[falls])])
+
+
+def dead_dimensions(variances: np.ndarray) -> np.ndarray:
+    """Numbers [k] int64, from 0, of the dimensions that are dead: all of them where no dimension varies.
+
+    Args:
+        variances: [d] of each dimension.
+    """
+    limit = DEAD * variances.mean() if len(variances) else 0.0
+    return np.flatnonzero((variances < limit) | (limit == 0))
 
 
 def thinned(labels: np.ndarray, most: int) -> np.ndarray:
@@ -189,7 +199,8 @@ def _dead(numbers: Mapping[str, float]) -> Alarm:
     if not dead:
         return Alarm(OK, "No dead dimension", f"Each of {of_all} varies with at least 1/1000 of the mean variance.")
     level = BAD if dead > of_all / 2 else NOTE
-    return Alarm(level, f"{dead} of {of_all} dimensions are dead", "Their variance is under 1/1000 of the mean.")
+    title, words = f"{dead} of {of_all} dimensions are dead", "Their variance is under 1/1000 of the mean."
+    return Alarm(level, title, words, DEAD_ONES)
 
 
 def _parting(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> Alarm:

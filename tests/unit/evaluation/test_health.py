@@ -8,7 +8,7 @@ from scipy.stats import entropy
 from tests.ui.small_run import blobs
 from workbench.evaluation import health
 from workbench.evaluation.geometry import alignment_uniformity, effective_rank
-from workbench.evaluation.health import BAD, NOTE, OK, alarms, falling_classes, look
+from workbench.evaluation.health import BAD, DEAD_ONES, NOTE, OK, alarms, dead_dimensions, falling_classes, look
 
 LABELS = np.repeat(np.arange(6), 15)
 
@@ -82,6 +82,19 @@ def test_dead_dimensions_are_counted():
     assert levels(vectors)["2 of 10 dimensions are dead"] == NOTE
     vectors[:, :6] = 1
     assert levels(vectors)["7 of 10 dimensions are dead"] == BAD
+
+
+def test_dead_dimensions_are_named_and_only_their_alarm_offers_to_show_them():
+    vectors = healthy()
+    vectors[:, 3] = 0.5
+    vectors[:, 7] *= 1e-3
+    seen = look(vectors, LABELS)
+    assert dead_dimensions(seen.variances).tolist() == [3, 7]
+    assert seen.numbers["dead_dimensions"] == 2
+    assert [alarm.about for alarm in alarms(seen.numbers)] == ["", DEAD_ONES, "", ""]
+    assert {alarm.about for alarm in alarms(look(healthy(), LABELS).numbers)} == {""}
+    assert dead_dimensions(np.zeros(3)).tolist() == [0, 1, 2]
+    assert dead_dimensions(np.empty(0)).tolist() == []
 
 
 def test_random_embeddings_do_not_part():

@@ -3,25 +3,28 @@
 import math
 
 import numpy as np
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
-from workbench.evaluation.health import OK, Alarm
+from workbench.evaluation.health import DEAD_ONES, OK, Alarm
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.geometry_watch import Watched, watch
 from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Line, LinesPlot, RidgePlot
 from workbench.ui.pages.train.geometry_tiles import GeometryTiles
+from workbench.ui.pages.train.variance_plot import VariancePlot
 from workbench.ui.plots.painted_plot import PaintedPlot
 from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task
 from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label, restyle
 
 NOTHING_YET = "No evaluation yet: the geometry of the embeddings is shown from the first one on."
+SHOW, HIDE = "Show them", "Show the spectrum"
 READ_AFTER = 400  # ms after the last news
 IN_ROW = 4  # alarms
 TALL_PX = 200  # at least, of the pictures with a row for each epoch or class
@@ -30,7 +33,12 @@ MARKS = {"ok": "✓", "note": "⚠", "bad": "✗"}
 
 
 class AlarmCard(QFrame):
-    """One alarm: a mark, a title and a sentence."""
+    """One alarm: a mark, a title and a sentence; for dead dimensions also a button that shows them.
+
+    `asked` (whether they are to be shown): the button was pressed.
+    """
+
+    asked = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,13 +49,26 @@ class AlarmCard(QFrame):
         column.setSpacing(0)
         column.addWidget(self.title)
         column.addWidget(self.words)
+        self.show_them = button(SHOW, kind="segment")
+        self.show_them.setCheckable(True)
+        self.show_them.setToolTip("The variance of each dimension in place of the spectrum, and which of them are dead")
+        self.show_them.toggled.connect(self._toggled)
+        column.addWidget(self.show_them, 0, Qt.AlignmentFlag.AlignLeft)
+        self.show_them.hide()
 
     def show_alarm(self, alarm: Alarm) -> None:
         """Show another alarm, in the colour of its level."""
+        self.show_them.setVisible(alarm.about == DEAD_ONES)
+        if alarm.about != DEAD_ONES:
+            self.show_them.setChecked(False)
         self.title.setText(f"{MARKS[alarm.level]} {alarm.title}")
         self.title.setProperty("role", "strong" if alarm.level == OK else f"strong {ROLES[alarm.level]}")
         self.words.setText(alarm.words)
         restyle(self.title)
+
+    def _toggled(self, shown: bool) -> None:
+        self.show_them.setText(HIDE if shown else SHOW)
+        self.asked.emit(shown)
 
 
 class GeometryPanel(QStackedWidget):
@@ -74,16 +95,20 @@ class GeometryPanel(QStackedWidget):
         self.cards = [AlarmCard() for _ in range(2 * IN_ROW)]
         self.rank = LinesPlot("Effective rank", "epoch")
         self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
+        self.variances, self.second = VariancePlot(), QStackedWidget()  # the second picture is one of both
+        for lines in (self.spectrum, self.variances):
+            self.second.addWidget(lines)
         self.spread = LinesPlot("Uniformity, alignment", "uniformity, ← better", "alignment ↓")
         self.ridge, self.classes = RidgePlot(), ClassesPlot()
         self.ridge.picture.need_height(TALL_PX)
-        self.plots: tuple[PaintedPlot, ...] = (self.rank, self.spectrum, self.spread, self.ridge, self.classes)
+        curves = (self.rank, self.spectrum, self.variances, self.spread)
+        self.plots: tuple[PaintedPlot, ...] = (*curves, self.ridge, self.classes)
         self._card_rows = [in_row(spacing=8) for _ in range(2)]
         self._lay_out_cards(len(self.cards))
         grid = QGridLayout()
         grid.setSpacing(8)
-        for at, lines in enumerate((self.rank, self.spectrum, self.spread)):
-            grid.addWidget(lines, 0, 2 * at, 1, 2)
+        for at, part in enumerate((self.rank, self.second, self.spread)):
+            grid.addWidget(part, 0, 2 * at, 1, 2)
         grid.addWidget(self.ridge, 1, 0, 1, 3)
         grid.addWidget(self.classes, 1, 3, 1, 3)
         grid.setRowStretch(0, 2)
@@ -102,6 +127,8 @@ class GeometryPanel(QStackedWidget):
         self.addWidget(area)
         for plot in self.plots:
             plot.failed.connect(self.session.notify)
+        for card in self.cards:
+            card.asked.connect(self._show_dead)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -175,6 +202,7 @@ class GeometryPanel(QStackedWidget):
                  watched.looks[look].spectrum, colour)
             for look, colour in dict(shown).items()
         ])  # fmt: skip
+        self.variances.show_variances(watched.looks[at].variances)
         uniform = np.array([seen["pairs_uniformity"] for seen in looks])
         align = np.array([seen["pairs_alignment"] for seen in looks])
         self.spread.show_lines([
@@ -189,6 +217,9 @@ class GeometryPanel(QStackedWidget):
         names = self._class_names(watched)
         falling = {names[column] for column in watched.falling.tolist()}
         self.classes.show_classes(watched.epochs, names, watched.of_classes, falling, watched.epochs[at])
+
+    def _show_dead(self, shown: bool) -> None:
+        self.second.setCurrentWidget(self.variances if shown else self.spectrum)
 
     def _draw_alarms(self, watched: Watched, at: int) -> None:
         names, alarms = self._class_names(watched), watched.alarms(at)

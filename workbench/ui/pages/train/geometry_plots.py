@@ -35,6 +35,7 @@ class Line:
     colour: str
     dots: bool = False
     first: str = ""  # words beside its first point
+    joined: bool = True  # False: the dots alone
 
 
 class LinesPlot(PaintedPlot):
@@ -104,7 +105,8 @@ class LinesPlot(PaintedPlot):
             points = [QPointF(x, y) for x, y in zip(across, down, strict=True) if math.isfinite(y)]
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(theme.drawn(line.colour, tokens)), 1.6))
-            painter.drawPolyline(QPolygonF(points))
+            if line.joined:
+                painter.drawPolyline(QPolygonF(points))
             if line.dots:
                 painter.setBrush(QColor(theme.drawn(line.colour, tokens)))
                 for point in points:
