@@ -101,6 +101,7 @@ class Photographer:
                     tabs.setCurrentIndex(index)
                     self.wait(lambda: self.settled(name))
                     self.measure(tabs.widget(index))
+                    self.choose_query(tabs.widget(index))
                     self.wait(lambda: self.settled(name))
                     self.take(f"{name}-{file_name(tabs.tabText(index))}")
             if tabs.count():
@@ -114,6 +115,14 @@ class Photographer:
         for button in tab.findChildren(QPushButton):
             if button.text() == "Measure" and button.isVisible():
                 button.click()
+
+    @staticmethod
+    def choose_query(tab: "QWidget") -> None:
+        """Choose the first of the compared queries: its neighbours in both groups are shown then."""
+        from workbench.ui.pages.compare.queries import QueryDifferences
+
+        if isinstance(tab, QueryDifferences):
+            tab.table.setCurrentIndex(tab.model.index(0, 0))
 
     def similarities(self) -> None:
         """The Retrieval page with its histograms and a range of them."""
