@@ -103,3 +103,13 @@ def test_presets_say_their_loss_and_whether_their_data_is_found(qtbot):
     assert chooser.itemData(mnist, ASIDE_ROLE) == "data not found"
     chooser.show_found({"mnist": ["/data/mnist"]})
     assert chooser.itemData(mnist, ASIDE_ROLE) == "data found"
+
+
+@pytest.mark.parametrize("title", ["Triplet", "Contrastive"])
+def test_return_takes_the_loss_whose_title_was_typed(losses, title):
+    """Not one before it whose group, or longer title, has the words, too."""
+    popup = opened(losses)
+    QTest.keyClicks(popup.line, title.lower())
+    assert len(lines(popup)) > 2, "the words of this case stand in several entries"
+    QTest.keyClick(popup.line, Qt.Key.Key_Return)
+    assert losses.currentText() == title

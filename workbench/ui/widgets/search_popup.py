@@ -49,9 +49,12 @@ class SearchPopup(QFrame):
         self.line.setFocus()
 
     def search(self, typed: str) -> None:
-        """List the entries whose title, group or other search text contains every word of `typed`."""
+        """List the entries whose title, group or other search text contains every word of `typed`.
+
+        Return picks the one whose title fits best, the first of several; without words the one of the box.
+        """
         self.list.clear()
-        words, last = typed.casefold().split(), ""
+        words, last, best = typed.casefold().split(), "", 0
         for row in range(self._box.count()):
             title, group = self._box.itemText(row), self._box.itemData(row, GROUP_ROLE) or ""
             said = [self._box.itemData(row, role) or "" for role in (NOTE_ROLE, ASIDE_ROLE, FORMULA_ROLE)]
@@ -67,8 +70,10 @@ class SearchPopup(QFrame):
             item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, (title, *said))))
             item.setToolTip(rich(said[2]) if said[2] else plain_tip(said[0]))
             self.list.addItem(item)
-            if row == self._box.currentIndex() or (words and self.list.currentRow() < 0):
+            fits = _fit(title, words) if words else int(row == self._box.currentIndex())
+            if fits > best:
                 self.list.setCurrentItem(item)
+                best = fits
 
     def _add_group(self, group: str) -> None:
         item, font = QListWidgetItem(group), QFont(self.font())
@@ -96,3 +101,9 @@ class SearchPopup(QFrame):
             self.close()
             self._box.setCurrentIndex(row)
             self._box.activated.emit(row)
+
+
+def _fit(title: str, words: list[str]) -> int:
+    """How well a title fits what was typed, of an entry that has all words: 1 where they are in other text."""
+    said, typed = title.casefold(), " ".join(words)
+    return 1 + all(word in said for word in words) + said.startswith(typed) + (said == typed)
