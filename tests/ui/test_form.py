@@ -298,3 +298,11 @@ def test_letters_after_a_pause_begin_another_word():
     assert word.row(titles, 2) == 3
     word.add("x", 1000, 400)
     assert word.row(titles, 3) is None
+
+
+def test_a_row_that_is_taken_away_in_the_turn_in_which_it_came_does_not_become_a_window(form, fields):
+    form.set_fields({**fields, "late": fields["margin"]})
+    row = form.row("late")
+    form.set_fields(fields)
+    QApplication.sendPostedEvents(None, QEvent.Type.MetaCall.value)  # with which Qt shows what a layout was given
+    assert not row.isVisible()

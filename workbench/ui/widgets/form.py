@@ -94,6 +94,7 @@ class ParamsForm(QWidget):
                 if name in self._above:
                     self._above[name].setParent(self)  # outlives its row
                 for gone in (row, row.trouble):
+                    gone.hide()  # else Qt shows a row of this turn as a window of its own
                     gone.setParent(None)
                     gone.deleteLater()
         self._rows = {name: kept.get(name) or self._new_row(name, field) for name, field in fields.items()}
