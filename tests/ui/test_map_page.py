@@ -34,6 +34,14 @@ def test_colourings(page):
     assert grouped(page.canvas.data, "ap").counts.sum() == 40
 
 
+def test_the_title_of_a_colouring_is_whole_or_ends_in_an_ellipsis(page):
+    page.colouring.setCurrentIndex(page.colouring.findText("Neighbourhood kept"))
+    page.colouring.resize(110, page.colouring.height())
+    assert page.colouring.written().endswith("…")
+    page.colouring.resize(400, page.colouring.height())
+    assert page.colouring.written() == "Neighbourhood kept"
+
+
 @pytest.mark.qt_log_ignore("does not support", extend=True)  # of Qt's offscreen platform, at a menu
 def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, qtbot, monkeypatch):
     def proposed(_parent, _title, name, _kinds):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
 
 from workbench.progress import Progress
 from workbench.ui.pages.map.actions import MapActions
@@ -39,6 +39,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.evaluation_hint import EvaluationHint
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -132,8 +133,7 @@ class MapPage(QStackedWidget):
     def _map_card(self) -> QWidget:
         """The row of tools, and below it the maps and their caption."""
         self.settings = MapSettings(self)
-        self.colouring = chooser(COLOURINGS, "Colour of the points")
-        self.colouring.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.colouring = chooser(COLOURINGS, "Colour of the points", box=ElidedBox())
         self.colouring.setMinimumContentsLength(6)
         self.locating = LocateStrip(self.session, shared_loader(self.session))
         tools = ToolRow(self.commands.of_row)

@@ -182,9 +182,9 @@ class MapSettings(QObject):
         self._rows.setRowVisible(self.perplexity, method == "tsne")
 
 
-def chooser(words: dict[str, str], name: str, tip: str = "") -> QComboBox:
-    """A combo box of named choices."""
-    box = QComboBox()
+def chooser(words: dict[str, str], name: str, tip: str = "", box: QComboBox | None = None) -> QComboBox:
+    """A combo box of named choices: an empty one, or a new one that has room for each of them."""
+    box = box or QComboBox()
     for key, word in words.items():
         box.addItem(word, key)
     box.setAccessibleName(name)
