@@ -85,6 +85,14 @@ def test_undo_says_what_it_takes_back(page, session):
     assert page.undo_stack.undoText() == "clearing the selection"
 
 
+def test_the_first_selection_of_a_run_is_undone_where_nothing_was_selected_before_it(page, session, workspace):
+    session.show_run(store_run(workspace, LABELS).run_id)
+    session.select(page.run.ids[:3])
+    assert page.undo_stack.undoText() == "selecting 3 images"
+    page.undo_stack.undo()
+    assert len(session.selection) == 0
+
+
 def test_hiding_is_undone_in_the_colouring_that_it_was_done_in(qtbot, page):
     click_row(qtbot, page.legend, 1)
     choose(page.colouring, "verdict")

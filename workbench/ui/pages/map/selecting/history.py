@@ -83,6 +83,8 @@ class MapHistory(QObject):
         self._model.select(self._session.selection, step=own and not self._replaying)
 
     def _run_changed(self) -> None:
+        if not len(self._session.selection):  # else it is cleared next
+            self._run = self._session.run_id
         if self._dataset() != self._data:
             self._data = self._dataset()
             self.stack.clear()
