@@ -12,7 +12,9 @@ from small_run import store_run
 
 from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, class_shapes, measure_classes
 from workbench.ui.pages.map import MapPage
-from workbench.ui.pages.map.class_table import ClassTableDialog
+from workbench.ui.pages.map.class_panel import SHOWN, ClassPanel
+from workbench.ui.pages.map.class_table import ClassRows, ClassTableDialog
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "raise")
@@ -176,3 +178,16 @@ def test_what_cannot_be_measured_is_said(qtbot, page, workspace, run):
     page.class_table.button.click()
     qtbot.waitUntil(lambda: "is missing" in page.class_table.dialog.words.text())
     assert not page.class_table.dialog.copy_button.isEnabled()
+
+
+def test_names_of_classes_share_the_room_of_the_classes_tab(qtbot):
+    """The longer heading of the nearest class takes none from the class itself."""
+    panel = ClassPanel(ClassRows(), button("Full table"))
+    qtbot.addWidget(panel)
+    panel.resize(280, 400)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    widths = {title: panel.view.columnWidth(TITLES.index(title)) for title in SHOWN}
+    assert sum(widths.values()) == panel.view.viewport().width()
+    heading = head_width(panel.view.horizontalHeader(), TITLES.index("Nearest class"))
+    assert widths["Nearest class"] == max(heading, (sum(widths.values()) - widths["Margin"] + 1) // 2)

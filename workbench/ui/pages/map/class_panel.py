@@ -54,14 +54,16 @@ class ClassPanel(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Show every heading and number in full; the names share the remaining width."""
+        """Show every heading and number in full; the two columns of names are equally wide where their headings fit."""
         header = self.view.horizontalHeader()
         least = {title: head_width(header, TITLES.index(title)) for title in SHOWN}
         least[MARGIN] = max(least[MARGIN], self.view.fontMetrics().horizontalAdvance(WIDEST) + 2 * SIDE)
-        spare = max(0, self.view.viewport().width() - sum(least.values()))
-        names = [title for title in SHOWN if title != MARGIN]
-        for title, width in least.items():
-            self.view.setColumnWidth(TITLES.index(title), width + (spare // len(names) if title in names else 0))
+        room = self.view.viewport().width() - least[MARGIN]
+        first, last = (title for title in SHOWN if title != MARGIN)
+        widths = least | {first: max(least[first], min(room // 2, room - least[last]))}
+        widths[last] = max(least[last], room - widths[first])
+        for title, width in widths.items():
+            self.view.setColumnWidth(TITLES.index(title), width)
 
     def _choose(self, index: QModelIndex) -> None:
         row = self._rows.row(index.row())
