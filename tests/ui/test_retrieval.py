@@ -276,6 +276,19 @@ def test_a_class_is_chosen_or_typed_and_nonsense_is_undone(qtbot, page, run):
     assert set(listed(page)) == set(run.ids[LABELS == 4].tolist())
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_part_of_a_name_chooses_the_only_class_that_has_it(qtbot, page, run):
+    classes = page.queries.classes
+    edit = classes.lineEdit()
+    edit.setFocus()
+    for typed, chosen in (("ss 04", "class 04"), ("class", "class 04")):
+        edit.selectAll()
+        qtbot.keyClicks(edit, typed)
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+        assert classes.currentText() == chosen
+    assert set(listed(page)) == set(run.ids[LABELS == 4].tolist())
+
+
 def test_filters_hold_in_the_next_evaluation(page, session, run, rest):
     choose(page.queries.classes, 2)
     session.show_evaluation(run.evaluations[0])

@@ -194,8 +194,13 @@ class QueryList(QWidget):
         self.browsing.choose_filters(label=self.browsing.listing.labels[position - 1] if position > 0 else None)
 
     def _take_typed_class(self) -> None:
-        """Choose the class that was typed; text that is not the name of a class changes nothing."""
-        typed = self.classes.findText(self.classes.currentText(), Qt.MatchFlag.MatchFixedString)
+        """Choose the class that was typed, or the only one with that text in its name; other text changes nothing."""
+        text = self.classes.currentText()
+        typed = self.classes.findText(text, Qt.MatchFlag.MatchFixedString)
+        if typed < 0:
+            part = text.casefold()
+            rows = [row for row in range(self.classes.count()) if part in self.classes.itemText(row).casefold()]
+            typed = rows[0] if len(rows) == 1 else -1
         if typed >= 0 and typed != self.classes.currentIndex():
             self.classes.setCurrentIndex(typed)
             self._choose_class(typed)
