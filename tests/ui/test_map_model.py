@@ -84,6 +84,8 @@ def test_isolating_goes_step_by_step_leaves_hidden_points_out_and_comes_back(mod
     assert model.isolate()
     assert model.request["only"] == IDS[4:8].tolist()
     assert model.path == ["All", "4 selected"]
+    assert model.isolate()
+    assert model.path == ["All", "4 selected"], "the same points again are no step"
     model.back_to(0)
     assert "only" not in model.request
 

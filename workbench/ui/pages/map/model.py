@@ -136,11 +136,16 @@ class MapModel:
         self._tell(Change.WANTED)
 
     def isolate(self) -> bool:
-        """Request a map of the selected points that are drawn. If there are none, change nothing and return False."""
+        """Request a map of the selected points that are drawn; again, it is no step.
+
+        If there are none, change nothing and return False.
+        """
         if self.map is None or not (chosen := self.map.ids[self.selected & self.visible]).size:
             return False
-        self.isolated = [*self.isolated, np.unique(chosen)]
-        self._tell(Change.WANTED)
+        wanted = np.unique(chosen)
+        if not self.isolated or not np.array_equal(wanted, self.isolated[-1]):
+            self.isolated = [*self.isolated, wanted]
+            self._tell(Change.WANTED)
         return True
 
     def back_to(self, step: int) -> None:
