@@ -15,12 +15,14 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
+from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
 from workbench.ui.pages.train.page import FINDINGS_PX, NEVER, NOT_YET, READ_AFTER
 from workbench.ui.pages.train.system import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
+from workbench.ui.state.commands import Commands
 from workbench.ui.state.in_parts import finish
 from workbench.ui.window.rail import Rail
 from workbench.ui.window.run_activity import RunActivity
@@ -122,6 +124,13 @@ def test_a_queued_run_says_why_it_cannot_be_paused(page, session, work):
     assert header.state.text() == "Queued: starts when the runs before it have ended"
     assert [each.toolTip() for each in (header.pause, header.stop, header.end)] == [IN_LINE, IN_LINE, ""]
     assert header.end.isEnabled()
+    actions = RunActions(session, Commands(session.preferences, page), page)
+    assert not actions.pause.isEnabled(), "nor by its key: it would hold up the queue when its turn comes"
+    work.say(Status("Training"))
+    session.show_run(None)
+    session.show_run(work.run_id)
+    assert header.pause.isEnabled()
+    assert actions.pause.isEnabled()
 
 
 def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, qtbot):

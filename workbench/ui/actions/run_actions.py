@@ -17,7 +17,7 @@ from workbench.ui.state.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible
 from workbench.ui.style.theme import RUN_COLOUR_NAMES, run_colour
-from workbench.ui.style.words import PAUSE, RESUME, STOP, counted
+from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, counted
 from workbench.ui.sweeps.actions import SweepActions
 
 LONGEST_NAME = 200  # letters
@@ -88,7 +88,7 @@ class RunActions(QObject):
         control = self._session.control(run.id) if run else None
         working, there = control is not None, run is not None
         in_trash = there and run is not None and run.trashed is not None
-        self.pause.setEnabled(control is not None and control.can_pause)
+        self.pause.setEnabled(run is not None and can_pause(run, control))
         self.pause.setText(RESUME if control is not None and control.paused else PAUSE)
         self.stop.setEnabled(working and run is not None and run.status != "queued")
         self.end.setEnabled(working)

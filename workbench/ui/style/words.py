@@ -45,6 +45,12 @@ def is_ending_now(control: Control) -> bool:
     return control.cancelled or control.kept or control.interrupted
 
 
+def can_pause(run: Run, control: Control | None) -> bool:
+    """Whether a run can be paused, or go on after a pause; not while it is queued, waits for an answer, or ends."""
+    steered = control is not None and control.can_pause and not is_ending_now(control)
+    return steered and run.status != "queued" and not run.problem
+
+
 def work_word(run: Run, control: Control | None) -> str:
     """What a run does, in a word or how it is being ended: "Running", "Stopping after this epoch", "Stopping now".
 

@@ -9,7 +9,17 @@ from workbench.config import IMPORTED
 from workbench.control import Control
 from workbench.ui.state.page_info import PAGES
 from workbench.ui.style.icons import icon
-from workbench.ui.style.words import PAUSE, RESUME, STATES, STOP, epoch_at_work, is_ending_now, where, work_word
+from workbench.ui.style.words import (
+    PAUSE,
+    RESUME,
+    STATES,
+    STOP,
+    can_pause,
+    epoch_at_work,
+    is_ending_now,
+    where,
+    work_word,
+)
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
 from workbench.workspace.rows import Run
@@ -109,9 +119,8 @@ class RunHeader(QWidget):
         if self.pause.text() != (wanted := RESUME if paused else PAUSE):
             self.pause.setText(wanted)
             self.pause.setIcon(icon("play" if paused else "pause"))
-        can_pause = control is not None and control.can_pause
         ends_now = control is not None and is_ending_now(control)
-        self.pause.setEnabled(can_pause and run.status != "queued" and not run.problem and not ends_now)
+        self.pause.setEnabled(can_pause(run, control))
         stopping = ends_now or (control is not None and control.stop_asked)
         self.stop.setText("Stopping…" if stopping else STOP)
         self.stop.setEnabled(steered and run.status != "queued" and not stopping)
@@ -121,7 +130,7 @@ class RunHeader(QWidget):
             waits = run.status == "queued" and not widget.isEnabled()
             widget.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
         self.resume.setVisible(can_resume)
-        if control is not None and not can_pause:
+        if control is not None and not control.can_pause:
             self.pause.setToolTip("A run at another place can be stopped and resumed, not paused.")
         self.resume.setToolTip("Resume from the last checkpoint")
         self.edit.setVisible(run.status == "failed")
