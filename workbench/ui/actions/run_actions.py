@@ -15,7 +15,7 @@ from workbench.ui.places.actions import PlaceActions
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
-from workbench.ui.state.undo import Reversible
+from workbench.ui.state.undo import Reversible, forget_runs
 from workbench.ui.style.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, counted
 from workbench.ui.sweeps.actions import SweepActions
@@ -77,6 +77,8 @@ class RunActions(QObject):
         session.runs_changed.connect(self.refresh)
         session.workspace_changed.connect(self.refresh)
         session.workspace_changed.connect(self.undo_stack.clear)
+        session.runs_changed.connect(self._forget_deleted)
+        self.undo_stack.indexChanged.connect(self._forget_deleted)
         session.run_trashed.connect(self._remember_trashed)
         session.ticks.chosen.connect(self._remember_ticked)
         session.ticks.changed.connect(self.refresh)
@@ -153,12 +155,15 @@ class RunActions(QObject):
         if run is not None:
             rename = self._session.workspace.rename
             again, back = (partial(self._change, rename, run_id, words) for words in (name, run.name))
-            self.undo_stack.push(Reversible(f"rename of “{run.name}”", again, back))
+            self.undo_stack.push(Reversible(f"rename of “{run.name}”", again, back, run=run_id))
 
     def _remember_trashed(self, run_id: int, name: str) -> None:
         again = partial(self._trash_again, run_id)
         back = partial(self.bring_back, run_id)
-        self.undo_stack.push(Reversible(f"move of “{name}” to the trash", again, back, done=True))
+        self.undo_stack.push(Reversible(f"move of “{name}” to the trash", again, back, done=True, run=run_id))
+
+    def _forget_deleted(self) -> None:
+        forget_runs(self.undo_stack, lambda run_id: self._session.run(run_id) is not None)
 
     def _remember_ticked(self, before: frozenset[int], after: frozenset[int]) -> None:
         count = len(before ^ after)

@@ -19,10 +19,19 @@ class Reversible(QUndoCommand):
         text: what was done, for the Undo command.
         again: does it; not called at first where it is `done` already.
         back: takes it back.
+        run: what it was done to; None for several. See `forget_runs`.
     """
 
-    def __init__(self, text: str, again: Callable[[], object], back: Callable[[], object], done: bool = False) -> None:
+    def __init__(
+        self,
+        text: str,
+        again: Callable[[], object],
+        back: Callable[[], object],
+        done: bool = False,
+        run: int | None = None,
+    ) -> None:
         super().__init__(text)
+        self.run = run
         self._again, self._back, self._done = again, back, done
 
     def redo(self) -> None:
@@ -34,6 +43,18 @@ class Reversible(QUndoCommand):
     def undo(self) -> None:
         """Take the action back by calling `back`."""
         self._back()
+
+
+def forget_runs(stack: QUndoStack, is_there: Callable[[int], bool]) -> None:
+    """Never offer to undo or redo what was done to a run that is gone."""
+    for number in range(stack.count()):
+        command = stack.command(number)
+        if isinstance(command, Reversible) and command.run is not None and not is_there(command.run):
+            command.setObsolete(True)
+    while stack.canUndo() and stack.command(stack.index() - 1).isObsolete():
+        stack.undo()  # which drops it and does nothing else
+    while stack.canRedo() and stack.command(stack.index()).isObsolete():
+        stack.redo()
 
 
 class UndoCommands(QObject):

@@ -1,0 +1,55 @@
+"""Undo of what was done to runs: a run that was deleted for ever takes its steps with it."""
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.actions.run_actions import RunActions
+from workbench.ui.state.commands import Commands
+
+
+@pytest.fixture
+def actions(qtbot, session):
+    window = QWidget()
+    qtbot.addWidget(window)
+    return RunActions(session, Commands(session.preferences, window), window)
+
+
+@pytest.fixture
+def runs(session, workspace, config):
+    made = [workspace.create_run(config), workspace.create_run(config)]
+    for run_id in made:
+        workspace.set_status(run_id, "done")
+    session.follower.look()
+    return made
+
+
+def test_what_was_done_to_a_deleted_run_is_not_offered_to_be_undone(session, workspace, actions, runs):
+    gone, kept = runs
+    stack = actions.undo_stack
+    actions.give_name(gone, "Other")
+    session.follower.look()
+    actions.give_name(kept, "Mine")
+    session.trash_run(gone)
+    session.follower.look()
+    assert stack.undoText().endswith("to the trash")
+    workspace.delete(gone)
+    session.follower.look()
+    assert stack.undoText() == "rename of “Counting”"
+    stack.undo()
+    session.follower.look()
+    assert session.run(kept).name == "Counting"
+    assert not stack.canUndo(), "the rename of the deleted run went with it"
+    assert session.run_id is None
+    stack.redo()
+    session.follower.look()
+    assert session.run(kept).name == "Mine"
+
+
+def test_what_was_undone_of_a_deleted_run_is_not_offered_to_be_redone(session, workspace, actions, runs):
+    actions.give_name(runs[0], "Other")
+    session.follower.look()
+    actions.undo_stack.undo()
+    workspace.trash(runs[0])
+    workspace.delete(runs[0])
+    session.follower.look()
+    assert not actions.undo_stack.canRedo()
