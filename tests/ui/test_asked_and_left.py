@@ -3,6 +3,8 @@
 Runs of two workspaces have the same numbers, and a workspace on a slow disk is shown some time after it was asked for.
 """
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
@@ -136,6 +138,21 @@ def test_the_question_how_to_end_a_run_goes_with_its_workspace(qtbot, counting_s
     qtbot.waitUntil(lambda: not session.busy)
     session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert ending.ask is None
+
+
+@pytest.mark.parametrize(("epochs", "can"), [(0, False), (3, True)])
+def test_the_question_says_whether_the_run_can_be_resumed(
+    qtbot, counting_session, window, config, monkeypatch, epochs, can
+):
+    session = counting_session
+    ending = Ending(session, window)
+    run_id = started(session, config)
+    of_session = session.run
+    monkeypatch.setattr(session, "run", lambda *asked: replace(of_session(*asked), epoch=epochs))
+    session.end_asked.emit(run_id)
+    assert ("the run can be resumed" in ending.ask.words.text()) == can
+    assert ("No epoch is finished yet" in ending.ask.words.text()) != can
+    ending.ask.reject()
 
 
 def test_seeds_can_be_added_in_another_workspace_where_the_plan_for_this_one_was_left(

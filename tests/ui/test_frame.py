@@ -739,7 +739,7 @@ def test_a_run_is_ended_by_one_question_wherever_it_is_asked(
     (line.click if place == "bottom bar" else window.run_actions.end.trigger)()
     assert session.run().status == "running", "nothing ends without an answer"
     said = window.ending.ask.words.text()
-    assert "keeps the finished epochs" in said
+    assert "stopping now keeps the curves" in said, "no epoch is finished"
     assert "Discarding moves the run to the trash" in said
     window.ending.ask.answers[answer].click()
     if answer == "keep":

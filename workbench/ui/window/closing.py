@@ -65,7 +65,8 @@ class Closing(QObject):
             "A run is training",
             f"{'A run' if run is None else f'“{run.name}”'} {works}",
             "Stopping after this epoch finishes the epoch first; stopping now keeps only the finished epochs. "
-            f"Either way the curves, evaluations and a checkpoint are kept, and the run can be resumed.{in_line}",
+            "Either way the curves and evaluations are kept, and a run with a finished epoch can be resumed."
+            f"{in_line}",
             {
                 "keep": button("Keep the window open"),
                 "now": button("Stop now", "x-circle"),

@@ -26,11 +26,11 @@ class Ending(QObject):
         name = f"run {run_id}" if run is None else f"“{run.name}”"
         away = run is not None and run.placement is not None and run.status == "queued"
         waits = away or run_id in self._session.queue.waiting
-        keeps = (
-            "A run removed from the queue stays in the list of runs, with its settings."
-            if waits
-            else "Stopping now keeps the finished epochs with their checkpoint and map; the run can be resumed."
-        )
+        keeps = "Stopping now keeps the finished epochs with their checkpoint and map; the run can be resumed."
+        if waits:
+            keeps = "A run removed from the queue stays in the list of runs, with its settings."
+        elif run is not None and run.epoch == 0:
+            keeps = "No epoch is finished yet: stopping now keeps the curves, but the run cannot be resumed."
         stop = "Remove from queue" if waits else STOP_NOW
         self.ask = Question(
             "End the run",
