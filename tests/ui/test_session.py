@@ -573,3 +573,19 @@ def test_a_run_trains_in_a_process_of_its_own_where_that_was_chosen(qtbot, tmp_p
     assert chosen_job(preferences, Spare(), None, 1, Control(), lambda event: None, False) == "thread"
     preferences.set_flag(OWN_PROCESS, True)
     assert chosen_job(preferences, Spare(), None, 1, Control(), lambda event: None, False) == "process"
+
+
+def test_a_shown_run_that_was_deleted_elsewhere_is_shown_no_longer(session, workspace, config, qtbot):
+    run_id = workspace.create_run(config)
+    workspace.set_status(run_id, "done")
+    session.show_run(run_id)
+    session.follower.look()
+    with Workspace(workspace.path) as other:
+        other.trash(run_id)
+        session.follower.look()
+        assert session.run_id == run_id, "in the trash it can still be looked at"
+        other.delete(run_id)
+    with qtbot.waitSignal(session.said) as said:
+        session.follower.look()
+    assert session.run_id is None
+    assert "deleted" in said.args[0]
