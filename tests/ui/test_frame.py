@@ -868,6 +868,8 @@ def test_a_dropped_config_is_offered_or_explained(window, session, tmp_path, con
     drop(window, bad)
     assert offered == [config]
     assert "nam: There is no such field." in window.message.what.text()
+    drop(window, good)
+    assert not window.message.isVisible(), "another file is open now"
 
 
 def test_the_start_cards_can_be_hidden_for_good(window, session, tmp_path, open_window):

@@ -328,6 +328,10 @@ def test_a_bad_config_file_is_one_sentence_and_nothing_is_lost(page, session, qt
         page.beside.open.click()
     assert "training.epochs: Must be 1 or more." in str(caught.args[0])
     assert page.draft.values == before
+    page.config.to_toml(path)
+    with qtbot.waitSignal(session.settled) as caught:  # the message about the file before goes
+        page.beside.open.click()
+    assert caught.args == [session.here()]
 
 
 def test_an_offered_config_is_shown(page, session):

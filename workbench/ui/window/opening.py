@@ -85,6 +85,7 @@ class Opening(QObject):
         except Problem as problem:
             self._session.notify(problem)
             return
+        self._session.settled.emit(self._session.here())  # what another file could not do
         if offering.holds_images(path):
             self._session.preferences.remember("data", path)
             self._session.data_chosen.emit()

@@ -32,10 +32,12 @@ class ConfigFiles:
         if not file_name:
             return None
         try:
-            return RunConfig.from_toml(file_name)
+            config = RunConfig.from_toml(file_name)
         except Problem as problem:
             self._session.notify(problem)
             return None
+        self._session.settled.emit(self._session.here())  # what another file could not do
+        return config
 
     def copy_command(self, config: RunConfig, preset: Preset | None) -> None:
         """Copy the command for a terminal; without a preset the config is written to the workspace."""
@@ -58,6 +60,7 @@ class ConfigFiles:
             problem = error if isinstance(error, Problem) else Problem(f"{path} cannot be written ({error.strerror}).")
             self._session.notify(problem)
             return False
+        self._session.settled.emit(self._session.here())
         return True
 
 
