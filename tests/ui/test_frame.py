@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from tests.ui.started import started
 from workbench.problem import Problem
+from workbench.ui.actions.run_actions import AT_WORK
 from workbench.ui.docks.inspector import NARROW
 from workbench.ui.models.run_list import FILTERS
 from workbench.ui.preferences import Preferences
@@ -749,6 +750,19 @@ def test_a_run_is_ended_by_one_question_wherever_it_is_asked(
     qtbot.waitUntil(lambda: not session.busy)
     assert session.workspace.run(run_id).status == ("stopped" if answer == "stop" else "cancelled")
     assert bool(session.workspace.run(run_id).trashed) == (answer == "discard")
+
+
+def test_delete_in_the_list_says_why_a_run_that_works_stays(qtbot, counting_session, open_window, config):
+    session = counting_session
+    window = open_window(session)
+    run_id = started(session, config)
+    qtbot.waitUntil(lambda: session.run().status == "running" and window.runs.list.currentIndex().isValid())
+    qtbot.keyClick(window.runs.list, Qt.Key.Key_Delete)
+    assert window.message.what.text() == AT_WORK == window.run_actions.trash.toolTip()
+    assert session.run(run_id).trashed is None
+    session.end_run(run_id)
+    qtbot.waitUntil(window.run_actions.trash.isEnabled)
+    assert window.run_actions.trash.toolTip() != AT_WORK
 
 
 def test_tags_and_note(qtbot, window, session, config, monkeypatch):

@@ -218,7 +218,7 @@ class RunsDock(Dock):
         elif key == Qt.Key.Key_Space and self.list.currentIndex().isValid():
             self.model.tick(self.list.currentIndex().row())
         elif key == Qt.Key.Key_Delete:
-            self._actions.trash.trigger()
+            self._actions.ask_trash()
         else:
             return False
         return True
