@@ -53,3 +53,22 @@ def test_what_was_undone_of_a_deleted_run_is_not_offered_to_be_redone(session, w
     workspace.delete(runs[0])
     session.follower.look()
     assert not actions.undo_stack.canRedo()
+
+
+@pytest.mark.parametrize("by_command", [True, False])
+def test_a_run_that_was_brought_back_is_not_offered_to_be_brought_back_again(session, actions, runs, by_command):
+    first, second = runs
+    actions.give_name(first, "Other")
+    for run_id in runs:
+        session.follower.look()
+        session.trash_run(run_id)
+    session.follower.look()
+    for run_id in (first, second):
+        session.show_run(run_id)
+        (actions.restore.trigger if by_command else lambda run_id=run_id: actions.undo_trash(run_id))()
+        session.follower.look()
+    assert [run.trashed for run in session.runs()] == [None, None]
+    assert actions.undo_stack.undoText().startswith("rename of")
+    actions.undo_stack.undo()
+    session.follower.look()
+    assert session.run(first).name == "Counting"

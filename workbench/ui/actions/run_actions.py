@@ -24,6 +24,10 @@ LONGEST_NAME = 200  # letters
 AT_WORK = "A run that works or is queued cannot be moved to the trash: end it first."
 
 
+class Trashing(Reversible):
+    """The step that moved a run to the trash."""
+
+
 class RunActions(QObject):
     """Actions on the shown run. `of_list` are those of the Runs list, `of_menu` those of the Run menu."""
 
@@ -162,7 +166,7 @@ class RunActions(QObject):
     def _remember_trashed(self, run_id: int, name: str) -> None:
         again = partial(self._trash_again, run_id)
         back = partial(self.bring_back, run_id)
-        self.undo_stack.push(Reversible(f"move of “{name}” to the trash", again, back, done=True, run=run_id))
+        self.undo_stack.push(Trashing(f"move of “{name}” to the trash", again, back, done=True, run=run_id))
 
     def _forget_deleted(self) -> None:
         forget_runs(self.undo_stack, lambda run_id: self._session.run(run_id) is not None)
@@ -255,6 +259,19 @@ class RunActions(QObject):
         self._session.ticks.let_go(run_id)
         self._change(self._session.workspace.trash, run_id)
 
+    def undo_trash(self, run_id: int) -> None:
+        """Bring a run back as Undo does; its step is then not offered to be undone once more."""
+        stack = self.undo_stack
+        for number in reversed(range(stack.index())):
+            command = stack.command(number)
+            if isinstance(command, Trashing) and command.run == run_id:
+                if number == stack.index() - 1:
+                    stack.undo()
+                    return
+                command.setObsolete(True)
+                break
+        self.bring_back(run_id)
+
     def bring_back(self, run_id: int) -> None:
         """Take a run out of the trash, show it, and tick it where it was ticked before."""
         self._session.change(partial(self._session.workspace.restore, run_id), lambda _: self._brought_back(run_id))
@@ -265,7 +282,7 @@ class RunActions(QObject):
 
     def _restore(self) -> None:
         if self._session.run_id is not None:
-            self._change(self._session.workspace.restore, self._session.run_id)
+            self.undo_trash(self._session.run_id)
 
     def _delete(self) -> None:
         run = self._session.run()

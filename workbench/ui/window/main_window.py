@@ -66,7 +66,7 @@ class MainWindow(QMainWindow):
         self.arrangement = WindowLayout(self, session.preferences, self.runs, self.inspector, self.activity)
         self._remembered_run = RememberedRun(session, self)
         self._run_activity = RunActivity(session, self)
-        self._trash_message = TrashMessage(session, self.message, self.run_actions.bring_back, self)
+        self._trash_message = TrashMessage(session, self.message, self.run_actions.undo_trash, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
         self._after_paint.timeout.connect(self._order_stops)
