@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from tests.ui.started import started
 from workbench.problem import Problem
-from workbench.ui.actions.run_actions import AT_WORK
+from workbench.ui.actions.run_actions import LIVE
 from workbench.ui.docks.inspector import NARROW
 from workbench.ui.models.run_list import FILTERS
 from workbench.ui.preferences import Preferences
@@ -758,11 +758,11 @@ def test_delete_in_the_list_says_why_a_run_that_works_stays(qtbot, counting_sess
     run_id = started(session, config)
     qtbot.waitUntil(lambda: session.run().status == "running" and window.runs.list.currentIndex().isValid())
     qtbot.keyClick(window.runs.list, Qt.Key.Key_Delete)
-    assert window.message.what.text() == AT_WORK == window.run_actions.trash.toolTip()
+    assert window.message.what.text() == LIVE == window.run_actions.trash.toolTip()
     assert session.run(run_id).trashed is None
     session.end_run(run_id)
     qtbot.waitUntil(window.run_actions.trash.isEnabled)
-    assert window.run_actions.trash.toolTip() != AT_WORK
+    assert window.run_actions.trash.toolTip() != LIVE
 
 
 def test_tags_and_note(qtbot, window, session, config, monkeypatch):

@@ -21,7 +21,7 @@ from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, counted
 from workbench.ui.sweeps.actions import SweepActions
 
 LONGEST_NAME = 200  # letters
-AT_WORK = "A run that works or is queued cannot be moved to the trash: end it first."
+LIVE = "A running or queued run cannot be moved to the trash: end it first."
 
 
 class Trashing(Reversible):
@@ -108,7 +108,7 @@ class RunActions(QObject):
         for action in (*ones, self.exchange.export):
             action.setEnabled(there)
         self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
-        self.trash.setToolTip(AT_WORK if run is not None and run.live else "")
+        self.trash.setToolTip(LIVE if run is not None and run.live else "")
         for action in (self.restore, self.delete):
             action.setEnabled(in_trash)
 
@@ -253,7 +253,7 @@ class RunActions(QObject):
         if self.trash.isEnabled():
             self.trash.trigger()
         elif run is not None and run.live:
-            self._session.notify(AT_WORK)
+            self._session.notify(LIVE)
 
     def _trash_again(self, run_id: int) -> None:
         self._session.ticks.let_go(run_id)
