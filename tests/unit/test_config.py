@@ -9,7 +9,7 @@ from workbench.entries import catalog
 from workbench.entries.catalog import params_of
 from workbench.files.resources import resources
 from workbench.problem import Problem
-from workbench.settings.changed import changed, toml_value
+from workbench.settings.changed import changed, read_config, toml_value
 from workbench.settings.presets import UNSAID, presets, read
 
 CATALOG = {
@@ -223,3 +223,25 @@ def test_a_section_that_is_none_is_said_as_one():
         RunConfig.from_toml_text(f"name = '{'a' * 201}'")
     with pytest.raises(BadConfig, match=r"evaluation\.probe_every: Must be 1,000,000 or less"):
         RunConfig.from_toml_text("[evaluation]\nprobe_every = 2000000")
+
+
+@pytest.mark.parametrize("word", ["2026", "true", "1979-05-27", "[a]", '"two words"'])
+def test_a_change_of_a_text_is_taken_as_it_is_written(word):
+    changes = ("training.epochs=2", f"name={word}", "dataset.name=folder", f"dataset.folder={word}")
+    config = read_config("sample-digits", changes)
+    assert config.name == config.dataset.params["folder"] == word.strip('"')
+    assert config.training.epochs == 2
+
+
+def test_a_change_of_a_number_is_not_taken_as_text():
+    with pytest.raises(BadConfig, match="Must be a whole number"):
+        read_config("sample-digits", ("name=2026", "training.epochs=many"))
+    with pytest.raises(BadConfig, match="There is no loss named 'true'"):
+        read_config("sample-digits", ("loss.name=true",))
+
+
+def test_what_can_be_read_in_no_way_is_said_in_words():
+    with pytest.raises(Problem, match=r"There is no config file sample-digit, and no preset of that name\..*list pres"):
+        read_config("sample-digit")
+    with pytest.raises(BadConfig, match=r"--set =3 cannot be used\. FIELD: Write it as FIELD=VALUE"):
+        read_config("sample-digits", ("=3",))

@@ -22,6 +22,7 @@ NameOf = Callable[[str], str]
 SHIPPED = "catalog.json"  # among the resources; written by packaging/catalog.py
 TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
 _LAST: list[Catalog] = []
+NO_TEXT = "Must be text."
 LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
 
 
@@ -267,7 +268,7 @@ def _sentence(error: dict[str, Any]) -> str:
         case "bool_parsing" | "bool_type":
             return "Must be true or false."
         case "string_type":
-            return "Must be text."
+            return NO_TEXT
         case "string_too_short":
             return "Must not be empty."
         case "string_too_long":

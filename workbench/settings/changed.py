@@ -7,21 +7,46 @@ from typing import Any
 
 from workbench.config import KINDS, BadConfig, RunConfig
 from workbench.entries import catalog as catalogs
-from workbench.entries.catalog import Catalog
+from workbench.entries.catalog import NO_TEXT, Catalog
+from workbench.problem import Problem
 from workbench.settings.presets import presets
 
 
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
-    """A config file or preset with `FIELD=VALUE` changes. Raises BadConfig naming each bad field."""
-    by_key = {preset.key: preset.config for preset in presets()}
-    config = by_key[name] if name in by_key and not os.path.exists(name) else RunConfig.from_toml(name)
-    values: dict[str, Any] = {}
+    """A config file or preset with `FIELD=VALUE` changes; a field that is text takes `name=2026` as it is written.
+
+    Raises:
+        BadConfig: it names each bad field.
+        Problem: there is no such file or preset, or the file cannot be read.
+    """
+    texts: dict[str, str] = {}
     for change in changes:
-        field, equals, text = change.partition("=")
-        if not equals:
-            raise BadConfig(f"--set {change}", {field: "Write it as FIELD=VALUE."})
-        values[field] = toml_value(text)
-    return changed(config, values, catalogs.current(), name)
+        field, _, text = change.partition("=")
+        if not field or "=" not in change:
+            raise BadConfig(f"--set {change}", {field or "FIELD": "Write it as FIELD=VALUE."})
+        texts[field] = text
+    config, values = _named(name), {field: toml_value(text) for field, text in texts.items()}
+    while True:  # fields of entries are checked after the others
+        try:
+            return changed(config, values, catalogs.current(), name)
+        except BadConfig as bad:
+            words = {field for field in texts if bad.errors.get(field) == NO_TEXT and values[field] != texts[field]}
+            if not words:
+                raise
+            values |= {field: texts[field] for field in words}
+
+
+def _named(name: str) -> RunConfig:
+    """The config file or the preset of that name; a file comes first."""
+    if os.path.exists(name):
+        return RunConfig.from_toml(name)
+    if (config := {preset.key: preset.config for preset in presets()}.get(name)) is not None:
+        return config
+    raise Problem(
+        f"There is no config file {name}, and no preset of that name.",
+        kept="Nothing was started.",
+        todo="`workbench list presets` shows the presets.",
+    )
 
 
 def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, source: str) -> RunConfig:
