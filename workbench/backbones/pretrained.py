@@ -90,7 +90,9 @@ def _listed(keys: list[str]) -> str:
 def read_state(path: Path) -> dict[str, Tensor]:
     """A state dict from a file. Raises Problem: missing, not a weights file, damaged, or holding more than tensors."""
     if not os.path.isfile(path):
-        raise Problem(f"There is no weights file {path}.", kept="Nothing was started.", todo="Choose the file again.")
+        raise Problem(
+            f"There is no weights file {path.absolute()}.", kept="Nothing was started.", todo="Choose the file again."
+        )
     packed = path.suffix == ".safetensors"
     state: Any = _read_safetensors(path) if packed else read_tensors(path, partial(_not_weights, path))
     for name in WRAPPERS:

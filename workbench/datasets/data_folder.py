@@ -20,7 +20,7 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
     """
     if not chosen:
         raise Problem(f"No folder or archive is chosen for {name}.", kept="Nothing was started.", todo="Choose one.")
-    path = Path(chosen).expanduser()
+    path = Path(chosen).expanduser().absolute()  # sentences name it in full
     if os.path.isfile(path):
         if not is_archive(path):
             raise Problem(
@@ -30,7 +30,7 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
             )
         return archives.unpacked(path, cache_folder() / "unpacked", progress)
     if not os.path.isdir(path):
-        raise Problem(f"There is no {path}.", kept="Nothing was started.", todo="Choose it again.")
+        raise Problem(f"There is no folder or archive {path}.", kept="Nothing was started.", todo="Choose it again.")
     return path
 
 
@@ -52,7 +52,7 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
             if paths:
                 return paths[0].parents[marker.count("/")]
     raise Problem(
-        f"{chosen} holds no {' or '.join(markers[:2])}.",
+        f"{Path(chosen).expanduser().absolute()} holds no {' or '.join(markers[:2])}.",
         kept="Nothing was started.",
         todo=f"Choose the folder or archive of {name}.",
     )

@@ -43,7 +43,7 @@ class FolderParams(Params):
 def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     """Your own images: a folder per class, in any of the usual formats."""
     root = open_place(params.folder, "your images", progress)
-    if packed := root != Path(params.folder).expanduser():
+    if packed := root != Path(params.folder).expanduser().absolute():
         root = without_wrapping(root)
     problems: Problems = []
     remarks: Problems = []

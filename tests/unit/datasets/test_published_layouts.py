@@ -1,5 +1,6 @@
 """CUB, Cars, SOP and In-shop in their official layouts, written here in their real file formats and read back."""
 
+import re
 import shutil
 import tarfile
 import zipfile
@@ -297,3 +298,14 @@ def test_an_image_can_be_stretched_instead_of_cut(build, cub, draw):
     assert np.asarray(cut.read(0)).shape == (10, 40, 3)
     assert whole.read(0).shape == (8, 8, 3)
     assert cut.fingerprint != whole.fingerprint, "two caches of decoded images"
+
+
+def test_a_place_that_is_not_there_is_named_in_full(build, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    for name, place, said in (
+        ("cub", "gone", f"There is no folder or archive {tmp_path / 'gone'}."), ("cub", "empty", tmp_path / "empty"),
+        ("folder", "gone", f"There is no folder or archive {tmp_path / 'gone'}."),
+    ):  # fmt: skip
+        with pytest.raises(Problem, match=re.escape(str(said))):
+            build(name, folder=place, progress=silent)

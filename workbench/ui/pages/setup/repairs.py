@@ -22,8 +22,8 @@ def missing(draft: Draft) -> dict[str, str]:
         if not chosen:
             kind = {"file": "file", "folder": "folder"}.get(field["path"], "folder or archive")
             sentences[f"dataset.{name}"] = f"Choose the {kind} of {described['title']}."
-        elif not Path(chosen).expanduser().exists():
-            sentences[f"dataset.{name}"] = f"There is no {chosen}. Choose it again."
+        elif not (path := Path(chosen).expanduser()).exists():
+            sentences[f"dataset.{name}"] = f"There is no {path.absolute()}. Choose it again."
     return sentences
 
 
