@@ -7,7 +7,14 @@ WINDOW_OPTIONS = ("--workspace", "-w", "--measure-start")
 
 def main(argv: list[str] | None = None) -> int:
     """Start the window or the command line; returns the exit status."""
-    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        return _started(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:  # while modules are loaded: commands say it themselves
+        sys.stderr.write("Interrupted.\n")
+        return 130
+
+
+def _started(arguments: list[str]) -> int:
     if not arguments or arguments[0].partition("=")[0] in WINDOW_OPTIONS:
         from workbench import app
 

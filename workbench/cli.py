@@ -24,7 +24,7 @@ from workbench.commands import (
     sweep,
     triage,
 )
-from workbench.commands.run import percent, run_here, run_in_folder
+from workbench.commands.run import INTERRUPTED, percent, run_here, run_in_folder
 from workbench.commands.terminal import one_line, printable
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
@@ -53,7 +53,7 @@ RESUME = "Go on with the newest run of this config that is not done, a cancelled
 
 
 class Commands(click.Group):
-    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage or config, 130 interrupted, checkpoint kept."""
+    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage or config, 130 interrupted by Ctrl+C."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a Problem becomes one sentence and an exit status, with --debug a traceback."""
@@ -64,6 +64,9 @@ class Commands(click.Group):
                 raise
             click.echo(printable(str(problem)), err=True)
             sys.exit(2 if isinstance(problem, BadConfig) else 1)
+        except KeyboardInterrupt:  # click itself would end with status 1
+            click.echo("Interrupted.", err=True)
+            sys.exit(INTERRUPTED)
 
 
 workspace_option = click.option(
