@@ -231,7 +231,8 @@ def _said(plugin: plugins.Plugin, error: BaseException) -> str:
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == plugin.origin]
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
     what = error.msg if isinstance(error, SyntaxError) else str(error).partition("\n")[0]
-    return f"{type(error).__name__}{f' in line {line}' if line else ''}: {what.rstrip('.')}."
+    where = f"{type(error).__name__}{f' in line {line}' if line else ''}"
+    return f"{where}: {what.rstrip('.')}." if what else f"{where}."
 
 
 def _has_code(entry: Entry, file: Path) -> bool:

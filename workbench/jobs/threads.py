@@ -79,18 +79,20 @@ class Job:
             ended = Ended("stopped" if self.control.kept else "cancelled")
         except Problem as problem:  # not a defect: report it
             ended = Ended("failed", str(problem))
-        except MemoryError:
-            ended = Ended(
-                "failed", "There is not enough memory. What was saved is kept. Choose smaller batches or images."
-            )
-        except Exception as error:  # a defect, here or in a plug-in: keep the traceback, tell the user where it is
-            from workbench.registry import fault_of_plugin  # late: it loads pydantic
-
-            log.exception("%s failed", self._thread.name)
-            whose = fault_of_plugin(error) or "This is a defect in Workbench."
-            ended = Ended("failed", f"{whose} What was saved is kept. See the log.")
+        except BaseException as error:  # noqa: BLE001 - a plug-in may raise SystemExit; Ctrl+C reaches the main thread
+            ended = Ended("failed", self._told(error))
         finally:
             self._say(ended)
+
+    def _told(self, error: BaseException) -> str:
+        """The sentences of what is no Problem: too little memory, or a defect, here or in a plug-in."""
+        from workbench.registry import fault_of_plugin  # late: it loads pydantic
+
+        whose = fault_of_plugin(error)
+        if isinstance(error, MemoryError) and not whose:
+            return "There is not enough memory. What was saved is kept. Choose smaller batches or images."
+        log.error("%s failed", self._thread.name, exc_info=error)
+        return f"{whose or 'This is a defect in Workbench.'} What was saved is kept. See the log."
 
     def _say(self, ended: Ended) -> None:
         self.ended = ended

@@ -23,6 +23,7 @@ from workbench.losses.anatomy_view import anatomy
 from workbench.losses.batch import labels_in_range
 from workbench.losses.contract import Surroundings
 from workbench.problem import Problem
+from workbench.registry import fault_of_plugin
 from workbench.running.building import (
     Data,
     build_entry,
@@ -277,7 +278,12 @@ class Engine:
         device.free_cached()
 
     def explained(self, error: Exception) -> Problem | None:
-        """The Problem for an error of a step: no memory, or a backbone that torch cannot compile; None for others."""
+        """The Problem for an error of a step: no memory, or a backbone that torch cannot compile; None for others.
+
+        A MemoryError that a plug-in's own code meets is the plug-in's: a smaller batch may not help.
+        """
+        if isinstance(error, MemoryError) and fault_of_plugin(error):
+            return None
         if device.is_out_of_memory(error):
             device.let_go(error)
             return self.out_of_memory()

@@ -11,10 +11,14 @@ from workbench import plugins, registry
 from workbench.cli import cli
 from workbench.commands import doctor
 from workbench.commands.plugins import write_loss
+from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.jobs import Job
 from workbench.losses import build_loss, list_losses
 from workbench.problem import Problem
+from workbench.running.launch import make_job, prepare_run
+from workbench.settings.changed import read_config
+from workbench.workspace import Workspace
 
 GOOD = '''
 from torch import nn
@@ -87,6 +91,7 @@ def test_nothing_is_loaded_from_a_folder_that_was_not_added(folder):
         ("def f(:", "SyntaxError in line 1"),
         ("\nimport not_to_be_found", "ModuleNotFoundError in line 2: No module named 'not_to_be_found'."),
         ("raise SystemExit(3)", "SystemExit in line 1: 3."),
+        ("raise SystemExit", "SystemExit in line 1."),
         ("x = 1", "It registers nothing."),
         (GOOD.format(name="ce"), "two files register the loss 'ce'"),
         (GOOD.format(name="planted").replace("title=", "need_pairs=True, title="), "need_pairs"),
@@ -143,6 +148,20 @@ def test_a_job_that_fails_in_a_plug_in_says_whose_defect_it_is(folder, registeri
     said = f"The plug-in {folder / registering} failed. NameError in line {line} of {(folder / raising).name}: "
     assert job.ended.problem.startswith(said)
     assert "defect in Workbench" not in job.ended.problem
+
+
+@pytest.mark.parametrize("error", ["SystemExit(3)", "KeyboardInterrupt", "MemoryError('8 TiB')"])
+def test_whatever_a_plug_in_raises_while_it_trains_is_told_as_its_own(folder, error, tmp_path):
+    raises = f"\n    def forward(self, embeddings, labels):\n        raise {error}\n"
+    (folder / "own.py").write_text(GOOD.format(name="planted") + raises)
+    config = read_config("sample-digits", ("loss.name=planted", "training.epochs=1"))
+    with Workspace(tmp_path / "workspace", create=True) as workspace:
+        job = make_job(workspace, prepare_run(config, workspace), Control()).start()
+        assert job.join(HANG)
+    assert job.ended.status == "failed"
+    line = (folder / "own.py").read_text().splitlines().index(f"        raise {error}") + 1
+    kind = error.partition("(")[0]
+    assert job.ended.problem.startswith(f"The plug-in {folder / 'own.py'} failed. {kind} in line {line} of own.py")
 
 
 def test_entry_points_of_an_installed_package_are_found(folder, monkeypatch):
