@@ -118,13 +118,16 @@ def run(
         raise click.UsageError("--folder cannot be combined with --workspace or --report: there is no workspace.")
     if elsewhere and (alone is not None or resume or report or devices):
         raise click.UsageError("--place cannot be combined with --folder, --resume, --report or --devices.")
+    if detach and not elsewhere:
+        raise click.UsageError("--detach needs --place.")
     if at_once and (not devices or report or alone is not None):
         raise click.UsageError("--at-once needs --devices, and cannot be combined with --report or --folder.")
+    named = _devices(devices)
     wanted = read_config(config, changes)
     if elsewhere:
         with Workspace(folder or default_workspace(), create=True) as workspace:
             sys.exit(place.run_at(wanted, workspace, elsewhere, detach=detach, quiet=quiet))
-    if devices and parse_devices(devices) == (LAUNCHED,) and alone is None:  # refused before a run is made
+    if named == (LAUNCHED,) and alone is None:  # refused before a run is made
         raise click.UsageError(f"--devices {LAUNCHED} needs --folder.")
     if alone is not None:
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
@@ -133,6 +136,14 @@ def run(
             wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once
         )
         sys.exit(status)
+
+
+def _devices(text: str) -> tuple[str, ...]:
+    """The devices that --devices names. Raises click.UsageError for what is none."""
+    try:
+        return parse_devices(text) if text else ()
+    except Problem as problem:
+        raise click.UsageError(str(problem)) from None
 
 
 @cli.command()

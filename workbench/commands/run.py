@@ -107,6 +107,7 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
     for of_child in folders:
         ended = resume and last_state(of_child)
         if ended == "done":
+            click.echo(f"The run in {of_child} was done already.")
             continue
         status = _folder_run(
             config, of_child, folder, resume=resume and ended != "queued", quiet=quiet, devices=devices

@@ -66,7 +66,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
         from workbench.sweeps import starting
 
-        _refuse_both(names, place)
+        _check_place(names, place)
         plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
         with Workspace(folder or default_workspace(), create=True) as workspace:
             number = starting.store(workspace, plan)
@@ -151,6 +151,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """Resume a sweep that was paused or lost its worker."""
         from workbench.sweeps import starting
 
+        _check_place(names, place)
         with Workspace(folder or default_workspace()) as workspace:
             starting.resume(workspace, number)
             _go_on(workspace, number, here, names, workers or 0, place)
@@ -253,9 +254,14 @@ def devices_of(listed: str) -> tuple[str, ...]:
         raise click.BadParameter(str(error)) from None
 
 
-def _refuse_both(names: tuple[str, ...], place: str) -> None:
+def _check_place(names: tuple[str, ...], place: str) -> None:
+    """Before anything is stored. Raises click.UsageError for a place and devices, Problem for an unknown place."""
+    from workbench.places import records
+
     if names and place:
         raise click.UsageError("--place cannot be combined with --devices: the place has its own devices.")
+    if place:
+        records.named(place)
 
 
 def _work_here(
@@ -267,7 +273,7 @@ def _work_here(
     from workbench.sweeps.at_place import PlaceWorker, place_of
     from workbench.sweeps.worker import Worker
 
-    _refuse_both(names, place)
+    _check_place(names, place)
     say = (lambda line: None) if quiet else (lambda line: click.echo(line, err=True))
     if place := place or place_of(workspace, number):
         there = records.named(place)

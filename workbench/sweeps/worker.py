@@ -96,7 +96,10 @@ class Worker:
         """The sweep. Raises Problem if it is finished or paused."""
         sweep = stored.one(self._workspace, self._id)
         if sweep.state != "active":
-            raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
+            todo = f"`workbench sweep resume {self._id}` goes on."
+            if sweep.state != "paused":
+                todo = f"`workbench sweep retry {self._id}` brings failed and cancelled runs back."
+            raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=todo)
         return sweep
 
     def _work(self, sweep: Sweep, devices: list[str], locks: list[DeviceLock]) -> None:

@@ -179,3 +179,24 @@ def test_a_folder_of_another_config_is_refused_before_the_unmade_ones_are_made(s
     assert not (tmp_path / "runs" / "2").exists()
     assert start(TWO, "--resume") == 0
     assert [name for name, _ in trained] == ["1", "2"]
+
+
+def test_a_run_that_was_done_is_said_to_be(tmp_path, start, capsys):
+    assert start(ONE) == 0
+    capsys.readouterr()
+    assert start(ONE, "--resume") == 0
+    assert capsys.readouterr().out == f"The run in {tmp_path / 'runs'} was done already.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--detach"], "--detach needs --place."),
+        (["--devices", "gpu"], "'gpu' is not a device"),
+        (["--devices", "0,0"], "cuda:0 is named twice"),
+    ],
+)
+def test_options_that_mean_nothing_are_wrong_usage(start, trained, capsys, words, said):
+    assert start(ONE, *words) == 2
+    assert said in capsys.readouterr().err
+    assert not trained

@@ -104,3 +104,20 @@ def test_a_sweep_whose_runs_all_failed_ends_with_status_1(place):
     said = sweep(place, "start", "sample-digits", *gone, "-p", "training.lr=0.1,0.2", fails=1)
     assert "Every run of the sweep failed." in said
     assert states(place)[1] == ["failed", "failed"]
+
+
+def test_a_place_that_is_not_known_changes_nothing(place, started, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    said = sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--place", "nope", fails=1)
+    assert "There is no place nope." in said
+    assert not place.exists(), "nothing was made"
+    sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
+    sweep(place, "pause", 1)
+    assert "There is no place nope." in sweep(place, "resume", 1, "--place", "nope", fails=1)
+    assert states(place)[0] == "paused"
+
+
+def test_a_sweep_that_ended_says_what_brings_it_back(place, started):
+    sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
+    sweep(place, "cancel", 1)
+    assert "`workbench sweep retry 1` brings" in sweep(place, "run", 1, fails=1)
