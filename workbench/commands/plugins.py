@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from workbench import plugins as known_plugins
-from workbench.files import atomic_write
+from workbench.entries import catalog as catalogs
+from workbench.files import atomic_write, make_folder
 from workbench.files.resources import resources
 from workbench.problem import Problem
 
@@ -35,7 +36,7 @@ def add_to(cli: click.Group) -> None:
         """Load the Python files in FOLDER from now on; without FOLDER from the one in your settings."""
         if folder is None:
             folder = known_plugins.standard_folder()
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         added = known_plugins.add(folder)
         click.echo(f"Added {folder.resolve()}. {known_plugins.WARNING}")
         for file in added:
@@ -66,7 +67,8 @@ def write_loss(name: str, into: Path) -> list[Path]:
     """A loss of that name and its test in the folder `into`, which is made; the two files.
 
     Raises:
-        Problem: a name that no config can have, or a file that is there already.
+        Problem: a name that no config can have or that is taken, a file that is there already, or a folder that cannot
+            be written.
     """
     if not name.isidentifier() or name != name.lower() or name.startswith(known_plugins.LEFT_OUT):
         raise Problem(f"{name!r} cannot be the name of a loss.", todo="Use a lower-case word, such as my_margin.")
@@ -77,7 +79,9 @@ def write_loss(name: str, into: Path) -> list[Path]:
     for target in targets:
         if target.exists():
             raise Problem(f"{target} is there already.", kept="It was not changed.", todo="Choose another name.")
-    into.mkdir(parents=True, exist_ok=True)
+    if f"loss/{name}" in catalogs.current():
+        raise Problem(f"There is a loss {name} already.", kept="Nothing was written.", todo="Choose another name.")
+    make_folder(into)
     for target, template in targets.items():
         text = template.read_text("utf-8")
         for before, after in changes.items():

@@ -195,3 +195,12 @@ def test_new_loss_writes_a_working_loss_with_its_test(folder):
         with pytest.raises(Problem, match="cannot be the name"):
             write_loss(wrong, folder)
     registry._ENTRIES.pop(("loss", "my_margin"))
+
+
+def test_new_loss_takes_no_name_and_no_folder_that_cannot_be_used(folder):
+    with pytest.raises(Problem, match="There is a loss ce already"):
+        write_loss("ce", folder)
+    (folder / "file").write_text("no folder")
+    with pytest.raises(Problem, match="could not be written"):
+        write_loss("my_margin", folder / "file" / "inside")
+    assert [path.name for path in folder.iterdir()] == ["file"]
