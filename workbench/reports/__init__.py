@@ -69,7 +69,8 @@ def write_report(
         title: the run's name when empty.
         notes: own text (Markdown); the note of a single run when empty.
         progress: called before each format; may raise Cancelled.
-        metric, at: the number that a comparison is about, and "best", "last" or an epoch.
+        metric: the number that a comparison is about.
+        at: which evaluation of each run: "best", "last" or an epoch.
         paper: size of the PDF's pages, of PAPERS.
 
     Returns:

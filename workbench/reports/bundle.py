@@ -83,7 +83,9 @@ def _without_nan(value: Any) -> Any:
 def _run(run: Run, report: Made) -> dict[str, Any]:
     facts = run.environment
     data = facts.get("data", {})
-    at = None if report.groups is None else report.groups.overview.measured[run.id].at(report.groups.overview.at)
+    at = report.content.shown if run.id == report.content.run.id else None
+    if report.groups is not None:
+        at = report.groups.overview.measured[run.id].at(report.groups.overview.at)
     hardware = ("device", "cuda", "cores", "threads", "memory_gib")
     return {
         "run": run.id,

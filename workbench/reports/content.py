@@ -34,10 +34,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """One metric as a fraction at the best and the last evaluation, with 95% limits over queries (NaN: none)."""
+    """One metric as a fraction at the shown and the last evaluation, with 95% limits over queries (NaN: none)."""
 
     name: str
-    best: float
+    shown: float
     low: float
     high: float
     last: float
@@ -45,7 +45,7 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
-    """The embeddings of the best evaluation in two dimensions, with the class vectors where the loss has them."""
+    """The embeddings of the shown evaluation in two dimensions, with the class vectors where the loss has them."""
 
     points: np.ndarray  # [n, 2]
     labels: np.ndarray  # [n]
@@ -66,7 +66,7 @@ class QueryCard:
 
 @dataclass(frozen=True, slots=True)
 class ClassRow:
-    """One class of the best evaluation; fractions over its queries."""
+    """One class of the shown evaluation; fractions over its queries."""
 
     name: str
     queries: int
@@ -95,7 +95,8 @@ class Content:
     summary: list[str]
     settings: list[Setting]
     curves: dict[str, Curve]
-    best: Evaluation | None
+    shown: Evaluation | None  # what metrics, map, queries and classes are of
+    is_best: bool  # whether that is the run's best
     last: Evaluation | None
     metrics: list[MetricRow]
     published: list[Beside]

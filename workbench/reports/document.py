@@ -34,7 +34,8 @@ class Wish:
         sections: of SECTIONS, in their order.
         title: the first run's name when empty, or "Comparison of … runs".
         notes: own text (Markdown); the first run's note when empty.
-        metric, at: the number that a comparison is about, and "best", "last" or an epoch.
+        metric: the number that a comparison is about.
+        at: which evaluation of each run: "best", "last" or an epoch.
         paper: size of the PDF's pages, of PAPERS.
     """
 
@@ -78,7 +79,7 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
     of_run = tuple(key for key in wish.sections if key in RUN_SECTIONS)
     of_groups = tuple(key for key in wish.sections if key in GROUP_SECTIONS)
     title = wish.title or (runs[0].name if len(runs) == 1 else f"Comparison of {len(runs):,} runs")
-    content = gather(workspace, runs[0].id, of_run, title)
+    content = gather(workspace, runs[0].id, of_run, title, wish.at)
     drawn: dict[str, Drawing] = figures.draw(content)
     groups = None
     if of_groups:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from workbench.comparing.measures import BEST, LAST, At
 from workbench.comparing.published_tables import (
     EXPERIMENT_ROWS,
     beside,
@@ -46,8 +47,12 @@ MEANT = {  # of an imported run
 }  # fmt: skip
 
 
-def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str) -> Content:
-    """Read the content of the report of one run. Raises Problem when there is no such run."""
+def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str, at: At = BEST) -> Content:
+    """Read the content of the report of one run at one of its evaluations.
+
+    Raises:
+        Problem: there is no such run, or no evaluation is stored of the epoch `at` that the sections are about.
+    """
     run = workspace.run(run_id)
     try:
         config = RunConfig.recorded(run.config)
@@ -57,27 +62,29 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
     evaluations = workspace.evaluations(run_id)
     best = max(evaluations, key=_score, default=None)
     last = evaluations[-1] if evaluations else None
+    shown = _evaluation(run, evaluations, best, at) if sections else best
     names = set(workspace.scalar_names(run_id))
-    shown = (*recalls(evaluations), *SHOWN_METRICS, *wider_labels(evaluations))
-    worst, finest = _cards(workspace, run, best) if best and "queries" in sections else ([], [])
+    metrics = (*recalls(evaluations), *SHOWN_METRICS, *wider_labels(evaluations))
+    worst, finest = _cards(workspace, run, shown) if shown and "queries" in sections else ([], [])
     return Content(
         title=title or run.name,
         run=run,
         config=config,
         sections=sections,
-        summary=_summary(run, best, evaluations),
+        summary=_summary(run, best, evaluations, shown),
         settings=_settings(config),
         curves={
             name: Curve(*workspace.scalars(run_id, name))
-            for name in (*CURVES, *(f"test/{metric}" for metric in shown))
+            for name in (*CURVES, *(f"test/{metric}" for metric in metrics))
             if name in names and not config.imported
         },
-        best=best,
+        shown=shown,
+        is_best=shown is best,
         last=last,
-        metrics=_metrics(best, last, shown),
-        published=_published(workspace, run, config, best, last),
-        classes=_classes(workspace, run, best) if best and "classes" in sections else [],
-        map=map_of(workspace, run, best) if best and "map" in sections else None,
+        metrics=_metrics(shown, last, metrics),
+        published=_published(workspace, run, config, shown, last if shown is best else shown),
+        classes=_classes(workspace, run, shown) if shown and "classes" in sections else [],
+        map=map_of(workspace, run, shown) if shown and "map" in sections else None,
         worst=worst,
         finest=finest,
         environment=_environment(run),
@@ -86,12 +93,27 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
     )
 
 
+def _evaluation(run: Run, evaluations: list[Evaluation], best: Evaluation | None, at: At) -> Evaluation | None:
+    """The evaluation at "best", "last" or an epoch; None if there is none yet. Raises Problem for another epoch."""
+    if at == BEST or not evaluations:
+        return best
+    if at == LAST:
+        return evaluations[-1]
+    for evaluation in reversed(evaluations):
+        if evaluation.epoch == at:
+            return evaluation
+    epochs = ", ".join(str(evaluation.epoch) for evaluation in evaluations)
+    raise Problem(f"Run {run.id} has no evaluation at epoch {at}. Stored epochs: {epochs}.")
+
+
 def _score(evaluation: Evaluation) -> float:
     score = score_of(evaluation.metrics)
     return -1.0 if score is None else score
 
 
-def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -> list[str]:
+def _summary(
+    run: Run, best: Evaluation | None, evaluations: list[Evaluation], shown: Evaluation | None
+) -> list[str]:  # fmt: skip
     data, known = run.environment.get("data", {}), catalogs.current()
     said = [
         f"{backbone_title(known, run)} trained with "
@@ -121,6 +143,12 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
         first = evaluations[0]
         if first.epoch == 0 and first.id != best.id:
             said.append(f"The untrained network had MAP@R {percent(first.metrics.get('MAP@R', np.nan))}.")
+    if shown is not None and shown is not best:
+        said.append(
+            f"Metrics, map, queries and classes are those of epoch {shown.epoch}: "
+            f"MAP@R {percent(shown.metrics.get('MAP@R', np.nan))} and R@1 "
+            f"{percent(shown.metrics.get('recall@1', np.nan))}."
+        )
     said += [words for words in (run.problem, run.unread) if words]
     return said
 
@@ -147,21 +175,22 @@ def _value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _metrics(best: Evaluation | None, last: Evaluation | None, shown: tuple[str, ...]) -> list[MetricRow]:
-    if best is None or last is None:
+def _metrics(shown: Evaluation | None, last: Evaluation | None, names: tuple[str, ...]) -> list[MetricRow]:
+    if shown is None or last is None:
         return []
+    at = shown.metrics
     return [
         MetricRow(
-            name, best.metrics[name], best.metrics.get(f"{name}/low", np.nan), best.metrics.get(f"{name}/high", np.nan),
+            name, at[name], at.get(f"{name}/low", np.nan), at.get(f"{name}/high", np.nan),
             last.metrics.get(name, np.nan),
         )
-        for name in shown
-        if name in best.metrics
+        for name in names
+        if name in at
     ]  # fmt: skip
 
 
-def _classes(workspace: Workspace, run: Run, best: Evaluation) -> list[ClassRow]:
-    queries = workspace.queries(best.id)
+def _classes(workspace: Workspace, run: Run, shown: Evaluation) -> list[ClassRow]:
+    queries = workspace.queries(shown.id)
     data = workspace.dataset(run.dataset_id) if run.dataset_id is not None else None
     counted = np.flatnonzero(np.isfinite(queries.ap))
     by_class = counted[np.argsort(queries.labels[counted], kind="stable")]  # one look at all, not one for each class
@@ -177,12 +206,12 @@ def _classes(workspace: Workspace, run: Run, best: Evaluation) -> list[ClassRow]
 
 
 def _published(
-    workspace: Workspace, run: Run, config: RunConfig, best: Evaluation | None, last: Evaluation | None
+    workspace: Workspace, run: Run, config: RunConfig, shown: Evaluation | None, last: Evaluation | None
 ) -> list[Beside]:
-    """The best evaluation's numbers; those that are only measured after the last epoch are the last one's."""
-    if best is None or last is None:
+    """The shown evaluation's numbers; those that are only measured after the last epoch are the last one's."""
+    if shown is None or last is None:
         return []
-    measured = {**last.metrics, **best.metrics}
+    measured = {**last.metrics, **shown.metrics}
     experiment = next(
         (
             candidate
@@ -199,36 +228,36 @@ def _published(
     return tables
 
 
-def map_of(workspace: Workspace, run: Run, best: Evaluation) -> Map:
+def map_of(workspace: Workspace, run: Run, shown: Evaluation) -> Map:
     """The newest stored UMAP of all test images at that evaluation, or else their PCA. Raises Problem."""
-    ids, labels, embeddings = workspace.embeddings(best.id)
+    ids, labels, embeddings = workspace.embeddings(shown.id)
     names = workspace.dataset(run.dataset_id).class_names if run.dataset_id is not None else ()
     stored = [
         projection
-        for projection in workspace.projections(best.id)
+        for projection in workspace.projections(shown.id)
         if projection.method == "umap" and "only" not in projection.params
     ]
-    of_all = f"{len(ids):,} of {len(ids):,} test images, epoch {best.epoch}"
+    of_all = f"{len(ids):,} of {len(ids):,} test images, epoch {shown.epoch}"
     if stored:
         newest = stored[-1]
         points, proxies = workspace.coordinates(newest.id)
         trust = "" if newest.trustworthiness is None else f", trustworthiness {newest.trustworthiness:.4f}"
         placed = has_coordinates(points)
-        of_some = f"{said_of(newest.params, ids, placed)}, epoch {best.epoch}"
+        of_some = f"{said_of(newest.params, ids, placed)}, epoch {shown.epoch}"
         params = f" ({words})" if (words := in_words(newest.params)) else ""
         said = f"UMAP{params}, seed {newest.seed}{trust}; {of_some}"
-        return Map(points[placed], labels[placed], proxies, names, said, f"UMAP, epoch {best.epoch}")
-    vectors, stored_proxies, proxies = prepared(embeddings, best.distance), workspace.proxies(best.id), None
+        return Map(points[placed], labels[placed], proxies, names, said, f"UMAP, epoch {shown.epoch}")
+    vectors, stored_proxies, proxies = prepared(embeddings, shown.distance), workspace.proxies(shown.id), None
     fitted = fit_pca(vectors)
     if stored_proxies is not None:
-        proxies = fitted.transform(prepared(stored_proxies[0], best.distance, "class vectors", vectors.shape[1]))
+        proxies = fitted.transform(prepared(stored_proxies[0], shown.distance, "class vectors", vectors.shape[1]))
     share = sum(fitted.share)
     said = f"PCA, {percentage(share, 0)} of the variance; {of_all}"
-    return Map(fitted.transform(vectors), labels, proxies, names, said, f"PCA, epoch {best.epoch}")
+    return Map(fitted.transform(vectors), labels, proxies, names, said, f"PCA, epoch {shown.epoch}")
 
 
-def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[QueryCard], list[QueryCard]]:
-    queries = workspace.queries(best.id)
+def _cards(workspace: Workspace, run: Run, shown: Evaluation) -> tuple[list[QueryCard], list[QueryCard]]:
+    queries = workspace.queries(shown.id)
     counted = np.flatnonzero(np.isfinite(queries.ap))
     order = counted[np.lexsort((queries.sample_ids[counted], queries.ap[counted]))]  # ties by sample id
     pictures = workspace.pictures(run.dataset_id) if run.dataset_id is not None else None
@@ -241,9 +270,9 @@ def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[Query
 
     def card(row: int) -> QueryCard:
         sample_id = int(queries.sample_ids[row])
-        near = workspace.neighbours(run.id, sample_id, best.id)[:NEIGHBOURS]
+        near = workspace.neighbours(run.id, sample_id, shown.id)[:NEIGHBOURS]
         return QueryCard(
-            workspace.query(best.id, sample_id),
+            workspace.query(shown.id, sample_id),
             image(sample_id),
             [(neighbour, image(neighbour.sample_id)) for neighbour in near],
         )

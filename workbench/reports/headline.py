@@ -15,28 +15,30 @@ from workbench.reports.blocks import Tile
 from workbench.reports.content import Content
 from workbench.reports.group_figures import apart
 
-SCORES = (("MAP@R", "Best MAP@R"), ("recall@1", "R@1"))
+SCORES = (("MAP@R", "MAP@R"), ("recall@1", "R@1"))
 
 
 def tiles_of_run(content: Content) -> tuple[Tile, ...]:
-    """Scores of the best epoch with their intervals over queries, number of queries, epochs, and time.
+    """Scores of the shown epoch with their intervals over queries, number of queries, epochs, and time.
 
     A number that is not known has no tile.
     """
-    run, best = content.run, content.best
+    run, shown = content.run, content.shown
     tiles = []
-    if best is not None:
+    if shown is not None:
         for name, title in SCORES:
-            if name in best.metrics:
-                low, high = (best.metrics.get(f"{name}/{end}", nan) for end in ("low", "high"))
+            if name in shown.metrics:
+                low, high = (shown.metrics.get(f"{name}/{end}", nan) for end in ("low", "high"))
                 known = isfinite(low) and isfinite(high)
                 note = f"95% interval {100 * low:.1f} to {100 * high:.1f}" if known else "on the test half"
-                tiles.append(Tile(title, percentage(best.metrics[name]), note))
-        queries = best.metrics.get("queries", nan)
+                best = "Best " if content.is_best and name == "MAP@R" else ""
+                tiles.append(Tile(f"{best}{title}", percentage(shown.metrics[name]), note))
+        queries = shown.metrics.get("queries", nan)
         if isfinite(queries):
-            tiles.append(Tile("Queries", f"{queries:,.0f}", f"by {best.distance}"))
+            tiles.append(Tile("Queries", f"{queries:,.0f}", f"by {shown.distance}"))
     if not content.config.imported:
-        reached = f"best at epoch {best.epoch}" if best is not None else run.status
+        of_scores = "best at" if content.is_best else "scores of"
+        reached = f"{of_scores} epoch {shown.epoch}" if shown is not None else run.status
         tiles.append(Tile("Epochs", f"{run.epoch:,} of {run.epochs:,}", reached))
     if run.seconds:
         tiles.append(Tile("Time", duration(run.seconds), "of work"))

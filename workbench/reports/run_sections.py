@@ -81,17 +81,18 @@ def _setting_rows(content: Content, *, changed: bool) -> tuple[tuple[str, str, s
 
 
 def _metrics(content: Content) -> list[Block]:
-    best, last = content.best, content.last
-    if best is None or last is None:
+    shown, last = content.shown, content.last
+    if shown is None or last is None:
         return [said(UNMEASURED, muted=True)]
-    head = ("Metric ↑", f"Best (epoch {best.epoch})", "95% interval over queries", f"Last (epoch {last.epoch})")
+    of_shown = f"Best (epoch {shown.epoch})" if content.is_best else f"Epoch {shown.epoch}"
+    head = ("Metric ↑", of_shown, "95% interval over queries", f"Last (epoch {last.epoch})")
     rows = tuple(
-        (metric_name(row.name), percent(row.best), _interval(row), percent(row.last)) for row in content.metrics
+        (metric_name(row.name), percent(row.shown), _interval(row), percent(row.last)) for row in content.metrics
     )
-    queries, left_out = best.metrics.get("queries", 0), best.metrics.get("queries/left_out", 0)
+    queries, left_out = shown.metrics.get("queries", 0), shown.metrics.get("queries/left_out", 0)
     counts = (
         f"{queries:,.0f} queries, {left_out:,.0f} left out because their class has one image; "
-        f"distance: {best.distance}. The intervals are over queries of one run, not over seeds."
+        f"distance: {shown.distance}. The intervals are over queries of one run, not over seeds."
     )
     return [
         Table("metrics", f"{content.title}: retrieval on the test half.", head, rows, frozenset({1, 2, 3})),

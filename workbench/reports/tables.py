@@ -23,13 +23,14 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
         for name in workspace.scalar_names(run_id)
         for step, value in zip(*(column.tolist() for column in workspace.scalars(run_id, name)), strict=True)
     ]
-    metrics = [[row.name, row.best, row.low, row.high, row.last] for row in content.metrics]
+    metrics = [[row.name, row.shown, row.low, row.high, row.last] for row in content.metrics]
+    shown = "best" if content.shown is None or content.is_best else f"epoch_{content.shown.epoch}"
     settings = [
         [setting.section, setting.name, setting.value, "yes" if setting.changed else "no"]
         for setting in content.settings
     ]
     return {
-        "metrics.csv": csv_text(["metric", "best", "best_low_95", "best_high_95", "last"], metrics),
+        "metrics.csv": csv_text(["metric", shown, f"{shown}_low_95", f"{shown}_high_95", "last"], metrics),
         "scalars.csv": csv_text(["name", "step", "value"], scalars),
         "classes.csv": csv_text(
             ["class", "queries", "map_at_r", "recall_at_1"],
@@ -69,7 +70,7 @@ def _of_groups(report: Made) -> dict[str, str]:
 
 
 def _queries(content: Content, workspace: Workspace) -> list[list[Any]]:
-    if content.best is None:
+    if content.shown is None:
         return []
     with workspace.reading() as db:
-        return evaluations.query_table(db, content.best.id)
+        return evaluations.query_table(db, content.shown.id)

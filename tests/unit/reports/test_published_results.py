@@ -173,5 +173,6 @@ def test_a_linear_probe_of_the_last_epoch_stands_beside_a_paper_whichever_epoch_
         recorder(evaluated(shown, 2, np.full(6, 0.6), rows, {"linear/top-1": 0.75}))
         recorder(Ended("done"))
         found = gather(workspace, run_id, ("published",), "")
-    assert found.best.epoch == 1
+    assert found.is_best
+    assert found.shown.epoch == 1
     assert [(each.table.source, each.own[1:]) for each in found.published] == [("Table 1", [75.0])]

@@ -76,6 +76,26 @@ def test_html_says_the_numbers_with_their_intervals(workspace, run_id, tmp_path)
     assert "over queries of one run, not over seeds" in text
 
 
+def test_a_report_of_one_run_is_about_the_epoch_that_is_asked_for(workspace, run_id, tmp_path):
+    first, best = workspace.evaluations(run_id)[0], workspace.run(run_id)
+    assert first.epoch != best.best_epoch
+    paths = reports.write_report(workspace, run_id, tmp_path / "out", formats=["html", "csv"], at=first.epoch)
+    text = paths[0].read_text("utf-8")
+    assert f"Metrics, map, queries and classes are those of epoch {first.epoch}: " in text
+    assert f"{first.metrics['MAP@R/low']:.2%} to {first.metrics['MAP@R/high']:.2%}" in text
+    assert f"test images, epoch {first.epoch}" in text, "the map's caption"
+    assert f"Best at epoch {best.best_epoch}: MAP@R {best.best['MAP@R']:.2%}" in text
+    with (tmp_path / "out" / "metrics.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["metric"]: row for row in csv.DictReader(file)}
+    assert float(rows["MAP@R"][f"epoch_{first.epoch}"]) == first.metrics["MAP@R"]
+
+
+def test_an_epoch_that_a_run_was_not_evaluated_at_is_a_sentence(workspace, run_id, tmp_path):
+    with pytest.raises(Problem, match=rf"Run {run_id} has no evaluation at epoch 99\. Stored epochs: 0, "):
+        reports.write_report(workspace, run_id, tmp_path / "out", at=99)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_stored_umap_is_the_map_of_the_report(workspace, run_id, tmp_path):
     best = max(workspace.evaluations(run_id), key=lambda each: each.metrics["MAP@R"])
     points = np.random.default_rng(0).normal(size=(40, 2))

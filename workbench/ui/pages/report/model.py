@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.comparing.measures import At, common_epochs, metric_names, read_measures
+from workbench.comparing.measures import BEST, At, common_epochs, metric_names, read_measures
 from workbench.reports.templates import Template, offered
 from workbench.ui.style.words import counted
 from workbench.workspace import Workspace
@@ -89,14 +89,15 @@ class ReportModel:
         """The request to the drawing process.
 
         Args:
-            numbers: metric and evaluation of a comparison. sections: ticked, in their order. notes: Markdown.
+            numbers: metric and evaluation of a comparison; one run is shown at its best.
+            sections: ticked, in their order. notes: Markdown.
             paper: of the PDF.
         """
         metric, at = numbers
         return {
             "runs": self.runs,
             "metric": metric,
-            "at": at,
+            "at": at if self.many else BEST,
             "sections": list(sections),
             "title": title.strip(),
             "notes": notes.strip(),
