@@ -71,7 +71,8 @@ class Commands(click.Group):
 
 workspace_option = click.option(
     "--workspace", "-w", "folder", type=click.Path(path_type=Path, file_okay=False), default=None,
-    help="Folder of runs; made when it is missing. By default WORKBENCH_WORKSPACE, or Workbench in the home folder.",
+    help="Folder of runs; commands that add runs make it. By default WORKBENCH_WORKSPACE, or Workbench in the home "
+    "folder.",
 )  # fmt: skip
 
 
@@ -196,7 +197,7 @@ def benchmark_methods(
 @workspace_option
 def list_entries(what: str, words: tuple[str, ...], folder: Path | None) -> None:
     """Show what a config file can name, with each parameter, its default and range; the models of timm; the fields of
-    every config; presets; or the runs. WORDS leave those that contain each of them."""
+    every config; presets; or the runs. With WORDS, only those that contain each of them."""
 
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)

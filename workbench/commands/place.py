@@ -120,7 +120,7 @@ def _add_records(group: click.Group) -> None:
     @click.option(
         "--slurm", "login", metavar="HOST", help="Login node of a Slurm cluster; `here` where this machine has sbatch."
     )
-    @click.option("--ray", "url", metavar="URL", help="Dashboard of a running Ray cluster, http://127.0.0.1:8265.")
+    @click.option("--ray", "url", metavar="URL", help="Dashboard of a running Ray cluster: http://HOST:8265.")
     @click.option("--folder", show_default=FOLDER, help="Folder there for the runs.")
     @click.option("--python", show_default=PYTHON, help="The Python there that has Workbench.")
     @click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Any other field of the place.")
@@ -157,7 +157,8 @@ def _add_records(group: click.Group) -> None:
         """The places, with how each is reached."""
         places, problems = records.readable()
         for place in places:
-            words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name"}).items() if value]
+            words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name", "data"}).items() if value]
+            words += [f"data of {here} in {there}" for here, there in place.data.items()]
             click.echo(f"{place.name:20} {place.kind:6} {', '.join(words)}")
         if problems:
             raise problems[0]

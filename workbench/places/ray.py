@@ -179,7 +179,8 @@ class Ray(ThroughHost[RayPlace]):
                 raise Unreachable(f"Ray at {self._place.url} cannot answer now: {said}.") from None
             raise Problem(f"Ray at {self._place.url} refused it: {said}.", kept="Nothing was started.") from None
         except (OSError, HTTPException) as error:
-            said = last_line(str(getattr(error, "reason", error)))
+            reason = getattr(error, "reason", error)
+            said = last_line(str(getattr(reason, "strerror", None) or reason))
             raise Unreachable(f"Ray at {self._place.url} does not answer: {said}.") from None
         if len(text) > LARGEST_ANSWER:
             raise Unreachable(f"Ray at {self._place.url} answers with over {LARGEST_ANSWER >> 20} MiB.")

@@ -28,6 +28,14 @@ def test_what_is_not_named_stays():
     }  # fmt: skip
 
 
+def test_the_list_says_where_data_are():
+    add("--ssh", "gpu1")
+    records.store(records.named("lab").model_copy(update={"data": {"/here/photos": "/there/photos"}}))
+    listed = CliRunner().invoke(cli, ["place", "list"]).output
+    assert "data of /here/photos in /there/photos" in listed
+    assert "{" not in listed
+
+
 def test_a_known_place_needs_no_machine_to_be_changed():
     add("--ssh", "gpu1", "--folder", "/big/runs")
     add("--set", "devices=0,1", "--python", "/new/bin/python")

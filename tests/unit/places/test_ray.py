@@ -161,7 +161,9 @@ def test_a_refusal_and_a_dead_address_are_sentences(ray, server):
     with pytest.raises(Problem, match="refused it: Job with"):
         ray.submit(orders(1))
     gone = Ray(LocalHost(), RayPlace(name="r", url="http://127.0.0.1:9", folder="/nowhere", python="/p"))
-    assert [finding.good for finding in gone.check()] == [False]
+    assert [(finding.good, finding.said) for finding in gone.check()] == [
+        (False, "Ray at http://127.0.0.1:9 does not answer: Connection refused.")
+    ]
 
 
 def test_the_address_is_called_url():
