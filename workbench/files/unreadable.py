@@ -43,6 +43,8 @@ def reason(error: Exception) -> str:
         return "it asks for more memory than there is"
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not text in UTF-8" if error.encoding.startswith("utf") else f"it is not text in {error.encoding}"
     if isinstance(error, ValidationError):
         return _first_field(error)
     said = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
