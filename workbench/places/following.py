@@ -229,10 +229,10 @@ class Following:
     ) -> None:
         """Stop following jobs that have ended and are completely imported."""
         words = self._last_words(placed, standings)
-        for known in placed:
-            if known.run_id not in standings:
+        for placement in placed:
+            if placement.run_id not in standings:
                 continue
-            placement, standing, mirror = known, standings[known.run_id], self._mirrors.get(known.run_id)
+            standing, mirror = standings[placement.run_id], self._mirrors.get(placement.run_id)
             if mirror is None:
                 continue
             if standing.state.live:
@@ -241,7 +241,6 @@ class Following:
                 continue
             if placement.wanted == "checkpoints":
                 mirror.wants_checkpoints()
-                placement = self._stored(placement, wanted="", state=standing.state, words=standing.words)
                 self._fetch([placement], looked)
             if mirror.wants_more() or self._may_be_taken_in(placement.run_id):
                 continue
@@ -252,7 +251,8 @@ class Following:
                 journaled = journal.last_state(self._workspace.folder(placement.run_id))
                 status, sentence = (status, sentence) if journaled.live else (journaled.value, "")
             with self._workspace.writing() as db:
-                ended = replace(placement, state=standing.state, words=standing.words, silent="", open=False)
+                known = replace(placement, state=standing.state, words=standing.words)
+                ended = replace(known, silent="", wanted="", open=False)
                 if not placements.renew(db, placement, ended):
                     continue  # it was sent again, or more of it was asked for, since the look began
                 placements.end(db, placement.run_id, status, sentence)

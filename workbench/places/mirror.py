@@ -52,6 +52,7 @@ class Mirror:
         self._at_end: set[str] = set()  # files of which there is no more now
         self._named: dict[str, tuple[int, str]] = {}  # size and hash of files that the journal names and are not here
         self._saved: dict[str, tuple[int, str]] = {}  # the last checkpoints
+        self._asked: dict[str, tuple[int, str]] = {}  # checkpoints that were requested
         self._tries: dict[str, int] = {}
         self._journal_at_once = JOURNAL_AT_ONCE
         self._looked_at = 0  # bytes of the journal
@@ -99,9 +100,11 @@ class Mirror:
                 (self.folder / name).unlink(missing_ok=True)
 
     def wants_checkpoints(self) -> None:
-        """Request the last checkpoints in the journal, too. Only for a run that has ended, because they change."""
+        """Request the last checkpoints in the journal, too, once. Only for a run that has ended: they change."""
         for name, facts in self._saved.items():
-            self._ask_for(name, facts)
+            if self._asked.get(name) != facts:
+                self._asked[name] = facts
+                self._ask_for(name, facts)
 
     def remove(self) -> None:
         """Delete the folder after everything has arrived."""

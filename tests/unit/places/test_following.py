@@ -160,6 +160,23 @@ def test_checkpoints_come_when_they_are_asked_for(made, workspace, played):
     assert {path.read_bytes() for path in workspace.artefacts(run_id, "checkpoint")} == {b"threelast", b"threebest"}
 
 
+@pytest.mark.parametrize("again", [True, False], ids=["another program", "the same"])
+def test_checkpoints_whose_fetching_was_interrupted_come_later(made, workspace, played, again):
+    """The window was closed, or the connection lost, after they were asked for and before they were here."""
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.FINISHED)
+    following = Following(workspace, PLACE, played)
+    until_ended(following)
+    with workspace.writing() as db:
+        placements.want(db, run_id, "checkpoints")
+    played.cut = 3
+    assert any(following.look().silent for _ in range(3))
+    until_ended(Following(workspace, PLACE, played) if again else following)
+    assert {path.read_bytes() for path in workspace.artefacts(run_id, "checkpoint")} == {b"threelast", b"threebest"}
+    assert not workspace.run(run_id).placement.wanted
+
+
 def test_a_place_that_is_gone_is_said_and_what_came_stays(made, workspace, played):
     run_id = sent(workspace, played)
     works(workspace, played, run_id, made[0])
