@@ -22,12 +22,14 @@ rm -f "$folder/exit" # of the task that it was before it was resumed
 [ "${{SLURM_RESTART_COUNT:-0}}" != 0 ] || rm -f "$folder/{after_epoch}"
 trap ': >"$folder/{after_epoch}"' USR2
 {before}
-again=
-trap 'again=1; kill -TERM $run' USR1
-trap 'again=; kill -TERM $run' TERM
+again= run= early= # a signal may come before there is a run
+end() {{ if [ -n "$run" ]; then kill -TERM $run; else early=1; fi; }}
+trap 'again=1; end' USR1
+trap 'again=; end' TERM
 echo {begins} >>"$log"
 {words} >>"$log" 2>&1 &
 run=$!
+[ -z "$early" ] || kill -TERM $run
 status=127
 while kill -0 $run 2>/dev/null; do
   wait $run

@@ -234,6 +234,20 @@ def test_a_task_that_still_prepares_its_run_is_asked_to_end_after_its_epoch_too(
     assert "after-epoch" in (played.base / "seen").read_text()
 
 
+@pytest.mark.parametrize(("signal", "requeued"), [("USR1", True), ("TERM", False)])
+def test_a_signal_just_before_the_run_of_a_task_has_started_ends_it(played, signal, requeued):
+    played.program("python", "exec sleep 5")
+    played.program("scontrol", 'echo "$@" >>requeued; exit 1')
+    played.slurm(python=str(played.base / "bin" / "python")).submit(orders("a"))
+    script = (played.base / "script").read_text().replace("\necho ", f"\nkill -{signal} $$\necho ", 1)
+    env = {"PATH": f"{played.base}/bin:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
+    env |= {"SLURM_ARRAY_JOB_ID": "7"}
+    ended = subprocess.run(["bash", "-c", script], cwd=played.base, env=env, check=False, timeout=HANG)
+    assert ended.returncode == 128 + 15
+    assert (played.base / "requeued").exists() == requeued
+    assert (played.base / "runs/a/exit").read_text() == "143\n"
+
+
 def test_each_way_to_end_is_a_signal_and_what_waits_leaves_the_line(played):
     slurm = played.slurm()
     played.scontrol(LINE.format(8, 0, "RUNNING", "None", 0, "0:0", ""))
