@@ -105,9 +105,9 @@ def begin(workspace: Workspace, trial: Trial, make_run: Callable[[], int]) -> in
 
 
 def unlinked_run(workspace: Workspace, experiment_id: int, config: str) -> int | None:
-    """A queued run that was made for a trial just before its worker was killed; None without one."""
+    """A run that was made for a trial just before its worker was killed, and has not begun; None without one."""
     sql = (
-        "select id from runs where experiment_id = ? and config = ? and status = 'queued' "
+        "select id from runs where experiment_id = ? and config = ? and status in ('queued', 'interrupted') "
         "and id not in (select run_id from sweep_trials where run_id is not null)"
     )
     with workspace.reading() as db:

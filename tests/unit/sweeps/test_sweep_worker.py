@@ -212,6 +212,27 @@ def test_the_experiment_of_a_sweep_gets_no_result_of_one_config(workspace, confi
         folds_and_seeds.unfinished(workspace, config)
 
 
+@pytest.mark.parametrize("state", ["queued", "interrupted"])
+def test_a_run_that_was_made_by_a_worker_that_was_killed_is_trained_and_not_made_again(
+    state, workspace, config, known, runs, monkeypatch
+):
+    """Another program may have marked it as interrupted meanwhile."""
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
+
+    def killed(workspace, trial, make_run):
+        workspace.set_status(make_run(), state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("workbench.workspace.sweep_worker.begin", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Worker(workspace, number).run()
+    with workspace.writing() as db:
+        db.execute("update runs set pid = 1, born = 0")  # of a process that is gone
+    assert Worker(workspace, number).run() == "done"
+    assert len(workspace.runs()) == 2
+
+
 class TwoAtOnce(FakeRuns):
     """Each run waits until two are at work, as long as there is another."""
 
