@@ -22,6 +22,7 @@ from workbench.workspace.sweeps import Sweep, Trial
 
 LOOK = 1.0  # seconds between two looks at the place
 SILENT_LOOK = 5.0  # seconds between two looks at one that does not answer
+ASKS_FOR = 600.0  # seconds for which one that does not answer is asked to end runs
 AHEAD = 8  # settings of a Bayesian sweep that train at once, by default
 MOST_AHEAD = 10_000  # runs of any other sweep at the place
 SENT_AT_ONCE = 100  # runs in one request: the first of a thousand begin before the last are stored
@@ -55,6 +56,7 @@ class PlaceWorker(Worker):
                 self._work_there(sweep)
                 if self._interrupted or sweep_worker.leave(self._workspace, self._id, even_if_active=False):
                     return stored.one(self._workspace, self._id).state
+                sweep_worker.take(self._workspace, self._id, f"place {self._place.name}")  # runs may train there yet
         finally:
             sweep_worker.leave(self._workspace, self._id)
 
@@ -116,6 +118,11 @@ class PlaceWorker(Worker):
         return sweep_worker.begin(self._workspace, trial, partial(self._prepared, sweep, config))
 
     def _prepared(self, sweep: Sweep, config: RunConfig) -> int:
+        if sweep.experiment_id is not None:
+            text = sending.translated(config, self._place).to_toml()
+            left = sweep_worker.unlinked_run(self._workspace, sweep.experiment_id, text)
+            if left is not None:
+                return left
         (run_id,) = sending.prepare(self._workspace, config, self._place)
         if sweep.experiment_id is not None:
             experiments.join(self._workspace, sweep.experiment_id, run_id)
@@ -155,19 +162,36 @@ class PlaceWorker(Worker):
             self._finish(sweep, there.pop(run_id), run_id)
 
     def _end_runs(self, sweep: Sweep, there: dict[int, Trial]) -> None:
-        """End the runs of a paused sweep with a checkpoint, those of a cancelled one at once."""
-        paused = stored.one(self._workspace, self._id).state == "paused"
-        for run_id in there:
-            placement = self._placement(run_id)
-            if placement is not None and placement.job:
-                self._launcher.stop(placement.job, Ending.SAVED if paused else Ending.AT_ONCE)
-        silent = ""
+        """End the runs of a paused sweep with a checkpoint, those of a cancelled one at once.
+
+        A place that does not answer is asked again for a while, because what it does not hear of trains on.
+        """
+        how = Ending.SAVED if stored.one(self._workspace, self._id).state == "paused" else Ending.AT_ONCE
+        unasked, since, silent = list(there), monotonic(), ""
         while there and not self._interrupted:
+            unasked = self._ask_to_end(unasked, how)
+            if unasked and (self._wanted() or monotonic() - since > ASKS_FOR):
+                return
             silent = self._look(silent)
-            if silent:
+            if silent and not unasked:
                 return  # what ends there comes home with the next worker
             self._take_results(sweep, there)
-            sleep(LOOK if there else 0.0)
+            unasked = [run_id for run_id in unasked if run_id in there]
+            sleep((SILENT_LOOK if unasked else LOOK) if there else 0.0)
+
+    def _ask_to_end(self, runs: Sequence[int], how: Ending) -> list[int]:
+        """Ask each of the runs to end; returns those of which the place did not hear. A refusal is reported."""
+        for at, run_id in enumerate(runs):
+            placement = self._placement(run_id)
+            try:
+                if placement is not None and placement.job:
+                    self._launcher.stop(placement.job, how)
+            except Unreachable as problem:
+                self._say(f"{len(runs) - at:,} runs at {self._place.name} may train on. {problem}")
+                return list(runs[at:])
+            except Problem as problem:
+                self._say(f"Run {run_id}: {problem}")
+        return []
 
     def _at_work(self, run_id: int) -> bool:
         """Whether an earlier worker has sent the run to the place."""

@@ -9,7 +9,7 @@ from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.places import sending
-from workbench.places.contract import Ending, JobState, Standing
+from workbench.places.contract import Ending, JobState, Standing, Unreachable
 from workbench.places.place import SlurmPlace, SshPlace
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
@@ -171,6 +171,38 @@ def test_pausing_ends_the_runs_there_with_checkpoints_and_resuming_sends_them_ag
     sweeps.retry(workspace, number)
     assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
     assert states(workspace, number) == ["done"] * 3
+
+
+def test_pausing_asks_every_run_to_end_although_an_answer_was_lost(workspace, there):
+    number = sweep_of(workspace)
+    there.holds = True
+    asked, lost = there.stop, ["The connection was lost."]
+
+    def stop(job, how):
+        if lost:
+            raise Unreachable(lost.pop())
+        asked(job, how)
+        there.standing = Standing(JobState.INTERRUPTED)
+
+    there.stop = stop
+    worker = PlaceWorker(workspace, number, PLACE, there, lambda line: starting.pause(workspace, number))
+    assert worker.run() == "paused"
+    assert sorted(there.asked) == sorted((folder.name, Ending.SAVED) for folder in there.base.iterdir())
+
+
+def test_a_run_that_was_made_by_a_worker_that_was_killed_is_sent_and_not_made_again(workspace, there, monkeypatch):
+    number = sweep_of(workspace)
+
+    def killed(workspace, trial, make_run):
+        make_run()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("workbench.workspace.sweep_worker.begin", killed)
+        with pytest.raises(KeyboardInterrupt):
+            PlaceWorker(workspace, number, PLACE, there).run()
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
+    assert len(workspace.runs()) == 3
 
 
 def test_a_sweep_whose_place_became_one_of_another_kind_is_paused(workspace, there):
