@@ -4,7 +4,7 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any
 
 import click
@@ -98,12 +98,17 @@ class Changes:
 
 
 def _may_go_on(workspace: Workspace, taken: Taken, changes: Changes) -> bool:
-    """Whether a run of another machine whose journal has no end may still be training: it grew recently."""
+    """Whether a run of another machine whose journal has no end may still be training: it grew recently.
+
+    The other machine, or a container, may have this one's name: then its process is not here, and its journal is new.
+    """
     with workspace.reading() as db:
         owner = ownership.owner_of(db, "runs", taken.run_id)
-    if owner is None or owner.host in (None, socket.gethostname()) or not taken.journaled.live:
+    if owner is None or owner.host is None or not taken.journaled.live:
         return False
-    return changes.lately(taken.folder, (taken.folder / journal.NAME).stat().st_size)
+    written = (taken.folder / journal.NAME).stat()
+    recently = changes.lately(taken.folder, written.st_size)
+    return recently and (owner.host != socket.gethostname() or abs(time() - written.st_mtime) < ownership.SILENT)
 
 
 def _lacks(taken: Taken) -> str:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 
 import numpy as np
 import pytest
@@ -257,9 +258,12 @@ def test_the_command_line_runs_in_a_folder_goes_on_there_and_takes_it_in(tmp_pat
         assert len(workspace.artefacts(1, "checkpoint")) == 2
 
 
-def test_a_run_of_a_machine_whose_clock_is_behind_is_followed_while_it_grows(tmp_path, folder, monkeypatch, capsys):
+@pytest.mark.parametrize("host", ["elsewhere", socket.gethostname()], ids=["another name", "this machine's name"])
+def test_a_run_of_a_machine_whose_clock_is_behind_is_followed_while_it_grows(
+    tmp_path, folder, monkeypatch, capsys, host
+):
     lines = (folder / journal.NAME).read_text("utf-8").splitlines()
-    elsewhere = {"owner": {"pid": 5, "host": "elsewhere", "born": 1.0}}
+    elsewhere = {"owner": {"pid": 5, "host": host, "born": 1.0}}
     begun = {"run": {"status": "running", "heartbeat": "2020-01-01T00:00:00+00:00"}}
     (folder / journal.NAME).write_text(f"{json.dumps(elsewhere)}\n{json.dumps(begun)}\n", "utf-8")
     looks = []
