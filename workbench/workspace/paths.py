@@ -85,7 +85,7 @@ def opened(path: Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def writable(path: Path, flags: int = 0) -> int:
+def writable(path: Path, flags: int = 0, mode: int = 0o666) -> int:
     """The descriptor of a regular file, open for reading and writing; it is created if it is missing.
 
     Raises:
@@ -94,7 +94,7 @@ def writable(path: Path, flags: int = 0) -> int:
     """
     regular(path)
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | NOT_WAITING | flags, 0o666)
+        return os.open(path, os.O_RDWR | os.O_CREAT | NOT_WAITING | flags, mode)
     except OSError as error:
         if error.errno == errno.ELOOP:
             regular(path)

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 
 import numpy as np
 import pytest
@@ -86,6 +87,16 @@ def test_links_are_not_followed(workspace, folder, tmp_path):
     (folder / "config.toml").symlink_to(secret)
     with pytest.raises(Problem, match="is a link"):
         ingest(workspace, folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
+    outside = tmp_path / "outside"
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / travelling.LOCK).symlink_to(outside)
+    with pytest.raises(Problem, match="is a link"):
+        travelling.make(tmp_path / "run", RunConfig())
+    assert not outside.exists()
 
 
 def test_an_array_that_announces_more_than_it_holds_is_refused(workspace, folder):

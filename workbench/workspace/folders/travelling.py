@@ -20,7 +20,7 @@ from workbench.problem import Problem
 from workbench.workspace.dataset_copy import ExperimentCopy
 from workbench.workspace.folders.journal import Text
 from workbench.workspace.folders.replaying import shown
-from workbench.workspace.paths import opened
+from workbench.workspace.paths import opened, writable
 from workbench.workspace.store import DATABASE
 from workbench.workspace.times import now
 
@@ -116,10 +116,10 @@ def locked(folder: Path) -> int | None:
     """Lock the folder for one process; the lock ends when the descriptor is closed. None: its disk has no locks.
 
     Raises:
-        Problem: another process has the lock, or the folder cannot be written.
+        Problem: another process has the lock, it is a link, or the folder cannot be written.
     """
     try:
-        opened_lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        opened_lock = writable(folder / LOCK, mode=0o600)
     except OSError as error:
         raise Problem(
             f"The folder {folder} cannot be written ({error.strerror}).", kept="Nothing was started."
