@@ -258,6 +258,8 @@ def _members(
         if number > most:
             raise _refused(archive_path, f"it holds more than {most:,} files")
         _check_name(archive_path, member.name)
+        if member.size < 0:  # what follows is sought before it: the same entries again and again
+            raise _refused(archive_path, f"its entry {member.name[:99]!r} has a size below 0")
         sparing.left = LARGEST  # contents are read in blocks
         if not member.isdir():
             if not member.isreg() or member.issparse():
