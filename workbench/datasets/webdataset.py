@@ -1,6 +1,8 @@
 """WebDataset: tar shards in which KEY.jpg is followed by KEY.cls, KEY.txt or KEY.json; nothing is unpacked."""
 
+import os
 from bisect import bisect_right
+from collections import Counter
 from itertools import accumulate
 from pathlib import Path
 
@@ -48,9 +50,9 @@ def webdataset(params: WebDatasetParams, *, progress: Progress) -> ImageSet:
     shards = [shard_index(tar, wanted, cache, progress) for tar in tars]
     starts = list(accumulate((len(shard.keys) for shard in shards), initial=0))
     records: dict[str, Records] = {}
-    for tar, shard, first in zip(tars, shards, starts, strict=False):
-        split = half_of(tar.stem).lower() or (tar.parent.name.lower() if tar.parent.name.lower() in WORDS else "")
-        _add(records.setdefault(split, Records(split)), tar.stem, shard, first)
+    for tar, name, shard, first in zip(tars, _names(tars), shards, starts, strict=False):
+        split = _split_of(tar)
+        _add(records.setdefault(split, Records(split)), name, shard, first)
     if not starts[-1]:
         raise _without_samples(tars, list(records.values()), wanted)
     places = [np.array([shard.starts, shard.sizes], np.int64) for shard in shards]
@@ -82,14 +84,30 @@ def _without_samples(tars: list[Path], records: list[Records], wanted: Wanted) -
     return Problem(said, kept="Nothing was started.", todo=todo if endings else "Choose another folder.")
 
 
-def _add(records: Records, stem: str, shard: Shard, first: int) -> None:
+def _add(records: Records, called: str, shard: Shard, first: int) -> None:
     """The samples of one shard; `first` is the number of its first one."""
     names = [plain_name(f"{key}.{ending}") for key, ending in zip(shard.keys, shard.endings, strict=True)]
     records.names += names
-    records.fallbacks += [f"{stem}/{name}" for name in names]
+    records.fallbacks += [f"{called}/{name}" for name in names]
     records.classes += shard.labels
     records.rows += range(first, first + len(names))
-    records.problems += [(f"{stem}/{plain_name(key)}", reason) for key, reason in shard.problems]
+    records.problems += [(f"{called}/{plain_name(key)}", reason) for key, reason in shard.problems]
+
+
+def _split_of(tar: Path) -> str:
+    """The data set's name of the split that a shard belongs to, by its own name or its folder's; or ""."""
+    folder = tar.parent.name.lower()
+    return half_of(tar.stem).lower() or (folder if folder in WORDS else "")
+
+
+def _names(tars: list[Path]) -> list[str]:
+    """The name of each shard, with its folders where another of its split is called the same."""
+    alike = Counter((_split_of(tar), tar.stem) for tar in tars)
+    root = os.path.commonpath([tar.parent for tar in tars])
+    return [
+        tar.stem if alike[_split_of(tar), tar.stem] == 1 else tar.relative_to(root).with_suffix("").as_posix()
+        for tar in tars
+    ]
 
 
 def _shards(chosen: str, progress: Progress) -> list[Path]:

@@ -134,6 +134,21 @@ def test_keys_that_repeat_are_told_apart_by_their_shard(build, tmp_path):
     assert build("webdataset", folder=str(tmp_path)).paths == ["all/0/0.jpg", "all/1/0.jpg"]
 
 
+def test_shards_of_one_name_in_two_folders_are_told_apart_by_their_folders(build, tmp_path):
+    for number, folder in enumerate(["a", "b", "train"]):
+        shard(tmp_path / folder / "0.tar", *sample("0", number, number), *sample("1", number, number))
+    paths = build("webdataset", folder=str(tmp_path)).paths
+    assert paths == ["all/a/0/0.jpg", "all/a/0/1.jpg", "all/b/0/0.jpg", "all/b/0/1.jpg", "train/0.jpg", "train/1.jpg"]
+
+
+def test_an_entry_of_a_size_below_zero_is_refused(build, tmp_path):
+    member = tarfile.TarInfo("1.jpg")
+    member.size = -512  # behind it comes its own header again
+    (tmp_path / "0.tar").write_bytes(member.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
+    with pytest.raises(Problem, match=r"'1\.jpg' has a size below 0"):
+        build("webdataset", folder=str(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("name", "key", "ending"),
     [
