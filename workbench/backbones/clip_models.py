@@ -1,6 +1,7 @@
 """Image towers of CLIP models from open_clip, an optional package; their text towers embed words for a search."""
 
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -8,7 +9,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from workbench.backbones.pretrained import GreyToColour, hub_file, load_into, read_state
+from workbench.backbones.pretrained import GreyToColour, hub_file, load_into, other_architecture, read_state
+from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -168,7 +170,8 @@ def _load(model: Any, path: Path, prefix: str) -> None:
     from open_clip.model import resize_pos_embed
 
     state = read_state(path)
-    resize_pos_embed(state, model)
+    with refusing(partial(other_architecture, path)):
+        resize_pos_embed(state, model)
     tower = model.visual if prefix else model
     load_into(tower, {key[len(prefix) :]: value for key, value in state.items() if key.startswith(prefix)}, str(path))
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from workbench.files.tensor_files import read_tensors
 from workbench.files.unreadable import refusing
+from workbench.names import visible_name
 from workbench.numerals import byte_size
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -20,6 +21,10 @@ CLASSIFIERS = ("fc.", "last_linear.", "classifier.", "AuxLogits.", "aux1.", "aux
 FOLDED = "folded_batch_norm"  # mark of a layer
 NEAR = 1e-3  # to a variance of 1, from which some programs take the layer's epsilon
 NAMED = 4  # keys named in a message
+LONGEST_KEY = 100  # letters of one of them
+FLOATS = torch.float64, torch.float32, torch.float16, torch.bfloat16
+INTEGERS = torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool
+NUMBERS = frozenset((*FLOATS, *INTEGERS))  # types of weights that are converted to the network's own
 WRAPPERS = ("state_dict", "model")  # under which published checkpoints keep the state dict beside other values
 
 
@@ -73,7 +78,7 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
                 kept="Nothing was started.",
                 todo="Choose the backbone that the file belongs to, or another file.",
             )
-    if broken := sorted(key for key, value in weights.items() if not torch.isfinite(value).all()):
+    if broken := sorted(key for key, value in weights.items() if not _is_finite(value, own[key])):
         raise Problem(
             f"The weights of {source} hold values that are not finite numbers, in {_listed(broken)}.",
             kept="Nothing was started.",
@@ -83,8 +88,22 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
     _freeze_folded(model)
 
 
+def _is_finite(value: Tensor, own: Tensor) -> bool:
+    """Whether every number is finite, also as one of the network's type, which may be smaller."""
+    return bool(torch.isfinite(value.to(own.dtype)).all())
+
+
 def _listed(keys: list[str]) -> str:
-    return ", ".join(keys[:NAMED]) + (f" and {len(keys) - NAMED} more" if len(keys) > NAMED else "")
+    names = ", ".join(visible_name(key, LONGEST_KEY) for key in keys[:NAMED])
+    return names + (f" and {len(keys) - NAMED} more" if len(keys) > NAMED else "")
+
+
+def other_architecture(path: Path, why: str) -> Problem:
+    """The Problem for weights that a library cannot convert to those of its network."""
+    return Problem(
+        f"The weights of {path} are for another architecture: {why}.", kept="Nothing was started.",
+        todo="Choose the backbone that the file belongs to, or another file.",
+    )  # fmt: skip
 
 
 def read_state(path: Path) -> dict[str, Tensor]:
@@ -100,6 +119,10 @@ def read_state(path: Path) -> dict[str, Tensor]:
             state = state[name]
     if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
         raise _not_weights(path, "it holds no named tensors")
+    for name, value in state.items():
+        if value.dtype not in NUMBERS or value.layout is not torch.strided or value.device.type != "cpu":
+            shown = visible_name(str(name), LONGEST_KEY)
+            raise _not_weights(path, f"{shown} has numbers of a kind that no network here has ({value.dtype})")
     return {str(key).removeprefix("module."): value for key, value in state.items()}
 
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,9 +11,17 @@ from torch import Tensor, nn
 
 from workbench.backbones.lora import add_lora
 from workbench.backbones.pooling import GeM, Max, Mean
-from workbench.backbones.pretrained import GreyToColour, freeze_batch_norm, hub_file, load_into, read_state
+from workbench.backbones.pretrained import (
+    GreyToColour,
+    freeze_batch_norm,
+    hub_file,
+    load_into,
+    other_architecture,
+    read_state,
+)
 from workbench.backbones.prompts import add_prompts, takes_prompts
 from workbench.backbones.recomputed import count_batches_once, first_computation
+from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -251,7 +260,8 @@ def _load(model: Any, path: Path) -> None:
     state = read_state(path)
     rename = getattr(sys.modules[type(model).__module__], "checkpoint_filter_fn", None)
     if rename is not None:  # timm's own: older names, and positional embeddings of another size resized
-        state = rename(state, model)
+        with refusing(partial(other_architecture, path)):
+            state = rename(state, model)
     names = model.pretrained_cfg.get("classifier") or ()
     heads = tuple(f"{name}." for name in ((names,) if isinstance(names, str) else names))
     load_into(model, {key: value for key, value in state.items() if not key.startswith(heads)}, str(path))

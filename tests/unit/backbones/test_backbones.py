@@ -8,6 +8,7 @@ from torchvision.models import ResNet50_Weights
 
 from workbench.backbones import list_backbones
 from workbench.backbones.model import build_model
+from workbench.backbones.pretrained import load_into
 from workbench.config import EmbeddingParams
 from workbench.problem import Problem
 
@@ -119,8 +120,11 @@ def test_folded_mobilenet_weights_load(real_data):
         (lambda path: torch.save([1, 2], path), "no named tensors"),
         (lambda path: torch.save({"features.0.weight": torch.zeros(1)}, path), "another architecture"),
         (lambda path: cut(path), "not a weights file"),
+        (lambda path: torch.save({"a": torch.zeros(1, dtype=torch.complex64)}, path), r"a has numbers of a kind .*x64"),
+        (lambda path: torch.save({"a": torch.zeros(1).to_sparse()}, path), "not a weights file"),
+        (lambda path: torch.save({"a": torch.zeros(1, device="meta")}, path), "a has numbers of a kind"),
     ],
-    ids=["missing", "text", "empty", "list", "other architecture", "cut short"],
+    ids=["missing", "text", "empty", "list", "other architecture", "cut short", "complex", "sparse", "meta"],
 )
 def test_weights_that_cannot_be_used_are_named(tmp_path, make, says):
     path = tmp_path / "weights.pth"
@@ -129,6 +133,22 @@ def test_weights_that_cannot_be_used_are_named(tmp_path, make, says):
     with pytest.raises(Problem, match=says) as caught:
         build_model("squeezenet1_0", params, EmbeddingParams(), 3)
     assert "weights.pth" in str(caught.value)
+
+
+def test_weights_that_are_not_finite_in_the_networks_own_type_are_refused(tmp_path):
+    model = build_model("squeezenet1_0", {}, EmbeddingParams(), 3).backbone
+    state = {name: value.double() for name, value in model.state_dict().items()}
+    state[next(iter(state))][0] = 1e300
+    with pytest.raises(Problem, match="not finite numbers"):
+        load_into(model, state, "the file")
+
+
+def test_names_in_weights_are_cut_and_shown_without_harm():
+    model = build_model("squeezenet1_0", {}, EmbeddingParams(), 3).backbone
+    with pytest.raises(Problem) as caught:
+        load_into(model, model.state_dict() | {"\x1b[31m" + "a" * 3_000_000: torch.zeros(1)}, "the file")
+    assert r"no place for \x1b[31maaa" in str(caught.value)
+    assert len(str(caught.value)) < 2_000
 
 
 def cut(path):

@@ -191,6 +191,14 @@ def test_weights_that_hold_what_is_not_a_number_are_refused(tmp_path):
         made(weights="file", weights_file=str(tmp_path / "nan.safetensors"))
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (1, 1)])
+def test_weights_that_timm_cannot_convert_are_refused_in_a_sentence(tmp_path, shape):
+    state = {**timm.create_model(TINY, num_classes=0).state_dict(), "pos_embed": torch.zeros(shape)}
+    save_file(state, tmp_path / "other.safetensors")
+    with pytest.raises(Problem, match="are for another architecture"):
+        made(weights="file", weights_file=str(tmp_path / "other.safetensors"))
+
+
 def test_a_state_dict_beside_other_values_is_read(tmp_path):
     state = timm.create_model(TINY, num_classes=7).state_dict()
     for name in ("model", "state_dict"):
