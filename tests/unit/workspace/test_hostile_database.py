@@ -79,6 +79,15 @@ def test_a_trigger_with_the_name_of_something_else_is_found(space, hide):
         Workspace(space)
 
 
+def test_a_view_in_the_place_of_a_function_is_found_and_repaired(space):
+    in_schema(space, ("create view JSON_each as select 1 as value",), ("create view mine as select 1",))
+    with pytest.raises(Foreign, match="the view “JSON_each” was added"):
+        Workspace(space)
+    repair(space)
+    with Workspace(space) as workspace:
+        assert report_templates.arrangements(workspace)["own-1"]["title"] == "Mine"
+
+
 def test_what_sqlite_counted_is_no_addition(space):
     in_schema(space, ("analyze",))
     Workspace(space).close()
