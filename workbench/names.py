@@ -15,6 +15,11 @@ def visible_name(text: str, longest: int = LONGEST_NAME) -> str:
     return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
+def short_name(text: str, longest: int) -> str:
+    """The name itself, by which its row is found again; one that is longer than Workbench stores is `visible_name`."""
+    return text if len(text) <= longest else visible_name(text, longest)
+
+
 def visible(text: str) -> str:
     """The text with every letter that turns the direction of a sentence, or steers a terminal, as an escape.
 

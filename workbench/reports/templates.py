@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.files.resources import resources
+from workbench.names import short_name
 from workbench.problem import Problem
 from workbench.reports.sections import SECTIONS
 from workbench.workspace.choices.report_templates import UNREAD
@@ -116,11 +117,11 @@ def offered(stored: Mapping[str, Mapping[str, Any]]) -> dict[str, Template]:
         base = shipped.get(str(arrangement.get("base", "")))
         if UNREAD in arrangement and key not in shipped:
             first = next(iter(shipped.values()))
-            title = f"{key} (could not be read)"
+            title = f"{short_name(key, MOST_LETTERS)} (could not be read)"
             own.append(replace(first, key=key, title=title, base=first.key, help=_unread(arrangement)))
             continue
         if key not in shipped and base is not None:
-            title = str(arrangement.get("title", key))
+            title = short_name(str(arrangement.get("title", key)), MOST_LETTERS)
             own.append(replace(base.arranged(arrangement), key=key, title=title, base=base.key, help=_own_help(base)))
     arranged = {key: brought.arranged(stored[key]) if key in stored else brought for key, brought in shipped.items()}
     for key in arranged.keys() & {key for key, arrangement in stored.items() if UNREAD in arrangement}:

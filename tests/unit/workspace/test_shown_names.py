@@ -1,15 +1,23 @@
 """No letter of a name turns round the sentence that it stands in, wherever the name is shown."""
 
+import json
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from workbench.charts import Chart, Marks
 from workbench.cli import cli
 from workbench.config import RunConfig
 from workbench.datasets.decisions import PathDecision, decided_labels
 from workbench.datasets.image_set import ImageSet
-from workbench.names import visible
+from workbench.names import LONGEST_SENTENCE, visible
+from workbench.reports.templates import offered
 from workbench.workspace import Workspace
+from workbench.workspace.choices import report_templates
+from workbench.workspace.choices.sample_tags import all_tags
+from workbench.workspace.choices.saved_views import all_views
+from workbench.workspace.choices.selections import all_selections
 
 TURNED = "\u202egnp.exe"
 NAMES = [TURNED, "b\u2067c\u2069", "c\x1b[31m"]
@@ -41,6 +49,38 @@ def test_classes_and_runs_have_visible_names(images, tmp_path):
         assert dataset.class_names == ("\\u202egnp.exe", "b\\u2067c\\u2069", "c\\x1b[31m")
         assert workspace.run(run_id).name == "run \\u202egnp.exe"
     assert "run \\u202egnp.exe" in CliRunner().invoke(cli, ["list", "runs", "-w", str(tmp_path / "space")]).output
+
+
+def test_what_a_workspace_from_elsewhere_calls_very_long_is_cut(images, tmp_path):
+    """A window would lay it out for a minute and more; Workbench itself stores no such name."""
+    long = "n" * 3_000_000
+    chart = Chart(long, long, (Marks(long, "line", (1.0,), (1.0,)),), long)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = workspace.create_run(RunConfig())
+        number = workspace.register_dataset(images, None)
+        report_templates.store_arrangement(workspace, "own", {"title": long, "base": "one-run"})
+        report_templates.store_arrangement(workspace, long, {"base": "one-run"})
+        with workspace.writing() as db:
+            db.execute("insert into saved_views (name, listed, changed) values (?, '{}', '')", (long,))
+            db.execute(
+                "insert into sample_tags (dataset_id, sample_id, tag, created) values (?, 1, ?, '')", (number, long)
+            )
+            values = (number, long, long)
+            db.execute(
+                "insert into selections (dataset_id, name, samples, note, created) values (?, ?, '[]', ?, '')", values
+            )
+            db.execute(
+                "insert into charts (run_id, step, charts) values (?, 1, ?)", (run_id, json.dumps([chart.plain()]))
+            )
+        (selection,) = all_selections(workspace, number)
+        (shown,) = workspace.charts(run_id, 1)
+        own = offered(report_templates.arrangements(workspace)).values()
+        names = [
+            all_views(workspace)[0].name, *all_tags(workspace, number), selection.name, selection.note, shown.title,
+            shown.x_title, shown.note, shown.marks[0].title, *(template.title for template in own),
+        ]  # fmt: skip
+    assert max(map(len, names)) <= LONGEST_SENTENCE
+    assert sum(name.endswith("…") for name in names) == 10
 
 
 @pytest.mark.parametrize("new_class", [TURNED, visible(TURNED)])

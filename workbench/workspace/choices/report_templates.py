@@ -4,6 +4,7 @@ import json
 import logging
 from typing import Any
 
+from workbench.names import short_name
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
@@ -11,6 +12,7 @@ from workbench.workspace.workspace import Workspace
 log = logging.getLogger(__name__)
 Arrangement = dict[str, Any]
 Kinds = dict[str, tuple[type, ...]]
+LONGEST = 80  # characters of a title
 UNREAD = "unread"  # the key of the reason why an arrangement could not be read
 KINDS: Kinds = {"order": (list,), "ticked": (list,), "text": (str,), "title": (str,), "base": (str,)}
 CHOSEN_KINDS: Kinds = {"template": (str,), "runs": (list,), "metric": (str,), "at": (str, int)}
@@ -51,6 +53,8 @@ def _arrangement(text: str, kinds: Kinds) -> Arrangement:
             raise Unreadable("runs or metric are not as they were stored")
     except Unreadable as error:
         return {UNREAD: str(error)}
+    if "title" in arrangement:
+        arrangement["title"] = short_name(arrangement["title"], LONGEST)
     return arrangement
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+from workbench.names import short_name
 from workbench.problem import Problem
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
@@ -20,7 +21,7 @@ def all_tags(workspace: Workspace, dataset_id: int) -> dict[str, list[int]]:
     with workspace.reading() as db:
         ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
     for tag, sample_id in json.loads(text):
-        ids_by_tag.setdefault(tag, []).append(sample_id)
+        ids_by_tag.setdefault(short_name(tag, LONGEST), []).append(sample_id)
     return ids_by_tag
 
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from workbench.names import short_name
 from workbench.problem import Problem
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.times import now
@@ -37,6 +38,7 @@ def all_views(workspace: Workspace) -> list[SavedView]:
 
 
 def _view(name: str, listed: str) -> SavedView:
+    name = short_name(name, LONGEST)
     try:
         return SavedView(name, parsed(listed, dict))
     except Unreadable as error:

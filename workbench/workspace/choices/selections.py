@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from workbench.names import short_name
 from workbench.problem import Problem
 from workbench.workspace.database.columns import Unreadable, integers_of
 from workbench.workspace.times import now
@@ -40,6 +41,7 @@ def all_selections(workspace: Workspace, dataset_id: int) -> list[Selection]:
 
 def _selection(dataset_id: int, number: int, name: str, note: str, created: str, samples: str) -> Selection:
     """A selection that cannot be read is empty, and its note says so."""
+    name, note = short_name(name, LONGEST), short_name(note, LONGEST_NOTE)
     try:
         return Selection(dataset_id, name, integers_of(samples), note, created, number)
     except Unreadable as error:

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from math import nan
 
 import numpy as np
 
 from workbench.charts import Chart, from_plain
+from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.problem import Problem
 from workbench.workspace.database import checksums
 from workbench.workspace.database.columns import FROM_A_COPY, Unreadable, parsed
@@ -148,6 +150,13 @@ def chart_steps(db: Connection, run_id: int) -> list[int]:
     return [step for (step,) in db.execute("select step from charts where run_id = ? order by step", (run_id,))]
 
 
+def _shown(chart: Chart) -> Chart:
+    """The chart with its texts as they are shown."""
+    marks = tuple(replace(mark, title=visible_name(mark.title)) for mark in chart.marks)
+    title, x_title = visible_name(chart.title), visible_name(chart.x_title)
+    return Chart(title, x_title, marks, visible_name(chart.note, LONGEST_SENTENCE))
+
+
 def charts(db: Connection, run_id: int, step: int) -> list[Chart]:
     """The charts of the run's method at that step. Raises Problem if there are none, or they cannot be read."""
     row = db.execute("select charts from charts where run_id = ? and step = ?", (run_id, step)).fetchone()
@@ -155,7 +164,7 @@ def charts(db: Connection, run_id: int, step: int) -> list[Chart]:
     if row is None:
         raise Problem(f"Run {run_id} has no charts at step {step}.")
     try:
-        return [from_plain(chart) for chart in parsed(row[0], list)]
+        return [_shown(from_plain(chart)) for chart in parsed(row[0], list)]
     except (Unreadable, TypeError, KeyError, ValueError) as error:
         why = error if isinstance(error, Unreadable) else "they are no charts"
         raise Problem(
