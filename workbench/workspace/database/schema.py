@@ -35,7 +35,7 @@ class Foreign(Damaged):
 
 
 def check_schema(connection: Connection, path: Path) -> bool:
-    """Compare the database's declarations with those of the upgrades that it has. Other views than FUNCTIONS are allowed.
+    """Compare the database's declarations with those of the upgrades that it has. A view may be added, but no FUNCTION.
 
     Returns:
         Whether it is of the newest schema, so that no step is to be taken.
