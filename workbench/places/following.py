@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 from workbench.files import locks
+from workbench.places import host_files
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable, all_of
 from workbench.places.host_files import last_line
 from workbench.places.mirror import Mirror
@@ -136,15 +137,18 @@ class Following:
         return [*(placement for placement in placed if placement.run_id == shown and placement not in turn), *turn]
 
     def _placed(self, looked: Looked) -> list[Placement]:
-        """The runs from which more data may come; reports those of another kind of place, whose jobs it has not."""
+        """The runs from which more data may come; reports those of another kind of place, and of a folder elsewhere."""
         with self._workspace.reading() as db:
             sent = [placement for placement in placements.at_work(db, self._place.name) if placement.job]
         placed = []
         for placement in sent:
             try:
                 self._place.check_job(placement.run_id, placement.job)
+                host_files.checked(placement.uid)
             except OtherKind as problem:
                 looked.add(str(problem))
+            except Problem as problem:
+                looked.add(f"Run {placement.run_id}: {problem}")
             else:
                 placed.append(placement)
         looked.left = len(placed)

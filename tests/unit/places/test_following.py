@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,9 +20,10 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.places import following as following_module
-from workbench.places import mirror, records, sending, working
+from workbench.places import host_files, mirror, records, sending, working
 from workbench.places.contract import Ending, JobState, Standing
 from workbench.places.following import Following
+from workbench.places.hosts import LocalHost
 from workbench.places.mirror import FOLDER
 from workbench.places.place import SshPlace
 from workbench.places.run_command import BEGINS
@@ -449,6 +451,22 @@ def test_a_hostile_folder_ends_and_writes_nothing_outside(workspace, played, tmp
     assert outside == set()
     assert played.received < 10_000_000
     assert not (workspace.folder(run_id) / FOLDER).exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the place has a POSIX shell")
+def test_a_run_whose_folder_would_be_elsewhere_is_told_and_the_others_are_followed(made, workspace, played):
+    hostile, run_id = sent(workspace, played), sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    with workspace.writing() as db:
+        placements.store(db, replace(placements.required(db, hostile), uid="../../secret"))
+    played.read = partial(host_files.read, LocalHost(played.base.parent), str(played.base))
+    played.standing = Standing(JobState.FINISHED)
+    following = Following(workspace, PLACE, played)
+    assert following.look().problems == (
+        f"Run {hostile}: '../../secret' is not a file of a run folder. It was not used.",
+    )
+    until_ended(following)
+    assert workspace.run(run_id).status == "done"
 
 
 def test_links_in_the_workspace_are_not_followed(made, workspace, played, tmp_path):
