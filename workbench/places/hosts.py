@@ -1,5 +1,6 @@
 """Hosts: this machine, and those behind the system's OpenSSH with its config, agent and jump hosts."""
 
+import errno
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -67,7 +68,9 @@ def _called(
     try:
         done = run_tool(words, stdin, seconds=seconds, most=most, folder=folder, cancelled=cancelled, asks=False)
     except OSError as error:
-        raise Problem(f"{words[0]} cannot be started ({error.strerror}).", todo="Is it installed?") from None
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # of temporary files, which hold its input and its errors
+        todo = "Free some space for temporary files." if full else "Is it installed?"
+        raise Problem(f"{words[0]} cannot be started ({error.strerror}).", todo=todo) from None
     match done.cut:
         case "cancelled":
             raise Cancelled

@@ -1,5 +1,6 @@
 """Processes that nobody waits for, on this machine in place of a remote one: begun, asked to end, resumed, lost."""
 
+import errno
 import os
 import signal
 import stat
@@ -374,3 +375,12 @@ def test_the_plan_of_an_installation_can_be_read_first(tmp_path):
     assert "metric-workbench==" in installing.plan(place).lines()[1]
     with pytest.raises(Problem, match="not the Python of a virtual environment"):
         installing.plan(place.model_copy(update={"python": "/usr/bin/python3"}))
+
+
+def test_a_full_disk_of_temporary_files_is_not_a_program_that_is_missing(tmp_path, monkeypatch):
+    def full(*words, **options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("workbench.places.hosts.run_tool", full)
+    with pytest.raises(Problem, match="Free some space for temporary files"):
+        LocalHost(tmp_path).call(["true"])
