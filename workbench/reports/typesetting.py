@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib
 import typst
 
+from workbench.files import explain
 from workbench.files.resources import resources
 from workbench.problem import Problem
 from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
@@ -60,11 +61,14 @@ def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
         paper: of PAPERS.
 
     Raises:
-        Problem: typst could not set it.
+        Problem: typst could not set it, or the disk of temporary files is full.
     """
     with TemporaryDirectory(prefix="workbench-report-") as folder:
         root = Path(folder)
-        _Writer(root, document).write(paper)
+        try:
+            _Writer(root, document).write(paper)
+        except OSError as error:
+            raise explain(error, root) from error
         try:
             yield _fitted(root)
         except RuntimeError as error:  # typst's own; those of a query have no class

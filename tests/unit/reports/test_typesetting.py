@@ -1,7 +1,10 @@
 """Pages set by typst: what they say, where sections begin, and that no text of a run is ever run."""
 
+import errno
 import json
+import os
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +70,17 @@ def test_text_is_shown_and_never_run(text, tmp_path):
         assert shown in words_of(report, "heading")
         assert any(words.count(shown) >= 19 for words in words_of(report, "table"))
         assert report.pdf().startswith(b"%PDF-")
+
+
+def test_a_full_disk_of_temporary_files_is_a_sentence(monkeypatch):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    drawing = Drawing(partial(draw_map, Map(np.eye(2), np.arange(2), None, ("a", "b"), "", "")), FULL, 2.0, ([], []))
+    document = Document("t", "t", (Section("map", "t", (Plot("map", "t"),)),), {"map": drawing})
+    with pytest.raises(Problem, match=r"no space left to write .*workbench-report-"), typeset(document):
+        pass
 
 
 def test_nothing_is_read_from_outside_and_no_package_is_fetched(tmp_path):
