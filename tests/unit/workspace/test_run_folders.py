@@ -99,6 +99,21 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
     assert not outside.exists()
 
 
+def test_what_an_import_that_was_killed_had_copied_of_checkpoints_is_removed(workspace, folder, monkeypatch):
+    def killed(space, source, home, taken):
+        part = home / ".copies.1-0123abcd.part"
+        part.mkdir()
+        (part / "last.pt").write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("workbench.workspace.folders.ingest.take_checkpoints", killed)
+        with pytest.raises(KeyboardInterrupt):
+            ingest(workspace, folder)
+    assert not ingest(workspace, folder).doubts
+    assert not list(workspace.folder(1).glob(".*.part"))
+
+
 def test_an_array_that_announces_more_than_it_holds_is_refused(workspace, folder):
     with (folder / "embeddings-3.npy").open("wb") as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (12, 1 << 40)})

@@ -226,6 +226,7 @@ def _check_belongs(folder: Path, epoch: int, known: _Known) -> None:
 
 def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
     """Copy the complete checkpoints of a run that has ended."""
+    parts.remove_dead(home, COPIES)
     last: dict[str, journal.CheckpointFacts] = {}
     for entry in filter(None, journal.entries(home, b'"checkpoint"')):
         if entry.checkpoint is not None and entry.checkpoint.blake2b:
