@@ -49,7 +49,7 @@ class PreflightCard(Card):
 
     check_asked = Signal()
     known = Signal(object)  # Preflight that is shown now; None once nothing is known
-    told = Signal(object)  # InShort of what is shown now
+    changed = Signal(object)  # InShort of what is shown now
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Preflight", parent)
@@ -133,7 +133,7 @@ class PreflightCard(Card):
         self.note.setVisible(False)
         self._memory = NO_VALUE
         self.known.emit(None)
-        self.told.emit(self.in_short())
+        self.changed.emit(self.in_short())
 
     def in_short(self) -> InShort:
         """What is shown now, for one line."""
@@ -149,13 +149,13 @@ class PreflightCard(Card):
     def show_working(self, text: str = LOOKING) -> None:
         """A check is under way; the numbers of the last one stay until it is done."""
         self._say(f"{text}…", "", False)
-        self.told.emit(self.in_short())
+        self.changed.emit(self.in_short())
 
     def show_problem(self, problem: Problem, field: str = "") -> None:
         """Show why the check failed; `field` is the title of the form's field beside which that is said."""
         self.show_idle("")
         self._say("", f"Preflight stopped. The reason is at the field {field}." if field else str(problem), True)
-        self.told.emit(self.in_short())
+        self.changed.emit(self.in_short())
 
     def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
         """Show the result. `titles` maps names of data sets to their titles."""
@@ -184,7 +184,7 @@ class PreflightCard(Card):
         self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
         self._list(self.worth_knowing, NOTES, [*_scarce(result), *result.notes])
         self._memory = memory(result.memory_bytes) if result.memory_bytes else NO_VALUE
-        self.told.emit(self.in_short())
+        self.changed.emit(self.in_short())
 
     def _show_times(self, result: "Preflight") -> None:
         """The time of all runs, and the images a second while no probe is measured."""

@@ -42,15 +42,15 @@ class StartStrip(QFrame):
         self.more.setMenu(self._menu())
         self._right = in_row(self.more, spacing=8)
         numbers = (self.time, self.memory, self.speed)
-        self._found = found = QWidget()
-        found.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # else no window became smaller
-        in_row((self.sentence, 1), *numbers, self.remarks, self.check, 1, on=found, spacing=GAP)
-        line = in_row(self.unfold, (found, 1), self._right, spacing=GAP)
+        self._result = result = QWidget()
+        result.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # else no window became smaller
+        in_row((self.sentence, 1), *numbers, self.remarks, self.check, 1, on=result, spacing=GAP)
+        line = in_row(self.unfold, (result, 1), self._right, spacing=GAP)
         self._lines = in_column(line, on=self, margins=MARGIN, spacing=8)
         self.unfold.toggled.connect(self._turn)
         self.remarks.clicked.connect(partial(self.unfold.setChecked, True))
         self.check.clicked.connect(column.card.check_asked)
-        column.card.told.connect(self.tell)
+        column.card.changed.connect(self.tell)
         self.tell(column.card.in_short())
         self.hide()
 
@@ -64,7 +64,7 @@ class StartStrip(QFrame):
             for place, control in enumerate((column.where, column.sweep)):
                 self._right.insertWidget(place, control)
             self._right.addWidget(column.start)
-            in_order = (column.banner, self.unfold, self._found, column.where, column.sweep, self.more, column.start)
+            in_order = (column.banner, self.unfold, self._result, column.where, column.sweep, self.more, column.start)
             for control in in_order:
                 control.raise_()  # to the end of the order in which Tab goes
             column.where.setToolTip(WHERE)
