@@ -266,6 +266,8 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_o
     from workbench.workspace.database import going_back, lease
     from workbench.workspace.repairs.repair import repair as repair_workspace
 
+    if repair and go_back:
+        raise click.UsageError("--repair and --go-back exclude each other: a copy that is put back is whole.")
     if take_over:
         lease.take_over(folder or default_workspace(), _say_once())
     if go_back:

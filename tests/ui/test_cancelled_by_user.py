@@ -156,8 +156,11 @@ def sweep(qtbot, session, monkeypatch):
     made.open()
     qtbot.waitUntil(made.start.isEnabled)
     yield made
-    for panel in (widget for widget in QApplication.topLevelWidgets() if isinstance(widget, SweepsPanel)):
-        qtbot.addWidget(panel)
+    for opened in (
+        widget for widget in QApplication.topLevelWidgets() if isinstance(widget, SweepDialog | SweepsPanel)
+    ):
+        opened.close()  # qtbot has closed its own before this fixture ends
+        opened.deleteLater()
 
 
 def test_a_start_of_a_sweep_that_was_cancelled_can_be_pressed_again(qtbot, session, sweep, gate, monkeypatch):

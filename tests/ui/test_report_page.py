@@ -203,10 +203,14 @@ def test_a_place_that_cannot_be_written_is_said_and_export_can_be_tried_again(pa
     said = []
     session.noticed.connect(said.append)
     (tmp_path / "file").write_text("in the way")
+    page.folder.setText(str(tmp_path / "out"))
+    page.export()
+    qtbot.waitUntil(lambda: bool(page.model.written))
     page.folder.setText(str(tmp_path / "file" / "out"))
     page.export()
     qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in said))
     assert page.export_button.isEnabled()
+    assert not page.written.isVisible(), "the files of the export before are not its files"
 
 
 def test_nothing_ticked_nothing_exported(page):

@@ -504,7 +504,7 @@ def test_an_epoch_without_its_network_is_not_searched_with_that_of_another(
     Image.new("L", (8, 8)).save(tmp_path / "mine.png")
     with qtbot.waitSignal(session.noticed) as caught:
         page.own_images.search(from_file(tmp_path / "mine.png"))
-    assert f"Run {run.run_id} has no checkpoint of epoch 2, but of epoch 1. Choose one" in str(caught.args[0])
+    assert f"Run {run.run_id} has no checkpoint of epoch 2, only of epoch 1. Choose one" in str(caught.args[0])
     assert not page.result.own.isVisible()
 
 

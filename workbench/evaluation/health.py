@@ -95,7 +95,7 @@ def alarms(numbers: Mapping[str, float], before: Mapping[str, float] | None = No
     to say, for norms, nearest images of other classes, and confidence.
 
     Args:
-        numbers: those of this evaluation. before: those of the first one, for comparison.
+        numbers: those of this evaluation. before: those of the network before its first step, for comparison.
         accuracy: on training images, in 0..1. score: MAP@R of the test half, in 0..1.
     """
     return [

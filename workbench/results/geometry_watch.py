@@ -31,7 +31,7 @@ class Watched:
 
     def alarms(self, at: int) -> list[Alarm]:
         """The alarms of the evaluation at index `at`."""
-        before = self.looks[0].numbers if at else None
+        before = self.looks[0].numbers if at and self.evaluations[0].epoch == 0 else None
         return alarms(self.looks[at].numbers, before, self.accuracy[at], self.evaluations[at].metrics.get("MAP@R"))
 
 

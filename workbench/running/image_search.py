@@ -159,8 +159,9 @@ def _network(
             return network, made_with_it if wanted is None else wanted
         kept.append(network.epoch)
     epochs = " and ".join(str(number) for number in sorted(set(kept)))
+    of_epochs = f"epochs {epochs}" if len(set(kept)) > 1 else f"epoch {epochs}"
     raise Problem(
-        f"Run {run_id} has no checkpoint of epoch {epoch}, but of epoch {epochs}.",
+        f"Run {run_id} has no checkpoint of epoch {epoch}, only of {of_epochs}.",
         todo="Choose one of these: an image can be compared only with embeddings of the network that embeds it.",
     )
 

@@ -1,6 +1,7 @@
 """A run's geometry over its epochs, and its command."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,6 +33,14 @@ def test_each_epoch_is_looked_at(space):
     assert watched.labels[watched.falling].tolist() == [2]
     assert watched.looks[1].numbers["overlap"] < watched.looks[0].numbers["overlap"]
     assert len(watched.alarms(2)) == 4
+
+
+@pytest.mark.parametrize(("first", "told"), [(0, True), (1, False)])
+def test_only_an_evaluation_before_the_first_step_is_called_untrained(space, first, told):
+    workspace, run = space
+    watched = watch(workspace, run.run_id)
+    watched.evaluations[0] = replace(watched.evaluations[0], epoch=first)
+    assert any("untrained" in alarm.words for alarm in watched.alarms(2)) == told
 
 
 def test_class_means_leave_out_what_is_no_query():

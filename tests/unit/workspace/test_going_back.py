@@ -79,6 +79,8 @@ def test_the_doctor_tells_of_the_upgrade_and_how_to_go_back(older):
     assert "made by an older Workbench" in told
     assert copies(older)[0].name in told
     assert "--go-back" in told
+    both = CliRunner().invoke(cli, ["doctor", "--workspace", str(older), "--go-back", "--repair"])
+    assert (both.exit_code, "exclude each other" in both.output) == (2, True)
     ended = CliRunner().invoke(cli, ["doctor", "--workspace", str(older), "--go-back"])
     assert ended.exit_code == 0, ended.output
     assert pending(older / "workspace.db") == steps

@@ -153,6 +153,8 @@ class ReportPage(QStackedWidget):
         if wanted is None or not formats or not out:
             return
         fields = {**wanted, "out": str(Path(out).expanduser().absolute()), "formats": formats}
+        self.model.written = []
+        self._check()  # the files of an export before are not those of one that fails
         self.export_button.setEnabled(False)
         ProcessWork(
             self.session, self.session.drawing, "Export report", "write", fields,
