@@ -1,7 +1,7 @@
 """The right column of Set up: the Preflight card, what prevents starting, and the buttons."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QScrollArea, QWidget
 
 from workbench.ui.pages.setup.preflight_card import PreflightCard
 from workbench.ui.pages.setup.verdict import Verdict
@@ -27,7 +27,7 @@ class StartColumn(QWidget):
         self.banner = QFrame()
         self.banner.setProperty("card", "trouble")
         actions = in_lines(self.mend, self.show_trouble)
-        in_column(self.trouble, actions, on=self.banner, margins=(12, 8, 8, 8), spacing=4)
+        self.banner_parts = in_column((self.trouble, 1), actions, on=self.banner, margins=(12, 8, 8, 8), spacing=4)
         for quiet in (self.banner, self.mend, self.show_trouble):
             quiet.hide()
         self.where = PlaceChoice()
@@ -56,6 +56,7 @@ class StartColumn(QWidget):
 
     def take_back(self) -> None:
         """Put what the strip had borrowed below the card."""
+        self.banner_parts.setDirection(QBoxLayout.Direction.TopToBottom)
         self._where.addWidget(self.where)
         self._rows.insertWidget(1, self.banner)
         self._buttons.addWidget(self.start, 0, 0)

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QToolButton, QWidget
 
 from workbench.ui.pages.setup.preflight_card import InShort
 from workbench.ui.pages.setup.start_column import StartColumn
@@ -16,6 +16,7 @@ from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label, restyle
 
 MARGIN, GAP = 8, 12  # px around the line, and between two of its parts
+SENTENCE = 100  # of the stretch, against 1 for the gap behind all
 
 
 class StartStrip(QFrame):
@@ -44,7 +45,7 @@ class StartStrip(QFrame):
         numbers = (self.time, self.memory, self.speed)
         self._result = result = QWidget()
         result.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # else no window became smaller
-        in_row((self.sentence, 1), *numbers, self.remarks, self.check, 1, on=result, spacing=GAP)
+        in_row((self.sentence, SENTENCE), *numbers, self.remarks, self.check, 1, on=result, spacing=GAP)
         line = in_row(self.unfold, (result, 1), self._right, spacing=GAP)
         self._lines = in_column(line, on=self, margins=MARGIN, spacing=8)
         self.unfold.toggled.connect(self._turn)
@@ -61,6 +62,7 @@ class StartStrip(QFrame):
         column = self._column
         if shown:
             self._lines.insertWidget(0, column.banner)
+            column.banner_parts.setDirection(QBoxLayout.Direction.LeftToRight)
             for place, control in enumerate((column.where, column.sweep)):
                 self._right.insertWidget(place, control)
             self._right.addWidget(column.start)
