@@ -51,8 +51,8 @@ class StartColumn(QWidget):
         self._where = in_column(head, spacing=2)
         self.below = QWidget()
         self._rows = in_column(self._where, self._buttons, on=self.below, spacing=8)
-        self.take_back()
         in_column((self._scrolled(self.card), 1), self.below, on=self, spacing=8)
+        self.take_back()
 
     def take_back(self) -> None:
         """Put what the strip had borrowed below the card."""
