@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -13,54 +13,30 @@ from torch.utils.checkpoint import checkpoint
 class Recomputed(nn.Sequential):
     """Layers one after the other, each of which keeps its input alone and computes its activations again backward.
 
-    Batch-norm takes each batch into its running statistics once, as without checkpointing.
+    Batch-norm takes each batch into its running statistics once with `count_batches_once`.
     """
 
     def forward(self, images: Tensor) -> Tensor:
-        for layer in self:
-            if any(True for _ in layer.parameters()):
-                images = checkpoint(layer, images, use_reentrant=False, context_fn=_Contexts(layer))
-            else:
-                images = layer(images)  # pooling and ReLU: nothing is saved, and some work in place
+        with first_computation():
+            for layer in self:
+                if any(True for _ in layer.parameters()):
+                    images = checkpoint(layer, images, use_reentrant=False)
+                else:
+                    images = layer(images)  # pooling and ReLU: nothing is saved, and some work in place
         return images
-
-
-class _Contexts:
-    """What surrounds the first computation of a layer and the second one."""
-
-    def __init__(self, layer: nn.Module) -> None:
-        self._layer = layer
-
-    def __call__(self) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-        return nullcontext(), _statistics_kept(self._layer)
-
-
-@contextmanager
-def _statistics_kept(layer: nn.Module) -> Iterator[None]:
-    """Inside, batch-norm in training mode leaves its running statistics as they are."""
-    following = [module for module in _with_statistics(layer) if module.training]
-    before = [(module, module.momentum) for module in following]
-    for module in following:
-        module.momentum = 0.0  # of the new batch
-    try:
-        yield
-    finally:
-        for module, momentum in before:
-            module.momentum = momentum
-            if module.num_batches_tracked is not None:
-                module.num_batches_tracked.sub_(1)
 
 
 _pass = threading.local()
 
 
 def count_batches_once(model: nn.Module) -> None:
-    """Let batch-norm of a model that recomputes layers by itself take each batch into its running statistics once.
+    """Let batch-norm of a model that recomputes layers take each batch into its running statistics once; call it once.
 
     That is in `first_computation`. The second one comes backward, outside of it, and may stop within any layer.
     """
-    for module in _with_statistics(model):
-        module.register_forward_pre_hook(partial(_set_share, share=module.momentum))
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.track_running_stats:
+            module.register_forward_pre_hook(partial(_set_share, share=module.momentum))
 
 
 @contextmanager
@@ -81,12 +57,3 @@ def _set_share(norm: Any, inputs: Any, *, share: float | None) -> None:
     norm.momentum = share if first else 0.0
     if not first and norm.num_batches_tracked is not None:
         norm.num_batches_tracked.sub_(1)  # the layer adds it again
-
-
-def _with_statistics(model: nn.Module) -> list[nn.modules.batchnorm._BatchNorm]:
-    """The batch-norm layers that follow the statistics of batches in training mode."""
-    return [
-        module
-        for module in model.modules()
-        if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.track_running_stats
-    ]

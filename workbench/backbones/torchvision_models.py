@@ -20,7 +20,7 @@ from workbench.backbones.pretrained import (
     place_in_cache,
     read_state,
 )
-from workbench.backbones.recomputed import Recomputed
+from workbench.backbones.recomputed import Recomputed, count_batches_once
 from workbench.params import param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -96,6 +96,8 @@ class Backbone(nn.Module):
         self.mean: tuple[float, ...] = mean if channels == 3 else (sum(mean) / 3,)
         self.std: tuple[float, ...] = std if channels == 3 else (sum(std) / 3,)
         self.layers = nn.Sequential(GreyToColour(), *body, nn.Flatten())
+        if params.gradient_checkpointing:
+            count_batches_once(self.layers)
 
     def forward(self, images: Tensor) -> Tensor:
         features: Tensor = self.layers(images)
