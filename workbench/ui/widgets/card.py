@@ -63,17 +63,18 @@ class EmptyHint(QWidget):
 
 
 class Fact(QWidget):
-    """A caption over a value, for cards of numbers."""
+    """A caption over a value, for cards of numbers; with `whole`, both have their room and are never shortened."""
 
-    def __init__(self, caption: str, value: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, caption: str, value: str = "", parent: QWidget | None = None, *, whole: bool = False) -> None:
         super().__init__(parent)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self._value = ElidedLabel(value, "strong")
-        column.addWidget(label(caption, "caption"))
-        column.addWidget(self._value)
+        self.caption = label(caption, "caption")
+        self.value = label(value, "strong") if whole else ElidedLabel(value, "strong")
+        column.addWidget(self.caption)
+        column.addWidget(self.value)
 
     def set_value(self, text: str) -> None:
         """Show another value."""
-        self._value.setText(text)
+        self.value.setText(text)

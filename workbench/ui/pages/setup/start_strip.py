@@ -13,7 +13,8 @@ from workbench.ui.style.icons import icon
 from workbench.ui.style.words import NO_VALUE, counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import ElidedLabel, label, restyle
+from workbench.ui.widgets.card import Fact
+from workbench.ui.widgets.labels import ElidedLabel, restyle
 
 MARGIN, GAP = 8, 12  # px around the line, and between two of its parts
 SENTENCE = 100  # of the stretch, against 1 for the gap behind all
@@ -35,7 +36,7 @@ class StartStrip(QFrame):
         self.unfold.setCheckable(True)
         self.unfold.setToolTip("Show all that Preflight found")
         self.sentence = ElidedLabel("", "muted", lines=2)
-        self.time, self.memory, self.speed = Number("Time"), Number("Memory"), Number("Speed")
+        self.time, self.memory, self.speed = (Fact(name, whole=True) for name in ("Time", "Memory", "Speed"))
         self.remarks = button("", "warning-circle", "quiet")
         self.check = button("Check now")
         self.more = icon_button("dots-three", "More: the command, configs and places")
@@ -84,7 +85,7 @@ class StartStrip(QFrame):
         restyle(self.sentence)
         self.time.caption.setText(short.time_caption)
         for number, value in ((self.time, short.time), (self.memory, short.memory), (self.speed, short.speed)):
-            number.value.setText(value)
+            number.set_value(value)
         self.remarks.setAccessibleName(counted(short.remarks, "note"))
         self.remarks.setToolTip("What Preflight found that you should read before the start")
         self.check.setVisible(short.check)
@@ -127,12 +128,3 @@ class StartStrip(QFrame):
     def _allow(menu: QMenu, controls: list[QWidget]) -> None:
         for action, control in zip(menu.actions(), controls, strict=False):
             action.setEnabled(control.isEnabledTo(control.window()))
-
-
-class Number(QWidget):
-    """A caption over a number that is never cut."""
-
-    def __init__(self, caption: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.caption, self.value = label(caption, "caption"), label("", "strong")
-        in_column(self.caption, self.value, on=self, spacing=0)
