@@ -15,6 +15,8 @@ from workbench.workspace.measured import projections
 from workbench.workspace.measured.stored_maps import Measured, store_map
 from workbench.workspace.recorder import Recorder
 
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+
 
 @pytest.fixture
 def recorder(qtbot, session):
@@ -42,12 +44,26 @@ def test_the_best_is_shown_when_the_chosen_one_is_deleted(qtbot, session, record
 def test_train_draws_the_metrics_of_all_and_lists_those_that_are_kept(qtbot, session, recorder):
     page = TrainPage(session)
     qtbot.addWidget(page)
+    page.show()
     recorder(Keep((0, 2)))
     qtbot.waitUntil(lambda: page.evaluations.unfold.text() == "2 of 3 evaluations kept, best epoch 2")
     assert page.evaluations.model.rowCount() == 2
     curve = page.curves.retrieval.curves["MAP@R"]
     assert curve.steps.tolist() == [0, 1, 2]
     assert curve.values.tolist() == pytest.approx([50, 50, 70])  # of the evaluation, of the curve, of the evaluation
+
+
+def test_train_shows_evaluations_that_came_while_it_was_hidden_when_it_is_seen(qtbot, session, recorder):
+    page = TrainPage(session)
+    qtbot.addWidget(page)
+    told = []
+    session.evaluations_changed.connect(lambda: told.append(page.evaluations.model.rowCount()))
+    recorder(evaluated(Images(), 3, 30, 0.9))
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == [3]  # it costs the window nothing while another page is shown
+    page.show()
+    qtbot.waitUntil(lambda: page.evaluations.model.rowCount() == 4)
+    assert page.evaluations.count.text() == "4"
 
 
 @pytest.mark.parametrize("lasting", [False, True])

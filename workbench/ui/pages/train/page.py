@@ -40,9 +40,12 @@ class TrainPage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self._evaluations: list[Evaluation] = []
-        self._stale = False  # whether news came while another page was shown
+        self._stale = False  # whether the run's row changed while another page was shown
+        self._unseen = False  # whether evaluations came meanwhile
         self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
         self._reading.timeout.connect(self._read_curves)
+        self._catch_up = QTimer(self, singleShot=True, interval=0)  # a turn of its own, before the page is painted
+        self._catch_up.timeout.connect(self._show_evaluations)
         self.making = begun(self._parts(), in_parts)
 
     def _parts(self) -> Parts:
@@ -138,7 +141,7 @@ class TrainPage(QStackedWidget):
         self.session.charts_changed.connect(self._show_charts)
         self.method.step_chosen.connect(self._show_charts_of)
         self.session.runs_changed.connect(self._refresh_seen)
-        self.session.evaluations_changed.connect(self._show_evaluations)
+        self.session.evaluations_changed.connect(self._show_evaluations_seen)
 
     def _fit_text(self) -> None:
         """Take the width of the text size; a narrow page has no room for the sentences."""
@@ -160,6 +163,8 @@ class TrainPage(QStackedWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._unseen:
+            self._catch_up.start()
         if self._stale:
             self._stale = False
             self._refresh()
@@ -230,7 +235,15 @@ class TrainPage(QStackedWidget):
         for plot in self._plots():
             plot.say_when_empty(NOT_YET if run.live else NEVER)
 
+    def _show_evaluations_seen(self) -> None:
+        """Show new evaluations now, or when the page is shown again."""
+        if self.isVisible():
+            self._show_evaluations()
+        else:
+            self._unseen = True
+
     def _show_evaluations(self) -> None:
+        self._unseen = False
         evaluations, measured = self.session.evaluations(), self.session.measured()
         self._evaluations = measured
         self.curves.show_evaluations(measured)
