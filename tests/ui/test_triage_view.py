@@ -76,6 +76,23 @@ def test_a_button_is_pressed_by_mouse_and_by_space(panel, qtbot, workspace):
     assert all_decisions(workspace, dataset)[first.sample_id] == Decision(first.sample_id, RELABEL, 1)
 
 
+def test_the_list_says_the_answer_below_the_suspicion(panel):
+    suspicion = panel.model.current.suspicion
+    at = panel.rows.index(panel.model.at, 1)
+    assert at.data() == f"{suspicion:.2f}"
+    panel.answer(KEEP)
+    assert at.data() == f"{suspicion:.2f}\nkept"
+
+
+def test_neighbours_are_as_large_as_the_card_allows(panel, qtbot):
+    def side() -> set[int]:
+        return {picture.width() for row in panel.suspect.near for picture in row}
+
+    for width, expected in ((1000, 60), (1500, 100), (1150, 80)):
+        panel.resize(width, 720)
+        qtbot.waitUntil(lambda expected=expected: side() == {expected})
+
+
 def test_nothing_can_be_answered_where_nothing_is_listed(panel):
     panel.filter.setCurrentIndex(2)
     panel.filter.activated.emit(2)
@@ -100,12 +117,26 @@ def test_four_answers_stand_in_full_lines(qtbot, width, columns):
     assert max(place.right() for place in places) in range(width - columns, width)
 
 
+def test_four_answers_with_a_long_name_stand_two_in_a_line(qtbot):
+    holder, flow = QWidget(), EvenFlow()
+    qtbot.addWidget(holder)
+    buttons = [AnswerButton(key, "Answer", "meaning") for key in "KRDU"]
+    for button in buttons:
+        flow.addWidget(button)
+    buttons[1].need_room("Relabel to " + "wheelchair " * 20)
+    holder.setLayout(flow)
+    width = 2 * buttons[1].minimumSizeHint().width() + flow.spacing()
+    assert width < 2 * buttons[1].sizeHint().width()
+    flow.setGeometry(QRect(0, 0, width, flow.heightForWidth(width)))
+    assert sum(button.geometry().top() == 0 for button in buttons) == 2
+
+
 def test_long_names_have_room_in_fewer_columns_up_to_a_width(qtbot):
     button, widths = AnswerButton("R", "Relabel to 1", "as suspected"), []
     qtbot.addWidget(button)
     for longest in ("", "Relabel to wheelchair", "Relabel to " + "wheelchair " * 20):
         button.need_room(longest)
-        widths.append(button.minimumSizeHint().width())
+        widths.append(button.sizeHint().width())
     assert widths[0] < widths[1] <= widths[2] < 2 * widths[0]
 
 

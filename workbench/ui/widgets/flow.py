@@ -145,15 +145,16 @@ class FilledFlow(FlowLayout):
 class EvenFlow(FlowLayout):
     """Equally full lines of widgets of one kind, as wide as the line allows: four of them stand 4, 2 or 1 in a line.
 
-    A widget says by `heightForWidth` how high it is then.
+    All stand in one line if it has the width of their hints, otherwise as many as have their minimum. A widget says by
+    `heightForWidth` how high it is then.
     """
 
     def _in_width(self, width: int) -> list[tuple[QWidget, QSize]]:
         shown, gap, least = self._shown(), self.spacing(), self.minimumSize().width()
-        count = len(shown)
+        count, wished = len(shown), max((hint.width() for _, hint in self._shown()), default=0)
         for columns in (columns for columns in range(count, 0, -1) if count % columns == 0):
             side = (width + gap) // columns - gap
-            if side >= least or columns == 1:
+            if side >= (wished if columns == count else least) or columns == 1:
                 return [(widget, QSize(side, widget.heightForWidth(side))) for widget, _ in shown]
         return shown
 

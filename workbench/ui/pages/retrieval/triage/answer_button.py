@@ -9,7 +9,7 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
 
 KEY, BESIDE, ABOVE = 22, 8, 7  # px at 100% text: the key, beside all, above and below the words
-LEAST, MOST = 130, 190  # px at 100% text that the width is at least
+LEAST, MOST = 130, 190  # px at 100% text: the least width, and the most that a long answer asks for
 BOLD = QFont.Weight.DemiBold
 
 
@@ -45,13 +45,13 @@ class AnswerButton(QPushButton):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return self.minimumSizeHint()
-
-    def minimumSizeHint(self) -> QSize:
         words = QFontMetrics(self._bold()).horizontalAdvance(self._longest)
         around = theme.text_px(KEY) + 3 * theme.text_px(BESIDE) + 1
         wide = min(max(words + around, theme.text_px(LEAST)), theme.text_px(MOST))
         return QSize(wide, self._height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.text_px(LEAST), self._height())
 
     def heightForWidth(self, _width: int) -> int:
         """The height of both lines, which is that of every width."""

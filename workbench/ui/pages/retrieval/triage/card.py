@@ -1,7 +1,7 @@
 """The current suspect in Label triage: its picture, the evidence against its label, and the buttons to answer."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPixmap
+from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from workbench.ui.pages.retrieval.triage.answer_button import AnswerButton
@@ -19,7 +19,8 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
-NEAR_PX, LARGE_PX = 60, 150
+NEAR_PX, LARGE_PX = (100, 80, 60), 150  # sides of a neighbour, of which the largest that fits is taken
+GAP = 6  # px between two neighbours
 NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader
 RIGHT, SUSPECTED = "label is right", "as suspected"  # second lines of the buttons
 RELABEL_TIP = "“Relabel as” has all classes."
@@ -42,6 +43,7 @@ class SuspectCard(Card):
         super().__init__(parent=parent)
         self._session, self._model, self._loader = session, model, loader
         self._near_ids: list[list[int]] = [[], []]
+        self._side = NEAR_PX[-1]
         self.picture = QLabel()
         self.picture.setFixedSize(LARGE_PX, LARGE_PX)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -58,7 +60,8 @@ class SuspectCard(Card):
         self.answers[DROP].say("Drop", "cannot be used", "New runs that use the answers leave the image out.")
         self.answers[UNSURE].say("Unsure", "ask again later", "Counts neither as a right nor as a wrong label.")
         self.near_titles = [label("", "strong", wrap=True) for _ in range(2)]
-        self.near = [[_framed() for _ in range(SHOWN)] for _ in range(2)]
+        self.near = [[QLabel() for _ in range(SHOWN)] for _ in range(2)]
+        self._size_near()
         self.ranks = ClassRanks()
         relabelling = in_row(caption("Relabel as", self.new_class), (self.new_class, 1))
         text = in_column(self.title, self.claim, 1, relabelling)
@@ -71,7 +74,7 @@ class SuspectCard(Card):
         self.body.addLayout(in_lines(self.map, self.queries))
         for title, pictures in zip(self.near_titles, self.near, strict=True):
             self.body.addWidget(title)
-            self.body.addLayout(in_lines(*pictures, spacing=6))
+            self.body.addLayout(in_lines(*pictures, spacing=GAP))
         self.body.addWidget(self.ranks)
         self.body.addStretch(1)
         self.new_class.currentIndexChanged.connect(self._say_answers)
@@ -105,9 +108,28 @@ class SuspectCard(Card):
         self._draw_near()
         self._draw_ranks()
         if suspect is not None:
-            self._loader.request(NEAR, [number for row in self._near_ids for number in row], NEAR_PX)
             self._loader.request(LARGE, [suspect.sample_id], LARGE_PX)
+        self._ask_near()
         self.draw_pictures()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        room = self.contentsRect().width() - self.body.contentsMargins().left() - self.body.contentsMargins().right()
+        side = next((side for side in NEAR_PX if SHOWN * (side + GAP) - GAP <= room), NEAR_PX[-1])
+        if side != self._side:
+            self._side = side
+            self._size_near()
+            self._ask_near()
+            self.draw_pictures()
+
+    def _size_near(self) -> None:
+        for picture in (*self.near[0], *self.near[1]):
+            picture.setFixedSize(self._side, self._side)
+
+    def _ask_near(self) -> None:
+        numbers = [number for row in self._near_ids for number in row]
+        if numbers:
+            self._loader.request(NEAR, numbers, self._side)
 
     def _say_answers(self) -> None:
         """Name the classes on the buttons: the one that stays, and the chosen new one."""
@@ -143,12 +165,6 @@ class SuspectCard(Card):
         self.picture.setPixmap(large or QPixmap())
         for ids, pictures in zip(self._near_ids, self.near, strict=True):
             for at, picture in enumerate(pictures):
-                pixmap = self._loader.pixmap(ids[at], NEAR_PX) if at < len(ids) else None
+                pixmap = self._loader.pixmap(ids[at], self._side) if at < len(ids) else None
                 picture.setPixmap(pixmap or QPixmap())
                 picture.setVisible(at < len(ids))
-
-
-def _framed() -> QLabel:
-    picture = QLabel()
-    picture.setFixedSize(NEAR_PX, NEAR_PX)
-    return picture

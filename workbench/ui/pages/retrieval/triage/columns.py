@@ -7,7 +7,7 @@ from workbench.ui.style.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.scrolled import Scrolled
 
-LIST_PX, CENTRE_PX, SIDE_PX = 340, 350, 190  # at 100% text; the centre has at least its value
+LIST_PX, CENTRE_PX, SIDE_PX = 300, 390, 190  # at 100% text; the centre has at least its value
 MARGIN, SPACING = 16, 12  # px
 
 

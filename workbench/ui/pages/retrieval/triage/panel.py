@@ -32,7 +32,7 @@ THUMBNAIL = 34
 LISTED = "triage-list"  # the list's name in requests to the loader
 SHORT_NAMES = 6  # characters of both names that have room in one line of the list
 AHEAD = 20  # rows beyond the visible ones whose pictures are loaded, too
-TITLES = ("Suspect", "Suspicion", "Answer")
+TITLES = ("Suspect", "Suspicion")
 
 
 class TriagePanel(QStackedWidget):
@@ -193,7 +193,8 @@ class TriagePanel(QStackedWidget):
         decision = self.model.decision(suspect)
         own, new = self.session.class_name(suspect.label), self.session.class_name(suspect.suggested)
         gap = "\n" if len(own) + len(new) > SHORT_NAMES else " "
-        return f"{own} →{gap}{new}?", suspect.suspicion, "" if decision is None else ANSWERED[decision.decision]
+        answer = "" if decision is None else ANSWERED[decision.decision]
+        return f"{own} →{gap}{new}?", (suspect.suspicion, answer)
 
     # What the user does
 
@@ -273,6 +274,6 @@ class TriagePanel(QStackedWidget):
         self._read()
 
 
-def written(_column: int, value: Any) -> str:
-    """The text of a value in the list of suspects."""
-    return value if isinstance(value, str) else f"{value:.2f}"
+def written(_column: int, value: str | tuple[float, str]) -> str:
+    """The text of a value in the list of suspects: words, or a suspicion with the answer below it."""
+    return value if isinstance(value, str) else f"{value[0]:.2f}\n{value[1]}".strip()
