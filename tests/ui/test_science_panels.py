@@ -27,6 +27,7 @@ from workbench.ui.pages.retrieval.deployment.rows import STORE_TITLES, Row, rows
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry import GeometryPanel
+from workbench.ui.pages.train.geometry_beside import NO_RUN
 from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first
 from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.plots.value_scale import in_decimals, ticks
@@ -248,7 +249,7 @@ def test_keys_answer_and_undo(qtbot, session, workspace, run):
     stored = all_decisions(workspace, dataset)
     assert (stored[first.sample_id].decision, stored[first.sample_id].label) == ("relabel", first.suggested)
     assert panel.model.current.sample_id == suspects[1].sample_id
-    assert panel.rows.data(panel.rows.index(0, 2)) == "relabelled"
+    assert panel.rows.data(panel.rows.index(0, 1)).endswith("\nrelabelled")
     qtbot.keyClick(panel.table, Qt.Key.Key_D)
     assert all_decisions(workspace, dataset)[suspects[1].sample_id].decision == "drop"
     assert panel.summary.precision.text() == "100%"
@@ -427,6 +428,28 @@ def test_a_class_without_a_score_at_first_has_no_gain(qtbot):
     painter.end()
     assert "+30" in drawn
     assert NO_VALUE in drawn
+
+
+def test_the_geometry_of_another_run_is_drawn_beside_dashed(qtbot, session, workspace, run):
+    page = shown(qtbot, TrainPage(session))
+    panel, beside = page.geometry_panel, page.geometry_panel.beside
+    page.views.setCurrentWidget(panel)
+    qtbot.waitUntil(lambda: panel.watched is not None)
+    assert not beside.isVisible(), "there is no other run"
+    other = store_run(workspace, run.labels, embeddings=[blobs(run.labels, 2.0, 5)])
+    qtbot.waitUntil(beside.isVisible)
+    assert [beside.box.itemText(at) for at in range(2)] == [NO_RUN, f"#{other.run_id} Small"]
+    beside.box.setCurrentIndex(1)
+    beside.box.activated.emit(1)
+    qtbot.waitUntil(lambda: beside.watched is not None)
+    title, looks = f"#{other.run_id}", beside.watched.looks
+    ranks = [row for row in panel.rank.rows() if row[0] == title]
+    assert ranks == [[title, 1.0, looks[0].numbers["spectral_rank"]]]
+    assert [title, looks[0].numbers["pairs_uniformity"], looks[0].numbers["pairs_alignment"]] in panel.spread.rows()
+    session.show_run(other.run_id)
+    qtbot.waitUntil(lambda: beside.box.currentData() is None)
+    assert beside.watched is None
+    assert title not in [row[0] for row in panel.rank.rows()]
 
 
 def test_what_has_no_room_scrolls_and_is_not_cut(qtbot, session, run):

@@ -7,11 +7,13 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
+from workbench.colours import OKABE_ITO
 from workbench.evaluation.health import DEAD_ONES, OK, Alarm
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.geometry_watch import Watched, watch
 from workbench.ui.pages.train.classes_plot import ClassesPlot
+from workbench.ui.pages.train.geometry_beside import BesideChooser
 from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Line, LinesPlot, RidgePlot
 from workbench.ui.pages.train.geometry_tiles import GeometryTiles
 from workbench.ui.pages.train.variance_plot import VariancePlot
@@ -25,6 +27,7 @@ from workbench.ui.widgets.labels import label, restyle
 
 NOTHING_YET = "No evaluation yet: the geometry of the embeddings is shown from the first one on."
 SHOW, HIDE = "Show them", "Show the spectrum"
+BESIDE = OKABE_ITO[0]  # colour of another run
 READ_AFTER = 400  # ms after the last news
 IN_ROW = 4  # alarms
 TALL_PX = 200  # at least, of the pictures with a row for each epoch or class
@@ -92,6 +95,7 @@ class GeometryPanel(QStackedWidget):
     def _build(self) -> None:
         self.hint = EmptyHint("Geometry of the embeddings", NOTHING_YET)
         self.tiles = GeometryTiles()  # the page has them above its tabs
+        self.beside = BesideChooser(self.session, self)  # the page has it beside its tabs
         self.cards = [AlarmCard() for _ in range(2 * IN_ROW)]
         self.rank = LinesPlot("Effective rank", "epoch")
         self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
@@ -129,6 +133,7 @@ class GeometryPanel(QStackedWidget):
             plot.failed.connect(self.session.notify)
         for card in self.cards:
             card.asked.connect(self._show_dead)
+        self.beside.changed.connect(self._draw)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -191,7 +196,10 @@ class GeometryPanel(QStackedWidget):
         looks = [seen.numbers for seen in watched.looks]
         needed = looks[at]["classes"] - 1
         self.rank.show_lines(
-            [Line("this run", epochs, np.array([seen["spectral_rank"] for seen in looks]), POSITIVE, dots=True)],
+            [
+                *self._lines_beside("spectral_rank"),
+                Line("this run", epochs, np.array([seen["spectral_rank"] for seen in looks]), POSITIVE, dots=True),
+            ],
             (needed, f"{needed:.0f}, classes − 1") if needed <= looks[at]["dimensions"] else None,
             float(epochs[at]),
         )
@@ -206,7 +214,8 @@ class GeometryPanel(QStackedWidget):
         uniform = np.array([seen["pairs_uniformity"] for seen in looks])
         align = np.array([seen["pairs_alignment"] for seen in looks])
         self.spread.show_lines([
-            Line("epochs", uniform, align, POSITIVE, dots=True, first="untrained" if watched.epochs[0] == 0 else ""),
+            *self._lines_beside("pairs_alignment", over="pairs_uniformity"),
+            Line("this run", uniform, align, POSITIVE, dots=True, first="untrained" if watched.epochs[0] == 0 else ""),
             Line("shown", uniform[at : at + 1], align[at : at + 1], STAR, dots=True),
         ])  # fmt: skip
         hills = [
@@ -217,6 +226,16 @@ class GeometryPanel(QStackedWidget):
         names = self._class_names(watched)
         falling = {names[column] for column in watched.falling.tolist()}
         self.classes.show_classes(watched.epochs, names, watched.of_classes, falling, watched.epochs[at])
+
+    def _lines_beside(self, name: str, over: str = "") -> list[Line]:
+        """The line of the run beside the shown one, if there is one: of a number over the epochs, or over another."""
+        watched = self.beside.watched
+        if watched is None:
+            return []
+        looks = [seen.numbers for seen in watched.looks]
+        across = np.array([seen[over] for seen in looks] if over else watched.epochs, np.float64)
+        height = np.array([seen[name] for seen in looks])
+        return [Line(self.beside.title, across, height, BESIDE, dots=True, dashed=True)]
 
     def _show_dead(self, shown: bool) -> None:
         self.second.setCurrentWidget(self.variances if shown else self.spectrum)

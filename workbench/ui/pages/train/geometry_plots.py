@@ -1,7 +1,7 @@
 """Plots of the Geometry tab: lines over common axes, and histograms of similarities, one row an epoch."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
-BETWEEN, LINE = 28, 13  # px from an entry of the legend to the next, and to a second line of it
+BETWEEN, CLOSE, LINE = 28, 19, 13  # px from an entry of the legend to the next, at least, and to a second line of it
 TICK_PX = 38  # of a number below an axis
 BESIDE = 6  # px between a first point and the words beside it
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
@@ -36,6 +36,7 @@ class Line:
     dots: bool = False
     first: str = ""  # words beside its first point
     joined: bool = True  # False: the dots alone
+    dashed: bool = False
 
 
 class LinesPlot(PaintedPlot):
@@ -104,10 +105,12 @@ class LinesPlot(PaintedPlot):
             down = [_at(float(y), spans[1], box.bottom(), box.top()) for y in self._heights(line.y)]
             points = [QPointF(x, y) for x, y in zip(across, down, strict=True) if math.isfinite(y)]
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(theme.drawn(line.colour, tokens)), 1.6))
+            style = Qt.PenStyle.DashLine if line.dashed else Qt.PenStyle.SolidLine
+            painter.setPen(QPen(QColor(theme.drawn(line.colour, tokens)), 1.6, style))
             if line.joined:
                 painter.drawPolyline(QPolygonF(points))
             if line.dots:
+                painter.setPen(QPen(QColor(theme.drawn(line.colour, tokens)), 1.6))
                 painter.setBrush(QColor(theme.drawn(line.colour, tokens)))
                 for point in points:
                     painter.drawEllipse(point, 2.5, 2.5)
@@ -121,7 +124,8 @@ class LinesPlot(PaintedPlot):
         metrics = painter.fontMetrics()
         wide = sum(metrics.horizontalAdvance(title) + BETWEEN for title, _ in entries) + RIGHT
         crowded = bool(self._y_title) and wide + metrics.horizontalAdvance(self._y_title) > area.width()
-        paint_legend(painter, area.translated(0, LINE if crowded else 0), entries, tokens)
+        dashed = {line.title for line in known if line.dashed}
+        paint_legend(painter, area.translated(0, LINE if crowded else 0), entries, tokens, dashed)
 
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""
@@ -227,15 +231,22 @@ class RidgePlot(PaintedPlot):
         paint_legend(painter, area, [("positives", POSITIVE), ("negatives", NEGATIVE)], tokens)
 
 
-def paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, str]], tokens: Tokens) -> None:
-    """Titles with a stroke of their colour before them, in the upper right corner."""
-    right = place.right() - RIGHT
+def paint_legend(
+    painter: QPainter, place: QRectF, lines: Sequence[tuple[str, str]], tokens: Tokens,
+    dashed: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Titles with a stroke of their colour before them, in the upper right corner; those in `dashed` have two."""
+    right, metrics = place.right() - RIGHT, painter.fontMetrics()
+    room = place.width() - RIGHT - sum(metrics.horizontalAdvance(title) for title, _ in lines)
+    between = max(CLOSE, min(BETWEEN, room / max(1, len(lines))))
     for title, colour in reversed(lines):
-        width = painter.fontMetrics().horizontalAdvance(title)
+        width = metrics.horizontalAdvance(title)
         painter.setPen(QColor(tokens.text))
         painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, title)
-        painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(theme.drawn(colour, tokens)))
-        right -= width + BETWEEN
+        left, ink = right - width - 16, QColor(theme.drawn(colour, tokens))
+        for start, long in ((0, 5), (7, 5)) if title in dashed else ((0, 12),):
+            painter.fillRect(QRectF(left + start, place.top() + 6, long, 2), ink)
+        right -= width + between
 
 
 def beside_first(points: Sequence[QPointF], size: QSizeF, box: QRectF) -> QRectF:

@@ -97,7 +97,9 @@ class TrainPage(QStackedWidget):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)
             yield
         self.options = CurveOptions(self.session.preferences, self._plots)
-        self.views.setCornerWidget(self.options)
+        corner = QWidget()
+        in_row(self.options, self.geometry_panel.beside, on=corner)
+        self.views.setCornerWidget(corner)
         self.findings = Findings()
         yield
         above = in_row((self.views, 1), self.findings, spacing=12)
@@ -155,6 +157,7 @@ class TrainPage(QStackedWidget):
         of_geometry = self.views.currentWidget() is self.geometry_panel and self.geometry_panel.watched is not None
         self.tiles.setVisible(not of_geometry)
         self.geometry_panel.tiles.setVisible(of_geometry)
+        self.geometry_panel.beside.set_wanted(of_geometry)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

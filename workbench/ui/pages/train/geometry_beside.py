@@ -1,0 +1,114 @@
+"""The run whose geometry is drawn beside that of the shown run."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from workbench.jobs.newest import Newest
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.results.geometry_watch import Watched, watch
+from workbench.ui.state.session import Session
+from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.workspace.rows import Run
+
+NO_RUN = "no other run"
+LETTERS = 14  # of a run's name that have room
+
+
+class BesideChooser(QWidget):
+    """Offers the other evaluated runs of the shown run's data set, and reads the geometry of the chosen one.
+
+    A run that is still offered stays chosen when another one is shown. Hidden where there is no other run.
+    """
+
+    changed = Signal()  # the geometry of another run is there, or none
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.watched: Watched | None = None
+        self._run: Run | None = None  # as it was when its geometry was asked for
+        self._wanted = False
+        self._offered: list[tuple[str, int | None]] = [(NO_RUN, None)]
+        self._reading = Newest(session)
+        self.box = ElidedBox()
+        self.box.setAccessibleName("Run beside the shown one")
+        self.box.setToolTip("Draw the effective rank, uniformity and alignment of another run of this data set, dashed")
+        self.box.setMinimumContentsLength(LETTERS)
+        self.box.addItem(NO_RUN, None)
+        in_row(caption("Beside", self.box), self.box, on=self, spacing=8)
+        self.box.activated.connect(self._choose)
+        session.run_changed.connect(self._fill)
+        session.runs_changed.connect(self._fill)
+        session.workspace_changed.connect(self._fill)
+        self.hide()
+
+    @property
+    def title(self) -> str:
+        """What the lines of the chosen run are called."""
+        return "" if self._run is None else f"#{self._run.id}"
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Show it while the tab is shown, if there is a run to choose."""
+        self._wanted = wanted
+        self._fill()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._choose()
+
+    def _fill(self, _run_id: object = None) -> None:
+        if self._wanted:
+            self._offer()
+        self.setVisible(self._wanted and self.box.count() > 1)
+        self._choose()
+
+    def _offer(self) -> None:
+        shown, chosen = self._session.run(), self.box.currentData()
+        others = [
+            run for run in self._session.runs()
+            if shown is not None and run.dataset_id is not None and run.dataset_id == shown.dataset_id
+            and run.last and run.id != shown.id
+        ]  # fmt: skip
+        offered = [(NO_RUN, None), *((f"#{run.id} {run.name}", run.id) for run in others)]
+        if offered != self._offered:
+            self._offered = offered
+            self.box.clear()
+            for title, number in offered:
+                self.box.addItem(title, number)
+            self.box.setCurrentIndex(max(0, self.box.findData(chosen)))
+
+    def _choose(self, _row: int = 0) -> None:
+        """Read the chosen run, unless it was read and has no evaluation since."""
+        number = self.box.currentData()
+        run = None if number is None else self._session.run(number)
+        if run is None:
+            self._forget()
+        elif self.isVisible() and (self._run is None or (run.id, run.last) != (self._run.id, self._run.last)):
+            if self._run is None or run.id != self._run.id:
+                self._forget()
+            self._run, workspace = run, self._session.workspace
+
+            def work(progress: Progress) -> Watched:
+                return watch(workspace, run.id, progress)
+
+            self._reading.ask(f"Geometry of run {run.id}", work, self._show, self._fail)
+
+    def _forget(self) -> None:
+        self._reading.cancel()
+        self._run = None
+        if self.watched is not None:
+            self.watched = None
+            self.changed.emit()
+
+    def _show(self, watched: Watched) -> None:
+        self.watched = watched if watched.evaluations else None
+        self.changed.emit()
+
+    def _fail(self, problem: Problem) -> None:
+        self.box.setCurrentIndex(0)
+        self._forget()
+        self._session.notify(problem)
