@@ -41,7 +41,7 @@ AXES, AXIS_UNITS = ("CostPlot", "TradePlot"), re.compile(r"\b(seconds|MB|bytes|m
 HEAD_UNITS = re.compile(r"%|\bpoints$|^(Bytes|MB|ms|Time s)$")
 HEADS_WITHOUT_UNIT = {
     "a word": ("", "Group", "Method", "Backbone", "Seed (runs)", "Class",
-               "Query", "Suspect", "Answer", "Taken for", "Hub", "Which classes", "Same class",
+               "Query", "Suspect", "Taken for", "Hub", "Which classes", "Same class",
                "Stored as", "Nearest class"),
     "a difference, of the unit of the column before it": ("Δ",),
     "a range, of the unit of the column before it": ("95% interval",),
