@@ -24,10 +24,10 @@ from PySide6.QtWidgets import QApplication
 from workbench.colours import class_colours
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.drawing.thumbnails import SIDE
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.model import Look
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.map_model import Look
+from workbench.ui.pages.map.model.spatial import PointIndex
 from workbench.ui.state.sample_rows import SampleRows
 from workbench.ui.style import theme
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication
 from workbench.config import RunConfig
 from workbench.events import Ended, Evaluated
 from workbench.ui.pages.map import MapPage
-from workbench.ui.pages.map.method import MapMethod
+from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder

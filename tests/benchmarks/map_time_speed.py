@@ -13,8 +13,8 @@ from workbench.projection.neighbourhoods import doubts, kept_share, map_neighbou
 from workbench.results.class_geometry import class_shapes
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.epochs.chain import Chain, Frame
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.chain import Chain, Frame
+from workbench.ui.pages.map.model.map_data import MapData
 
 PICTURES, FRAMES, TRAILS = 20, 10, 300
 

@@ -150,7 +150,7 @@ class Driver(DrivenWindow):
 def show(args: argparse.Namespace) -> None:
     """Visit the pages."""
     from workbench.ui.pages.map import MapPage
-    from workbench.ui.pages.map.method import MapMethod
+    from workbench.ui.pages.map.model.method import MapMethod
     from workbench.ui.pages.report.page import ReportPage
     from workbench.ui.pages.retrieval.page import RetrievalPage
 

@@ -19,6 +19,8 @@ SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 LAYERS = "## What a room may import"
 LAYERS_OF_THE_WINDOW = "## What a folder of the window may import"
+ROOMS_OF_PAGES = "## The rooms of a page"
+PAGES = f"{PACKAGE}.ui.pages."
 STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}
 STARTING_NAMES = {"QThread", "QThreadPool", "QRunnable", "QProcess", "QtConcurrent", "ThreadPoolExecutor"} | {
     "ProcessPoolExecutor",
@@ -140,8 +142,16 @@ def rooms_of(text: str, heading: str = LAYERS) -> dict[str, frozenset[str]]:
     return rooms
 
 
+def rooms_of_pages(text: str) -> dict[str, list[str]]:
+    """Page -> its rooms, in the order of the table below `ROOMS_OF_PAGES`."""
+    table = text.partition(ROOMS_OF_PAGES)[2].partition("\n## ")[0]
+    rows = (re.findall(r"`(\w+)`", line) for line in re.findall(r"^\|(.+)\|$", table, re.MULTILINE)[2:])
+    return {page: rooms for page, *rooms in rows}
+
+
 MAY_IMPORT = rooms_of(ARCHITECTURE.read_text("utf-8"))
 WINDOW_MAY_IMPORT = rooms_of(ARCHITECTURE.read_text("utf-8"), LAYERS_OF_THE_WINDOW)
+PAGE_ROOMS = rooms_of_pages(ARCHITECTURE.read_text("utf-8"))
 
 
 def upward(rooms: dict[str, frozenset[str]]) -> list[str]:
@@ -202,14 +212,30 @@ def wrong_folders_of_the_window(source: Source) -> list[str]:
 
 def pages_that_know_each_other(source: Source) -> list[str]:
     """Pages meet in the Session only."""
-    pages = "workbench.ui.pages."
-    if not source.name.startswith(pages):
+    if not source.name.startswith(PAGES):
         return []
     own = ".".join(source.name.split(".")[:4])
     return [
         f"{source.name}:{line} imports {name}"
         for name, line in imports(source.tree)
-        if name.startswith(pages) and f"{name}.".partition(own + ".")[0]
+        if name.startswith(PAGES) and f"{name}.".partition(own + ".")[0]
+    ]
+
+
+def wrong_rooms_of_a_page(source: Source) -> list[str]:
+    """A room of a page without a place in its row, and imports of a room behind it or of a file beside the rooms."""
+    page, _, below = source.name.removeprefix(PAGES).partition(".")
+    room, _, module = below.partition(".")
+    if not source.name.startswith(PAGES) or not (module or (source.is_package and room)):
+        return []
+    rooms = PAGE_ROOMS.get(page, [])
+    if room not in rooms:
+        return [f"{source.name} is in a room that the table of docs/architecture.md does not name"]
+    allowed = rooms[: rooms.index(room) + 1]
+    return [
+        f"{source.name}:{line} imports {name}"
+        for name, line in imports(source.tree)
+        if f"{name}.".startswith(f"{PAGES}{page}.") and [*name.split("."), ""][4] not in allowed
     ]
 
 
@@ -367,21 +393,6 @@ def import_graph(sources: Iterable[Source], typing_too: bool = False) -> dict[st
             if (target := name if name in known else name.rpartition(".")[0]) in known and target != source.name
         }
     return graph
-
-
-def folder_graph(graph: dict[str, set[str]], package: str) -> dict[str, set[str]]:
-    """Folder of `package` -> folders that its modules import; the modules beside the folders are "the top"."""
-
-    def folder(name: str) -> str:
-        below = name.removeprefix(f"{package}.").split(".")
-        return below[0] if len(below) > 1 or any(module.startswith(f"{name}.") for module in graph) else "the top"
-
-    folders: dict[str, set[str]] = {}
-    for name, targets in graph.items():
-        if name.startswith(f"{package}."):
-            own = {folder(target) for target in targets if target.startswith(f"{package}.")}
-            folders.setdefault(folder(name), set()).update(own - {folder(name)})
-    return folders
 
 
 def cycles(graph: dict[str, set[str]]) -> list[str]:

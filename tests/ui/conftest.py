@@ -15,7 +15,7 @@ from workbench.config import RunConfig
 from workbench.events import Progress, Scalar
 from workbench.jobs import Job
 from workbench.problem import Problem
-from workbench.ui.pages.map.method import MapMethod
+from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.state.session import Session
 from workbench.workspace import Workspace

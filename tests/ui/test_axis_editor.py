@@ -1,7 +1,7 @@
 """The choice of an axis lists classes when they can be chosen, and keeps what was chosen."""
 
 from workbench.projection.axes import COMPONENT, MEANS, Direction
-from workbench.ui.pages.map.axis_editor import AxisEditor
+from workbench.ui.pages.map.making.axis_editor import AxisEditor
 
 CLASSES = [(4, "four"), (5, "five"), (9, "nine")]
 

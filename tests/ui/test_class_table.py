@@ -12,8 +12,8 @@ from small_run import store_run
 
 from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, class_shapes, measure_classes
 from workbench.ui.pages.map import MapPage
-from workbench.ui.pages.map.class_panel import SHOWN, ClassPanel
-from workbench.ui.pages.map.class_table import ClassRows, ClassTableDialog
+from workbench.ui.pages.map.side.class_panel import SHOWN, ClassPanel
+from workbench.ui.pages.map.side.class_table import ClassRows, ClassTableDialog
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.row_table import head_width
 

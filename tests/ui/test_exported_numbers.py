@@ -14,9 +14,9 @@ from workbench.reports import write_report
 from workbench.reports.sections import ONE_RUN
 from workbench.ui.pages.compare.group_table import Kind
 from workbench.ui.pages.compare.page import ComparePage
-from workbench.ui.pages.map.colours.legend_row import COUNT_ROLE, NAME_ROLE, SCORE_ROLE
-from workbench.ui.pages.map.method import MapMethod
+from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
+from workbench.ui.pages.map.side.legend_row import COUNT_ROLE, NAME_ROLE, SCORE_ROLE
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.style.words import NO_VALUE
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 from tests.campaign import hostile, repairs
 from tests.campaign.hostile import in_sql
 from tests.ui.started import shown_window
-from workbench.ui.pages.map.method import MapMethod
+from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.state.session import PAGES
 from workbench.ui.window.defects import Defects
 

@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from small_run import store_run
 
-from workbench.ui.pages.map.inspector import SHEET, InspectorPanel, Spot
-from workbench.ui.pages.map.side_column import SideColumn
+from workbench.ui.pages.map.side.inspected import SHEET
+from workbench.ui.pages.map.side.inspector import InspectorPanel, Spot
+from workbench.ui.pages.map.side.side_column import SideColumn
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

@@ -8,7 +8,7 @@ from tests.ui.browsed import at_rest, open_page
 from tests.ui.trained import trained_run
 from workbench.ui.pages.compare.head import Head
 from workbench.ui.pages.compare.model import CompareModel
-from workbench.ui.pages.map.look import LookControls
+from workbench.ui.pages.map.side.look import LookControls
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.setup.preflight_card import PreflightCard
 from workbench.ui.pages.train.anatomy import AnatomyPanel

@@ -15,9 +15,9 @@ from tests.ui.seen import drawn
 from workbench import files
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage
-from workbench.ui.pages.map.colours import legend_row
-from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.colours.legend import Legend
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.side import legend_row
+from workbench.ui.pages.map.side.legend import Legend
 from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFileDialog
 from tests.processes import analysis_processes
 from tests.ui.seen import pictured
 from tests.ui.trained import trained_run
-from workbench.ui.pages.map.inspector import InspectorPanel
-from workbench.ui.pages.map.method import MapMethod
+from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
+from workbench.ui.pages.map.side.inspector import InspectorPanel
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.window.defects import Defects
 from workbench.workspace import Workspace

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from small_run import blobs, store_run
 
 from workbench.ui.pages.map import MapPage
-from workbench.ui.pages.map.method import MapMethod
+from workbench.ui.pages.map.model.method import MapMethod
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(5), 12)

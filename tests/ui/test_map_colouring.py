@@ -8,7 +8,8 @@ from workbench.colours import class_colours
 from workbench.problem import Problem
 from workbench.ui.pages.map.colours.colouring import COLOURINGS, OWN, STEPS, grouped, ramp
 from workbench.ui.pages.map.colours.columns import READERS, Column, read_column
-from workbench.ui.pages.map.map_data import MapData, by_pca
+from workbench.ui.pages.map.making.reading import by_pca
+from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.style import theme
 from workbench.workspace.choices.sample_tags import tag_sample
 

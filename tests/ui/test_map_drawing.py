@@ -14,16 +14,17 @@ from workbench.colours import OKABE_ITO, class_colours, rgb
 from workbench.projection.islands import clusters
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
-from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.drawing import class_names, cloud, stamps
+from workbench.ui.pages.map.drawing import class_names
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.class_names import free_boxes
 from workbench.ui.pages.map.drawing.cover import MOST, Cover, evenly
-from workbench.ui.pages.map.drawing.extent import diameter
-from workbench.ui.pages.map.drawing.spatial import inside
-from workbench.ui.pages.map.hover_card import GAP, beside, covered
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.model import Look
+from workbench.ui.pages.map.hovering.hover_card import GAP, beside, covered
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.map_model import Look
+from workbench.ui.pages.map.model.spatial import inside
+from workbench.ui.pages.map.points import cloud, stamps
+from workbench.ui.pages.map.points.extent import diameter
 from workbench.ui.style import theme
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QMenu
 from small_run import blobs, store_run
 
 from tests.ui.trained import trained_run
-from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.class_names import ClassNames
-from workbench.ui.pages.map.method import MapMethod
+from workbench.ui.pages.map.making import reading
+from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.state.in_parts import finish
 
@@ -108,7 +108,7 @@ def test_a_page_that_is_half_made_takes_another_theme(qtbot, session):
 
 def test_pca_compares_angles_where_the_evaluation_does(workspace, tmp_path):
     trained_run(workspace, tmp_path / "cache")
-    made = map_data.by_pca(workspace, 2)
+    made = reading.by_pca(workspace, 2)
     assert np.abs(made.points).max() <= 2, "unit vectors lie within 2 of their mean"
     workspace.close()
 

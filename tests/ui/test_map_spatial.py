@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from workbench.ui.pages.map.drawing.spatial import SIDE, PointIndex, inside
+from workbench.ui.pages.map.model.spatial import SIDE, PointIndex, inside
 
 coordinate = st.one_of(st.floats(-10, 10, width=32), st.sampled_from([np.nan, np.inf, 0.0, 1e-30]))
 

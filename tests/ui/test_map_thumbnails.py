@@ -13,7 +13,7 @@ from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing import canvas as canvas_file
 from workbench.ui.pages.map.drawing.level_note import words_of
 from workbench.ui.pages.map.drawing.thumbnails import APART, PLACE, SIDE, UP_TO, with_room
-from workbench.ui.pages.map.model import Look
+from workbench.ui.pages.map.model.map_model import Look
 from workbench.ui.style import theme
 
 GREY = QColor("#808080")

@@ -12,11 +12,11 @@ from tests.ui.pointing import choose
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage, map_files
 from workbench.ui.pages.map.colours.colouring import grouped
-from workbench.ui.pages.map.doubts import sentence
-from workbench.ui.pages.map.epochs.chain import BETWEEN, read_chain
 from workbench.ui.pages.map.epochs.time_bar import STEPS
-from workbench.ui.pages.map.method import fits
-from workbench.ui.pages.map.model import Change
+from workbench.ui.pages.map.model.chain import BETWEEN, read_chain
+from workbench.ui.pages.map.model.map_model import Change
+from workbench.ui.pages.map.model.method import fits
+from workbench.ui.pages.map.tools.doubts import sentence
 from workbench.workspace.measured.stored_maps import Measured, longest_chain, maps_of, store_map
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -202,7 +202,7 @@ def test_space_stays_with_buttons_and_legend_and_keys_without_a_course_do_nothin
 
 
 def test_play_goes_from_the_start_to_the_end_and_stops(qtbot, page, session, run, monkeypatch):
-    monkeypatch.setattr("workbench.ui.pages.map.epochs.timeline.ONE_EPOCH", 60.0)
+    monkeypatch.setattr("workbench.ui.pages.map.model.timeline.ONE_EPOCH", 60.0)
     places = []
     page.model.listen(lambda change: change is Change.MOMENT and places.append(float(page.model.drawn.points[0, 0])))
     page.time.play_button.click()

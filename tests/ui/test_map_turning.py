@@ -10,12 +10,12 @@ from PySide6.QtCore import QPointF, Qt
 from tests.ui.test_map import drag
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
-from workbench.ui.pages.map.drawing.cloud import Cloud
-from workbench.ui.pages.map.epochs.chain import Chain, Frame
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.method import MapMethod
-from workbench.ui.pages.map.model import Change, MapModel
-from workbench.ui.pages.map.turning import Space, View, hull
+from workbench.ui.pages.map.model.chain import Chain, Frame
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.map_model import Change, MapModel
+from workbench.ui.pages.map.model.method import MapMethod
+from workbench.ui.pages.map.model.turning import Space, View, hull
+from workbench.ui.pages.map.points.cloud import Cloud
 from workbench.workspace.rows import Projection
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

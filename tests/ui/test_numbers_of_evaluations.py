@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from small_run import SmallRun, blobs, store_run
 
-from workbench.ui.pages.map.class_table import ClassTableOpener
 from workbench.ui.pages.map.colours.point_colours import PointColours
-from workbench.ui.pages.map.drawing.true_links import TrueLinks
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.hovering.true_links import TrueLinks
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.side.class_table import ClassTableOpener
 from workbench.workspace import Workspace
 from workbench.workspace.measured.ranking import read_ranking
 

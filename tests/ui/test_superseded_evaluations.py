@@ -7,9 +7,9 @@ from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import EvaluationParams, RunConfig
 from workbench.events import Ended, Keep, Scalar, Status
 from workbench.problem import Problem
-from workbench.ui.pages.map import map_data
-from workbench.ui.pages.map.epochs import chain
-from workbench.ui.pages.map.map_maker import MapMaker
+from workbench.ui.pages.map.making import reading
+from workbench.ui.pages.map.making.map_maker import MapMaker
+from workbench.ui.pages.map.model import chain
 from workbench.ui.pages.train import TrainPage
 from workbench.workspace.measured import projections
 from workbench.workspace.measured.stored_maps import Measured, store_map
@@ -146,7 +146,7 @@ def test_a_chain_of_maps_leaves_out_those_of_deleted_evaluations(session, record
         recorder(Keep((2,)))
         return read(workspace, evaluation_id)
 
-    last = map_data.stored(workspace, session.evaluations()[-1].id, start)
+    last = reading.stored(workspace, session.evaluations()[-1].id, start)
     monkeypatch.setattr(chain, "read_scores", delete_then_read)
     told = chain.read_chain(workspace, last, {"method": "pca", "params": {}, "seed": 0})
     assert [frame.epoch for frame in told.frames] == [2]

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from tests.ui.test_retrieval import page, run  # noqa: F401
-from workbench.ui.pages.map.inspector import InspectorPanel
+from workbench.ui.pages.map.side.inspector import InspectorPanel
 from workbench.ui.style.tab_order import order_regions
 from workbench.ui.widgets.editors import PathEditor
 from workbench.ui.widgets.flow import FlowLayout

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.projection.density import contours
-from workbench.ui.pages.map.drawing.spatial import inside
+from workbench.ui.pages.map.model.spatial import inside
 
 
 def test_each_contour_holds_its_share_of_the_points():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QImage, QPixmap
+from PySide6.QtWidgets import QLabel
 
 from workbench.datasets.pictures import Pictures
 from workbench.problem import Problem
@@ -172,6 +173,15 @@ def shared_loader(session: Session) -> PictureLoader:
     """The loader that the session's pages share; created at the first call."""
     loader = session.findChild(PictureLoader, options=Qt.FindChildOption.FindDirectChildrenOnly)
     return loader if isinstance(loader, PictureLoader) else PictureLoader(session)
+
+
+def fill_picture(widget: QLabel, loader: PictureLoader, sample: int, size: int) -> None:
+    """Show the picture, the reason why there is none, or an ellipsis while it is loading."""
+    picture = loader.pixmap(sample, size)
+    if picture is not None:
+        widget.setPixmap(picture)
+    else:
+        widget.setText(loader.absent(sample) or "…")
 
 
 def load(

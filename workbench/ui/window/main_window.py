@@ -227,7 +227,7 @@ class MainWindow(QMainWindow):
             self._go_on()
 
     def _make_inspector(self) -> None:
-        from workbench.ui.pages.map.inspector import InspectorPanel
+        from workbench.ui.pages.map.side.inspector import InspectorPanel
 
         self.inspector.set_panel(InspectorPanel(self.session))
 

@@ -12,8 +12,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.model import MapModel
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.map_model import MapModel
 from workbench.ui.pages.map.second_map import SecondMap
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme

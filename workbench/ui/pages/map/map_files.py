@@ -12,10 +12,10 @@ from PySide6.QtSvg import QSvgGenerator
 from workbench import files
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
-from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.drawing.cloud import SHAPES_UP_TO
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.points.cloud import SHAPES_UP_TO
 from workbench.ui.style import theme
 
 FORMATS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "Coordinates (CSV)"}

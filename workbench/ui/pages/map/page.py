@@ -10,29 +10,30 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
 
 from workbench.progress import Progress
-from workbench.ui.pages.map.actions import MapActions
-from workbench.ui.pages.map.class_table import ClassTableOpener
 from workbench.ui.pages.map.colours.colouring import COLOURINGS
 from workbench.ui.pages.map.colours.point_colours import PointColours
-from workbench.ui.pages.map.doubts import DoubtsButton
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.contours import ContourMaker
-from workbench.ui.pages.map.drawing.true_links import TrueLinks
 from workbench.ui.pages.map.epochs.playback import Playback
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
 from workbench.ui.pages.map.export_menu import MapExport
-from workbench.ui.pages.map.hover_card import HoverCard
-from workbench.ui.pages.map.map_maker import MapMaker
-from workbench.ui.pages.map.model import Change, MapModel
+from workbench.ui.pages.map.hovering.hover_card import HoverCard
+from workbench.ui.pages.map.hovering.true_links import TrueLinks
+from workbench.ui.pages.map.making.map_maker import MapMaker
+from workbench.ui.pages.map.making.progress_strip import ProgressStrip
+from workbench.ui.pages.map.making.settings import MapSettings, chooser, labelled
+from workbench.ui.pages.map.model.cluster_names import words_of
+from workbench.ui.pages.map.model.map_model import Change, MapModel
 from workbench.ui.pages.map.second_map import SecondMap
 from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
-from workbench.ui.pages.map.selecting.cluster_names import words_of
 from workbench.ui.pages.map.selecting.history import MapHistory
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
-from workbench.ui.pages.map.settings import MapSettings, chooser, labelled
-from workbench.ui.pages.map.side_column import SideColumn
-from workbench.ui.pages.map.tool_row import ProgressStrip, ToolRow
+from workbench.ui.pages.map.side.class_table import ClassTableOpener
+from workbench.ui.pages.map.side.side_column import SideColumn
+from workbench.ui.pages.map.tools.actions import MapActions
+from workbench.ui.pages.map.tools.doubts import DoubtsButton
+from workbench.ui.pages.map.tools.tool_row import ToolRow
 from workbench.ui.state.in_parts import Parts, begun
 from workbench.ui.state.in_turns import InTurns
 from workbench.ui.state.session import Session

@@ -8,16 +8,17 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.contours import ContourMaker
-from workbench.ui.pages.map.hover_card import HoverCard
-from workbench.ui.pages.map.map_data import MapData, epoch_name
-from workbench.ui.pages.map.map_maker import MapMaker
-from workbench.ui.pages.map.model import Look
-from workbench.ui.pages.map.tool_row import ProgressStrip
-from workbench.ui.pages.map.turning import View
+from workbench.ui.pages.map.hovering.hover_card import HoverCard
+from workbench.ui.pages.map.making.map_maker import MapMaker
+from workbench.ui.pages.map.making.progress_strip import ProgressStrip
+from workbench.ui.pages.map.making.reading import epoch_name
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.map_model import Look
+from workbench.ui.pages.map.model.turning import View
 from workbench.ui.state.sample_rows import SampleRows
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme

@@ -1,1 +1,1 @@
-"""The colourings of the map's points, and the legend."""
+"""The colourings of the map's points."""

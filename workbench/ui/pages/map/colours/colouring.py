@@ -8,9 +8,8 @@ from workbench.colours import NEUTRAL, class_colours, rgb
 from workbench.numerals import significant
 from workbench.projection.coordinates import has_coordinates
 from workbench.ui.pages.map.colours.columns import Column
-from workbench.ui.pages.map.colours.groups import Groups, Scale
-from workbench.ui.pages.map.colours.kept_groups import kept_groups
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.groups import Groups, Scale
+from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.style import theme
 
 COLOURINGS = {
@@ -28,13 +27,13 @@ COLOURINGS = {
     "tag": "Tag",
 }
 OWN = ("class", "verdict", "ap", "kept")  # computed from the map's own data; the others need a column
-AP_STEPS = 5
-AP_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, distinct without red and green
+SHARES = 5  # steps of a share
+SHARE_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, distinct without red and green
 RANKS = (1, 5, 10, 100)  # the last rank of each group of first hits
 STEPS = 64  # of a continuous scale
 VIRIDIS = ("#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725")
 ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # the part of the scale that stands out from the background
-LONELY = "No other image of its class"
+LONELY, UNKNOWN = "No other image of its class", "Not measured on this map"
 
 
 def grouped(
@@ -79,15 +78,20 @@ def _by_verdict(data: MapData, tokens: theme.Tokens) -> Groups:
 
 
 def _by_ap(data: MapData, tokens: theme.Tokens) -> Groups:
-    steps = np.minimum((np.nan_to_num(data.ap) * AP_STEPS).astype(int), AP_STEPS - 1)
-    names = [f"AP {100 * low // AP_STEPS} to {100 * (low + 1) // AP_STEPS}%" for low in range(AP_STEPS)]
-    of = np.where(np.isnan(data.ap), AP_STEPS, steps)
-    return _without_empty(Groups(of, [*names, LONELY], rgb(*AP_COLOURS, NEUTRAL)))
+    return _by_share(data.ap, "AP {} to {}%", LONELY)
 
 
 def _by_kept(data: MapData, tokens: theme.Tokens) -> Groups:
-    of, names, inks = kept_groups(data.kept, len(data.ids))
-    return _without_empty(Groups(of, names, rgb(*inks)))
+    kept = np.full(len(data.ids), np.nan) if data.kept is None else data.kept
+    return _by_share(kept, "{} to {}% kept", UNKNOWN)
+
+
+def _by_share(share: np.ndarray, name: str, without: str) -> Groups:
+    """Equal steps of a share in 0..1; `name` has places for both limits, `without` names the points that are NaN."""
+    steps = np.minimum((np.nan_to_num(share) * SHARES).astype(int), SHARES - 1)
+    names = [name.format(100 * low // SHARES, 100 * (low + 1) // SHARES) for low in range(SHARES)]
+    of = np.where(np.isnan(share), SHARES, steps)
+    return _without_empty(Groups(of, [*names, without], rgb(*SHARE_COLOURS, NEUTRAL)))
 
 
 def _by_prediction(data: MapData, predicted: np.ndarray, tokens: theme.Tokens) -> Groups:
@@ -108,7 +112,7 @@ def _by_rank(ranks: np.ndarray) -> Groups:
     firsts = [last + 1 for last in RANKS]
     between = [f"Ranks {first} to {last}" for first, last in zip(firsts, RANKS[1:], strict=False)]
     names = ["Rank 1", *between, f"Ranks over {RANKS[-1]}", LONELY]
-    return _without_empty(Groups(of, names, rgb(*reversed(AP_COLOURS), NEUTRAL)))
+    return _without_empty(Groups(of, names, rgb(*reversed(SHARE_COLOURS), NEUTRAL)))
 
 
 def _by_words(column: Column, values: np.ndarray, tokens: theme.Tokens) -> Groups:

@@ -10,8 +10,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.map.colours.colouring import OWN, grouped
 from workbench.ui.pages.map.colours.columns import Column, read_column
-from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 

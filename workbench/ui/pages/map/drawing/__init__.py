@@ -1,1 +1,1 @@
-"""The plot of the map: points, the layers over them, and the tools."""
+"""The plot of the map: the layers over the points, and pan, zoom, lasso and click."""

@@ -6,20 +6,20 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QTransform
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
-from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.class_names import AT_ONCE, ClassNames
-from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud
 from workbench.ui.pages.map.drawing.contours import Contours
-from workbench.ui.pages.map.drawing.extent import box_of
 from workbench.ui.pages.map.drawing.level_note import LevelNote, words_of
 from workbench.ui.pages.map.drawing.map_box import PADDING, MapBox
 from workbench.ui.pages.map.drawing.marks import Marks
 from workbench.ui.pages.map.drawing.origin import Origin
-from workbench.ui.pages.map.drawing.spatial import Box
-from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.drawing.thumbnails import Loader, Thumbnails
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.model import Camera, Look
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.map_model import Camera, Look
+from workbench.ui.pages.map.model.spatial import Box
+from workbench.ui.pages.map.points.cloud import CROWD, Cloud
+from workbench.ui.pages.map.points.extent import box_of
+from workbench.ui.pages.map.points.stamps import on_screen
 from workbench.ui.style import theme
 
 REACH = 12  # px: within this distance the pointer hovers or clicks a point

@@ -9,11 +9,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.cover import Cover, evenly
-from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.point_classes import centres_of
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.point_classes import centres_of
+from workbench.ui.pages.map.points.stamps import on_screen, values_of
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import shortened
 

@@ -7,8 +7,8 @@ import numpy as np
 from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QTransform
 
-from workbench.ui.pages.map.drawing.stamps import on_screen
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.points.stamps import on_screen
 from workbench.ui.style import theme
 
 FEW, OPAQUE, FAINT = 40, 170, 80  # up to FEW trails are drawn strongly; opacities, of 255

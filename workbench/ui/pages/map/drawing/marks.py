@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.lines import Lines
-from workbench.ui.pages.map.drawing.stamps import on_screen
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.points.stamps import on_screen
 from workbench.ui.style import theme
 
 STAR, RING, QUERY = 14, 7, 10  # px: across, radius, half a side

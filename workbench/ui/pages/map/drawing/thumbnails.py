@@ -8,11 +8,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt, SignalInstance
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.drawing.cloud import Cloud
-from workbench.ui.pages.map.drawing.extent import box_of
-from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.points.cloud import Cloud
+from workbench.ui.pages.map.points.extent import box_of
+from workbench.ui.pages.map.points.stamps import on_screen, values_of
 
 SIDE = 40  # px of the longer side, as in the Inspector, so that the two share loaded pictures
 APART = SIDE + 6.0  # px between the centres of two pictures, along at least one axis, so that frames do not touch

@@ -6,9 +6,9 @@ from PySide6.QtCore import QObject
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.pages.map.epochs.chain import Chain, read_chain
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
-from workbench.ui.pages.map.model import Change, MapModel
+from workbench.ui.pages.map.model.chain import Chain, read_chain
+from workbench.ui.pages.map.model.map_model import Change, MapModel
 from workbench.ui.state.activity import ActivityItem
 from workbench.ui.state.analysis import Request
 from workbench.ui.state.session import Session

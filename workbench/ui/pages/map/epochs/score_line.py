@@ -5,7 +5,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSlider, QStyle, QWidget
 
-from workbench.ui.pages.map.epochs.timeline import Timeline
+from workbench.ui.pages.map.model.timeline import Timeline
 from workbench.ui.style import theme
 from workbench.ui.style.words import percent
 from workbench.ui.widgets.labels import plain_tip

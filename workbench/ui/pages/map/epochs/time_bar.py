@@ -8,8 +8,8 @@ from PySide6.QtGui import QAction, QHideEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
 from workbench.ui.pages.map.epochs.score_line import ScoreLine
-from workbench.ui.pages.map.epochs.timeline import Timeline
-from workbench.ui.pages.map.tool_row import tool_action
+from workbench.ui.pages.map.model.timeline import Timeline
+from workbench.ui.pages.map.tools.tool_row import tool_action
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import PAUSE
 from workbench.ui.widgets.boxes import in_column, in_row

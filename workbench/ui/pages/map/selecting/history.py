@@ -3,8 +3,8 @@
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from workbench.ui.pages.map.model import MapModel
-from workbench.ui.pages.map.steps import Hiding, Selecting, Step
+from workbench.ui.pages.map.model.map_model import MapModel
+from workbench.ui.pages.map.model.steps import Hiding, Selecting, Step
 from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 

@@ -1,45 +1,25 @@
 """The Inspector's panel: one sample with its scores and neighbours, or a summary of several selected samples."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPixmap, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
-from workbench.numerals import percentage
-from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.pages.map.hover_card import fill_picture
-from workbench.ui.pages.map.map_data import class_names_of
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.pages.map.side.inspected import Inspected, read_sample, read_selection
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.style.tab_order import follow
-from workbench.ui.style.words import counted
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.one_stop import OneStop
-from workbench.ui.widgets.pictures import shared_loader
-from workbench.workspace import Workspace
+from workbench.ui.widgets.pictures import fill_picture, shared_loader
 
 BIG, SMALL = 192, 40  # px
-NEAREST, SHEET, CLASSES = 5, 30, 12
 PLACE = "inspector"
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """The content of the panel, for one sample (`sample` is its id) or for several (`sample` is None)."""
-
-    sample: int | None
-    title: str
-    facts: str
-    sheet_title: str
-    sheet: list[tuple[int, str, str]]  # sample id, sign ("✓", "✗" or ""), words
 
 
 class Spot(QAbstractButton):
@@ -188,13 +168,13 @@ class InspectorPanel(QStackedWidget):
             self._show((number, None))
             return
 
-        def work(progress: Progress) -> tuple[int, Shown | None]:
-            look = one if len(chosen) == 1 else many
-            return number, look(workspace, evaluation, chosen)
+        def work(progress: Progress) -> tuple[int, Inspected | None]:
+            read = read_sample if len(chosen) == 1 else read_selection
+            return number, read(workspace, evaluation, chosen)
 
         self.session.run_in_thread("Inspect", work, self._show, quiet=True)
 
-    def _show(self, answer: tuple[int, Shown | None]) -> None:
+    def _show(self, answer: tuple[int, Inspected | None]) -> None:
         number, shown = answer
         if number != self._number:
             return
@@ -253,55 +233,3 @@ class InspectorPanel(QStackedWidget):
         if self.sample is not None:
             self.session.show_query(self.sample)
         self.session.show_page("retrieval")
-
-
-def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown | None:
-    """One sample with its five nearest neighbours; None if it is not a query of this evaluation."""
-    sample = int(chosen[0])
-    try:
-        query = workspace.query(evaluation_id, sample)
-    except Problem:  # chosen in an evaluation with another test half
-        return None
-    run_id = workspace.evaluation(evaluation_id).run_id
-    near = workspace.neighbours(run_id, sample, evaluation_id)[:NEAREST]
-    if query.r:
-        facts = f"AP {percentage(query.ap)}\nFirst hit at rank {query.first_hit:,}\nR = {query.r:,} others of its class"
-    else:
-        facts = "No other image of its class: it has no AP."
-    sheet = [
-        (other.sample_id, "✓" if other.right else "✗", f"{other.rank}. {other.class_name}, {other.similarity:.3f}")
-        for other in near
-    ]
-    right = sum(other.right for other in near)
-    return Shown(
-        sample,
-        query.class_name,
-        f"{facts}\n{query.path}",
-        f"{right} of the {len(near)} nearest are of its class",
-        sheet,
-    )
-
-
-def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown | None:
-    """Counts per class and the first images of a selection; None if this evaluation has none of its samples."""
-    queries, (names, _) = workspace.queries(evaluation_id), class_names_of(workspace, evaluation_id)
-    among = np.flatnonzero(SampleRows(queries.sample_ids).among(chosen))
-    if not len(among):
-        return None
-    labels, counts = np.unique(queries.labels[among], return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    named = [names[label] if label < len(names) else str(label) for label in queries.labels[among[:SHEET]].tolist()]
-    lines = [
-        f"{names[labels[rank]] if labels[rank] < len(names) else labels[rank]}: {counts[rank]:,}"
-        for rank in order[:CLASSES]
-    ]
-    if len(order) > CLASSES:
-        lines.append(f"and {counted(len(order) - CLASSES, 'more class', 'more classes')}")
-    ap = queries.ap[among]
-    scored = ap[np.isfinite(ap)]
-    wrong = int((~queries.right[among] & np.isfinite(ap)).sum())
-    mean = (
-        f"Mean AP {percentage(float(scored.mean()))}, {counted(wrong, 'failure')}" if len(scored) else "None has an AP"
-    )
-    sheet = [(sample, "", name) for sample, name in zip(queries.sample_ids[among[:SHEET]].tolist(), named, strict=True)]
-    return Shown(None, f"{len(among):,} selected", "\n".join([mean, "", *lines]), f"The first {len(sheet)}", sheet)

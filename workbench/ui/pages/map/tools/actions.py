@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.pages.map.tool_row import tool_action
+from workbench.ui.pages.map.tools.tool_row import tool_action
 
 TOOLS = (("pan", "Pan", "G", "hand"), ("turn", "Turn", "O", "cube"), ("lasso", "Lasso", "S", "scribble-loop"),
          ("rectangle", "Rectangle", "R", "selection"))  # fmt: skip

@@ -7,9 +7,9 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.projection.align import matched
-from workbench.ui.pages.map.drawing.spatial import Box, box_around
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.method import Request, fits
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.method import Request, fits
+from workbench.ui.pages.map.model.spatial import Box, box_around
 from workbench.workspace import Workspace
 from workbench.workspace.measured.ranking import read_scores
 from workbench.workspace.measured.stored_maps import kept_neighbours, longest_chain, maps_of, same_course

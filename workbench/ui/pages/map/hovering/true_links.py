@@ -7,7 +7,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.projection.trust import NEIGHBOURS
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.state.session import Session
 from workbench.workspace.measured.ranking import read_ranking
 

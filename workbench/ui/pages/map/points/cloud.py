@@ -12,11 +12,12 @@ from PySide6.QtCore import QRect, QRectF, QTimer
 from PySide6.QtGui import QImage, QPainter, QRegion, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.drawing.extent import bounds, box_of, diameter
-from workbench.ui.pages.map.drawing.shapes import paint_shapes
-from workbench.ui.pages.map.drawing.spatial import Box, PointIndex
-from workbench.ui.pages.map.drawing.stamps import (
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.spatial import Box, PointIndex
+from workbench.ui.pages.map.points.extent import bounds, box_of, diameter
+from workbench.ui.pages.map.points.shapes import paint_shapes
+from workbench.ui.pages.map.points.stamps import (
     Ink,
     density,
     faded,
@@ -27,8 +28,7 @@ from workbench.ui.pages.map.drawing.stamps import (
     thinned,
     values_of,
 )
-from workbench.ui.pages.map.drawing.view_picture import Picture
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.points.view_picture import Picture
 from workbench.ui.style import theme
 
 SMOOTH_UP_TO = 8_000  # up to this many points in view are antialiased, each drawn separately

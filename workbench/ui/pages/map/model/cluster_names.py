@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.numerals import percentage
 from workbench.projection.islands import clusters_in
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.style.words import counted
 
 MOST = 6  # clusters that are named; of more, the largest

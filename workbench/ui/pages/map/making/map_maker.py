@@ -8,9 +8,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.pages.map import map_data
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.method import AT_ONCE, METHODS, Request, fits
+from workbench.ui.pages.map.making import reading
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.method import AT_ONCE, METHODS, Request, fits
 from workbench.ui.state.activity import ActivityItem
 from workbench.ui.state.analysis import Request as AnalysisRequest
 from workbench.ui.state.session import Session
@@ -80,7 +80,7 @@ class MapMaker(QObject):
 
         def work(progress: Progress) -> tuple[Wanted, MapData]:
             if projection is not None:
-                return wanted, map_data.stored(workspace, wanted.evaluation, projection)
+                return wanted, reading.stored(workspace, wanted.evaluation, projection)
             return wanted, best_map(workspace, wanted)
 
         def failed(problem: Problem) -> None:
@@ -168,7 +168,7 @@ def best_map(workspace: Workspace, wanted: Wanted) -> MapData:
     """The fitting stored map of the longest chain, else the newest stored map that fits, else that of `at_once`.
 
     Raises:
-        Problem: as `map_data.stored` and `map_data.at_once`.
+        Problem: as `reading.stored` and `reading.at_once`.
     """
     stored = maps_of(workspace, workspace.evaluation(wanted.evaluation).run_id)
     chain = longest_chain(stored, lambda projection: fits(projection, wanted.request))
@@ -179,5 +179,5 @@ def best_map(workspace: Workspace, wanted: Wanted) -> MapData:
     ]
     number = next((projection.id for projection in chain if projection.id in own), own[-1] if own else None)
     if number is not None:
-        return map_data.stored(workspace, wanted.evaluation, number)
-    return map_data.at_once(workspace, wanted.evaluation, wanted.request)
+        return reading.stored(workspace, wanted.evaluation, number)
+    return reading.at_once(workspace, wanted.evaluation, wanted.request)

@@ -4,9 +4,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtGui import QImage, QTransform
 
-from workbench.ui.pages.map.drawing.stamps import (
-    values_of,
-)
+from workbench.ui.pages.map.points.stamps import values_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,9 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
-from workbench.ui.pages.map.colours.colour_bar import ColourBar
-from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.colours.legend_row import (
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.side.colour_bar import ColourBar
+from workbench.ui.pages.map.side.legend_row import (
     COLOUR_ROLE,
     COUNT_ROLE,
     GAP,
@@ -27,7 +27,7 @@ from workbench.ui.pages.map.colours.legend_row import (
     SCORE_ROLE,
     LegendRow,
 )
-from workbench.ui.pages.map.look import LookControls
+from workbench.ui.pages.map.side.look import LookControls
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label, plain_tip

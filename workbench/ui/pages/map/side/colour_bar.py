@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.numerals import significant
-from workbench.ui.pages.map.colours.groups import Groups
+from workbench.ui.pages.map.model.groups import Groups
 from workbench.ui.style import theme
 
 WIDE, TOP = 20, 12  # px: width of the bar, and space above it so that its first number is not cut off

@@ -14,7 +14,7 @@ from workbench import files
 from workbench.progress import Progress
 from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, measure_classes
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.map.class_panel import ClassPanel
+from workbench.ui.pages.map.side.class_panel import ClassPanel
 from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task
 from workbench.ui.style.words import NO_VALUE, counted

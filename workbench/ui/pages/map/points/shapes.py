@@ -5,7 +5,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from workbench.ui.pages.map.drawing.stamps import Ink, on_screen, unmultiplied
+from workbench.ui.pages.map.points.stamps import Ink, on_screen, unmultiplied
 
 
 def paint_shapes(painter: QPainter, ink: Ink, wide: float) -> None:

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QLabel
+from PySide6.QtWidgets import QFrame
 
 from workbench.numerals import percentage
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.pictures import PictureLoader, fill_picture
 
 DELAY = 125  # ms
 SIDE = 128  # px
@@ -74,15 +74,6 @@ class HoverCard(QFrame):
     def _fill(self, _: set[int]) -> None:
         if self.sample is not None:
             fill_picture(self.picture, self._loader, self.sample, SIDE)
-
-
-def fill_picture(widget: QLabel, loader: PictureLoader, sample: int, size: int) -> None:
-    """Show the picture, the reason why there is none, or an ellipsis while it is loading."""
-    picture = loader.pixmap(sample, size)
-    if picture is not None:
-        widget.setPixmap(picture)
-    else:
-        widget.setText(loader.absent(sample) or "…")
 
 
 def beside(at: QPointF, card: QSize, area: QSize, ends: Sequence[QPointF] = ()) -> tuple[int, int]:

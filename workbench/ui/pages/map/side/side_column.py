@@ -3,9 +3,9 @@
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QTabWidget, QVBoxLayout, QWidget
 
-from workbench.ui.pages.map.class_table import ClassTableOpener
-from workbench.ui.pages.map.colours.legend import Legend
-from workbench.ui.pages.map.inspector import InspectorPanel
+from workbench.ui.pages.map.side.class_table import ClassTableOpener
+from workbench.ui.pages.map.side.inspector import InspectorPanel
+from workbench.ui.pages.map.side.legend import Legend
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 
 from workbench.projection.params import IN_SPACE
 from workbench.projection.subset import MOST_POINTS
-from workbench.ui.pages.map.axis_editor import AxisEditor, Named
-from workbench.ui.pages.map.method import AT_ONCE, METHODS, METRICS, MapMethod
+from workbench.ui.pages.map.making.axis_editor import AxisEditor, Named
+from workbench.ui.pages.map.model.method import AT_ONCE, METHODS, METRICS, MapMethod
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label

@@ -8,16 +8,16 @@ import numpy as np
 
 from workbench.projection.axes import ACROSS, UP
 from workbench.projection.coordinates import has_coordinates
-from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.drawing.spatial import Box, box_around
-from workbench.ui.pages.map.epochs.chain import Chain
-from workbench.ui.pages.map.epochs.timeline import Timeline
-from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.method import MapMethod, Request
-from workbench.ui.pages.map.point_classes import scores_of
-from workbench.ui.pages.map.selecting.cluster_names import Cluster, named_clusters
-from workbench.ui.pages.map.steps import Hiding, Selecting, Step
-from workbench.ui.pages.map.turning import View
+from workbench.ui.pages.map.model.chain import Chain
+from workbench.ui.pages.map.model.cluster_names import Cluster, named_clusters
+from workbench.ui.pages.map.model.groups import Groups
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.method import MapMethod, Request
+from workbench.ui.pages.map.model.point_classes import scores_of
+from workbench.ui.pages.map.model.spatial import Box, box_around
+from workbench.ui.pages.map.model.steps import Hiding, Selecting, Step
+from workbench.ui.pages.map.model.timeline import Timeline
+from workbench.ui.pages.map.model.turning import View
 from workbench.ui.state.sample_rows import SampleRows
 
 AROUND = 0.25  # margin on each side when the view moves to some points, as a share of their box

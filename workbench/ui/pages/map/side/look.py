@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSlider, QWidget
 
-from workbench.ui.pages.map.model import Look
+from workbench.ui.pages.map.model.map_model import Look
 from workbench.ui.widgets.labels import label
 
 SIZES, OPACITIES = (50, 300), (10, 100)  # percent

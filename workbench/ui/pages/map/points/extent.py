@@ -4,8 +4,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QTransform
 
-from workbench.ui.pages.map.drawing.spatial import LEAST, Box, PointIndex
-from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.model.map_data import MapData
+from workbench.ui.pages.map.model.spatial import LEAST, Box, PointIndex
 
 
 def bounds(data: MapData, index: PointIndex) -> QRectF:

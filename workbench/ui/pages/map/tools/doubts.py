@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from workbench.numerals import percentage
-from workbench.ui.pages.map.model import Change, MapModel
+from workbench.ui.pages.map.model.map_model import Change, MapModel
 from workbench.ui.style.icons import icon
 
 TIP = (

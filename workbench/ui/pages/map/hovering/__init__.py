@@ -1,0 +1,1 @@
+"""What a hovered point shows: its card, and lines to its true neighbours."""

@@ -1,0 +1,1 @@
+"""What makes a map: its method and parameters, reading or computing it, and the progress."""

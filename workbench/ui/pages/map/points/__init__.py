@@ -1,0 +1,1 @@
+"""The points of the map, drawn from arrays."""

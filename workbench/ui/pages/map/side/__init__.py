@@ -1,0 +1,1 @@
+"""The column beside the map: legend, classes, and what is selected."""

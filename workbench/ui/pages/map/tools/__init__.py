@@ -1,0 +1,1 @@
+"""The tools above the map: commands, their buttons, and the warning about doubtful groups."""
