@@ -165,7 +165,7 @@ def test_every_label_of_a_number_has_its_unit():
         fields |= {f"{entry}.{name}": field for name, field in facts.get("params", {}).items()}
     assert len(fields) > 250
     assert without_unit(fields) == []
-    charts = sorted((ROOT / "workbench" / "ui" / "pages" / "train").glob("*.py"))
+    charts = sorted((ROOT / "workbench" / "ui" / "pages" / "train").rglob("*.py"))
     titles = [title for path in charts for title in titles_of_charts(path)]
     assert len(titles) > 12
     assert [title for title in titles if not UNITS.search(title)] == []

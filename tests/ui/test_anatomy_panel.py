@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QToolButton
 
-from workbench.ui.pages.train.anatomy import AnatomyPanel
+from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
 from workbench.ui.plots.shade import Shade
 from workbench.ui.preferences import Preferences
 from workbench.ui.style import theme

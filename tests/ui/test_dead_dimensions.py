@@ -6,8 +6,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 
 from tests.ui.small_run import blobs, store_run
-from workbench.ui.pages.train.geometry import HIDE, SHOW, GeometryPanel
-from workbench.ui.pages.train.variance_plot import MOST_NAMED, VariancePlot
+from workbench.ui.pages.train.geometry.alarm_card import HIDE, SHOW
+from workbench.ui.pages.train.geometry.panel import GeometryPanel
+from workbench.ui.pages.train.geometry.variance_plot import MOST_NAMED, VariancePlot
 from workbench.ui.style import theme
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

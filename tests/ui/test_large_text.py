@@ -11,9 +11,9 @@ from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.map.side.look import LookControls
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.setup.preflight_card import PreflightCard
-from workbench.ui.pages.train.anatomy import AnatomyPanel
-from workbench.ui.pages.train.curves import Curves
-from workbench.ui.pages.train.evaluations import EvaluationTable
+from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
+from workbench.ui.pages.train.curves.curves import Curves
+from workbench.ui.pages.train.curves.evaluation_table import EvaluationTable
 from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.row_table import head_width

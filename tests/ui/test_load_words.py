@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from workbench.ui.pages.train.costs import StepCost
-from workbench.ui.pages.train.load_charts import CHARTS
-from workbench.ui.pages.train.load_words import figures_of
+from workbench.ui.pages.train.system.costs import StepCost
+from workbench.ui.pages.train.system.load_charts import CHARTS
+from workbench.ui.pages.train.system.load_words import figures_of
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 
 BY_TITLE = {chart.title: chart for chart in CHARTS}

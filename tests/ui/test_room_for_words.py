@@ -15,7 +15,7 @@ from workbench.ui.pages.compare.forest_plot import difference_words, round_diffe
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.pages.retrieval.deployment.plots import LEFT, Point, TradePlot, axis_title
 from workbench.ui.pages.retrieval.deployment.threshold import CLASS_ROWS, CLASS_TITLES, ThresholdSide
-from workbench.ui.pages.train.geometry_plots import Line, LinesPlot
+from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
 from workbench.ui.state.activity import Activity
 from workbench.ui.style import theme
 from workbench.ui.style.words import device_name

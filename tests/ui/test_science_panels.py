@@ -25,10 +25,11 @@ from workbench.ui.pages.retrieval.deployment.panel import ONE_AT_A_TIME, DeployP
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import STORE_TITLES, Row, rows_of, store_cells, written_store
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
-from workbench.ui.pages.train.classes_plot import ClassesPlot
-from workbench.ui.pages.train.geometry import GeometryPanel
-from workbench.ui.pages.train.geometry_beside import NO_RUN
-from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first
+from workbench.ui.pages.train.geometry.axes import POSITIVE
+from workbench.ui.pages.train.geometry.beside import NO_RUN
+from workbench.ui.pages.train.geometry.classes_plot import ClassesPlot
+from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot, beside_first
+from workbench.ui.pages.train.geometry.panel import GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.plots.value_scale import in_decimals, ticks
 from workbench.ui.state.commands import Commands

@@ -10,10 +10,11 @@ from workbench.charts import Chart, Marks
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, table_view
 from workbench.ui.pages.retrieval.deployment.plots import NEUTRAL, beside_threshold
-from workbench.ui.pages.train import geometry_plots
-from workbench.ui.pages.train.anatomy import AnatomyPanel
-from workbench.ui.pages.train.curves import Curves
-from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, Line, LinesPlot
+from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
+from workbench.ui.pages.train.curves.curves import Curves
+from workbench.ui.pages.train.geometry import lines_plot
+from workbench.ui.pages.train.geometry.axes import NEGATIVE, POSITIVE
+from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.plots.canvas import BOTTOM_PX, LEAST_PX
 from workbench.ui.plots.chart_view import ChartView
@@ -146,7 +147,7 @@ def test_words_beside_a_high_or_low_limit_are_whole(qapp):
 @pytest.mark.parametrize(("width", "line"), [(500, 0), (170, 1)])
 def test_a_legend_that_would_meet_the_title_of_an_axis_goes_a_line_down(qapp, monkeypatch, width, line):
     tops = []
-    monkeypatch.setattr(geometry_plots, "paint_legend", lambda _painter, area, *_: tops.append(area.top()))
+    monkeypatch.setattr(lines_plot, "paint_legend", lambda _painter, area, *_: tops.append(area.top()))
     plot = LinesPlot("Uniformity", "uniformity", "alignment ↓")
     plot.show_lines([Line("epochs", np.arange(3), np.arange(3.0), POSITIVE), Line("shown", [1], np.ones(1), NEGATIVE)])
     sheet = QPixmap(width, 200)

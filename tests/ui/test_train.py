@@ -17,10 +17,10 @@ from workbench.entries import catalog
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.train import TrainPage
-from workbench.ui.pages.train.epochs import EpochTable
-from workbench.ui.pages.train.header import IN_LINE
+from workbench.ui.pages.train.curves.epoch_table import EpochTable
+from workbench.ui.pages.train.head.run_header import IN_LINE
 from workbench.ui.pages.train.page import FINDINGS_PX, NEVER, NOT_YET, READ_AFTER
-from workbench.ui.pages.train.system import SystemPanel
+from workbench.ui.pages.train.system.panel import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.in_parts import finish

@@ -12,7 +12,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.model.listing import Listing
 from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.pages.retrieval.queries.query_table import QueryTable
-from workbench.ui.pages.train.epochs import EpochTable
+from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.ui.style import theme
 from workbench.ui.style.words import THIN, counted, epoch_at_work, from_home, short_time
 from workbench.ui.widgets.boxes import in_row

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.ui.pages.train.reading import read_curves
+from workbench.ui.pages.train.findings.reading import read_curves
 
 STEPS = np.arange(10, 110, 10)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.ui.pages.train.axis import EPOCH, STEP, TIME, StepAxis
+from workbench.ui.pages.train.plots.axis import EPOCH, STEP, TIME, StepAxis
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.ui.pages.train.costs import read_costs
+from workbench.ui.pages.train.system.costs import read_costs
 
 STEPS = np.arange(10, 60, 10)
 NETWORK = {"system/forward": 0.02, "system/backward": 0.04, "system/optimiser": 0.005}

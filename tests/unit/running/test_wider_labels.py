@@ -15,7 +15,7 @@ from workbench.events import Evaluated
 from workbench.reports.gathering import gather
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
-from workbench.ui.pages.train.epochs import EpochTable
+from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.workspace import Workspace
 
 

@@ -7,17 +7,18 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 from workbench.charts import Chart
 from workbench.problem import Problem
 from workbench.ui.actions.run_config import offer_settings
-from workbench.ui.pages.train.anatomy import AnatomyPanel
-from workbench.ui.pages.train.curve_options import CurveOptions
-from workbench.ui.pages.train.curves import Curves
-from workbench.ui.pages.train.findings import Findings
-from workbench.ui.pages.train.geometry import GeometryPanel
-from workbench.ui.pages.train.header import RunHeader, TroubleBanner
-from workbench.ui.pages.train.machine_lines import MachineLines
+from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
+from workbench.ui.pages.train.curves.curves import Curves
+from workbench.ui.pages.train.findings.findings import Findings
+from workbench.ui.pages.train.findings.reading import NEEDED, read_curves, sure_recalls
+from workbench.ui.pages.train.geometry.panel import GeometryPanel
+from workbench.ui.pages.train.head.run_header import RunHeader
+from workbench.ui.pages.train.head.tiles import Tiles
+from workbench.ui.pages.train.head.trouble_banner import TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
-from workbench.ui.pages.train.reading import NEEDED, read_curves, sure_recalls
-from workbench.ui.pages.train.system import SystemPanel
-from workbench.ui.pages.train.tiles import Tiles
+from workbench.ui.pages.train.plots.curve_options import CurveOptions
+from workbench.ui.pages.train.system.machine_lines import MachineLines
+from workbench.ui.pages.train.system.panel import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.state.in_parts import Parts, begun
 from workbench.ui.state.session import Session

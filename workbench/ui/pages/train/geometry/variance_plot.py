@@ -5,7 +5,8 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.evaluation.health import DEAD, dead_dimensions
 from workbench.numerals import significant
-from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, Line, LinesPlot
+from workbench.ui.pages.train.geometry.axes import NEGATIVE, POSITIVE
+from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
 from workbench.ui.plots.painted_plot import Rows
 from workbench.ui.widgets.labels import plain_tip
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPixmap, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from workbench.ui.pages.train.costs import PARTS, StepCost, read_costs, written
-from workbench.ui.pages.train.load_charts import CHARTS, COLOURS, LoadChart
-from workbench.ui.pages.train.load_words import figures_of
-from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
+from workbench.ui.pages.train.plots.plot_grid import PlotGrid
+from workbench.ui.pages.train.plots.scalar_points import by_name
+from workbench.ui.pages.train.system.costs import PARTS, StepCost, read_costs, written
+from workbench.ui.pages.train.system.load_charts import CHARTS, COLOURS, LoadChart
+from workbench.ui.pages.train.system.load_words import figures_of
+from workbench.ui.pages.train.system.step_bar import StepBar
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.style import theme
@@ -21,36 +23,12 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Run
 
-BAR_PX, SWATCH = 10, 10
+SWATCH = 10  # px
 COLUMNS, WIDE = 4, 5  # charts side by side, if there are that many
 FIGURES = 26  # that a chart is wide at least, so that its title has room
 NOT_TIMED = "The first steps are being timed."
 NEVER_TIMED = "No step of this run was timed."
 NO_LOAD = "The load of the machine is measured once a second while a run trains."
-
-
-class StepBar(QWidget):
-    """The parts of a step as one bar."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._seconds: dict[str, float] = {}
-        self.setFixedHeight(BAR_PX)
-
-    def show_parts(self, seconds: dict[str, float]) -> None:
-        """Show these seconds by the names of PARTS."""
-        self._seconds = seconds
-        self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter, left = QPainter(self), 0.0
-        painter.fillRect(self.rect(), QColor(theme.current().divider))
-        whole = sum(self._seconds.values())
-        for name, spent in self._seconds.items():
-            width = self.width() * spent / whole if whole > 0 else 0.0
-            painter.fillRect(QRectF(left, 0, max(0.0, width - 1), BAR_PX), QColor(theme.drawn(COLOURS[name])))
-            left += width
-        painter.end()
 
 
 class SystemPanel(Scrolled):

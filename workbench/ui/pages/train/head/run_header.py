@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.config import IMPORTED
 from workbench.control import Control
@@ -152,41 +152,3 @@ def _after_word(run: Run) -> str:
     if run.status == "queued":
         return "starts when the runs before it have ended"
     return run.phase if run.status == "running" else ""
-
-
-class TroubleBanner(QFrame):
-    """The run waits because of its loss: what happened, and the three answers."""
-
-    go_on = Signal()
-    stop_and_keep = Signal()
-    discard = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("messageBar")
-        self.setProperty("kind", "problem")
-        self.setAccessibleName("The run waits for you")
-        self.sentence = label("", wrap=True)
-        self.buttons = {
-            "Go on": (self.go_on, button("Go on", "play")),
-            "Stop and keep": (self.stop_and_keep, button("Stop and keep", "stop")),
-            "Discard": (self.discard, button("Discard…", "trash", "danger")),
-        }
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 8)
-        row.setSpacing(8)
-        row.addWidget(IconLabel("warning", "wrong"))
-        row.addWidget(self.sentence, 1)
-        for pressed, widget in self.buttons.values():
-            row.addWidget(widget)
-            widget.clicked.connect(pressed)
-        self.hide()
-
-    def show_reason(self, reason: str, can_answer: bool) -> None:
-        """Show a reason; an empty one hides the banner. `can_answer` is False for another program's run."""
-        self.sentence.setText(reason if can_answer else f"{reason} {ELSEWHERE}")
-        for _, widget in self.buttons.values():
-            widget.setEnabled(can_answer)
-        if self.isHidden() == bool(reason):
-            self.setVisible(bool(reason))
-            restyle(self)

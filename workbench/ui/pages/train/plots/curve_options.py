@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.smoothing import AT_FIRST
-from workbench.ui.pages.train.axis import EPOCH, KINDS, SECONDS, STEP, TIME, TITLES, StepAxis
-from workbench.ui.pages.train.plot_grid import by_name
+from workbench.ui.pages.train.plots.axis import EPOCH, KINDS, SECONDS, STEP, TIME, TITLES, StepAxis
+from workbench.ui.pages.train.plots.scalar_points import by_name
 from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.plots.smoothing_slider import SmoothingSlider
 from workbench.ui.preferences import Preferences

@@ -9,8 +9,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.colours import OKABE_ITO
-from workbench.ui.pages.train.evaluations import EvaluationTable
-from workbench.ui.pages.train.plot_grid import Cell, PlotGrid, by_name
+from workbench.ui.pages.train.curves.evaluation_table import EvaluationTable
+from workbench.ui.pages.train.plots.plot_grid import Cell, PlotGrid
+from workbench.ui.pages.train.plots.scalar_points import by_name
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.in_parts import Parts, begun

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.numerals import percentage
-from workbench.ui.pages.train.costs import FEED, StepCost
-from workbench.ui.pages.train.load_charts import CHARTS, LoadChart
+from workbench.ui.pages.train.system.costs import FEED, StepCost
+from workbench.ui.pages.train.system.load_charts import CHARTS, LoadChart
 from workbench.ui.style.words import short_time
 
 STEP = CHARTS[-1]  # parts of a step: what they are is known from the costs of a step

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from workbench.ui.pages.train.reading import Sentence
+from workbench.ui.pages.train.findings.reading import Sentence
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.labels import IconLabel, label
 

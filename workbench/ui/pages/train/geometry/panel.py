@@ -3,75 +3,32 @@
 import math
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
-from workbench.colours import OKABE_ITO
-from workbench.evaluation.health import DEAD_ONES, OK, Alarm
+from workbench.evaluation.health import Alarm
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.geometry_watch import Watched, watch
-from workbench.ui.pages.train.classes_plot import ClassesPlot
-from workbench.ui.pages.train.geometry_beside import BesideChooser
-from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Line, LinesPlot, RidgePlot
-from workbench.ui.pages.train.geometry_tiles import GeometryTiles
-from workbench.ui.pages.train.variance_plot import VariancePlot
+from workbench.ui.pages.train.geometry.alarm_card import AlarmCard
+from workbench.ui.pages.train.geometry.axes import NEGATIVE, OTHER_RUN, POSITIVE, STAR
+from workbench.ui.pages.train.geometry.beside import BesideChooser
+from workbench.ui.pages.train.geometry.classes_plot import ClassesPlot
+from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
+from workbench.ui.pages.train.geometry.ridge_plot import RidgePlot
+from workbench.ui.pages.train.geometry.tiles import GeometryTiles
+from workbench.ui.pages.train.geometry.variance_plot import VariancePlot
 from workbench.ui.plots.painted_plot import PaintedPlot
 from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task
 from workbench.ui.widgets.boxes import in_row
-from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
-from workbench.ui.widgets.labels import label, restyle
 
 NOTHING_YET = "No evaluation yet: the geometry of the embeddings is shown from the first one on."
-SHOW, HIDE = "Show them", "Show the spectrum"
-BESIDE = OKABE_ITO[0]  # colour of another run
 READ_AFTER = 400  # ms after the last news
 IN_ROW = 4  # alarms
 TALL_PX = 200  # at least, of the pictures with a row for each epoch or class
-ROLES = {"ok": "right", "note": "warning", "bad": "wrong"}
-MARKS = {"ok": "✓", "note": "⚠", "bad": "✗"}
-
-
-class AlarmCard(QFrame):
-    """One alarm: a mark, a title and a sentence; for dead dimensions also a button that shows them.
-
-    `asked` (whether they are to be shown): the button was pressed.
-    """
-
-    asked = Signal(bool)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setProperty("card", "true")
-        self.title, self.words = label("", "strong", wrap=True), label("", "caption", wrap=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 6, 12, 6)
-        column.setSpacing(0)
-        column.addWidget(self.title)
-        column.addWidget(self.words)
-        self.show_them = button(SHOW, kind="segment")
-        self.show_them.setCheckable(True)
-        self.show_them.setToolTip("The variance of each dimension in place of the spectrum, and which of them are dead")
-        self.show_them.toggled.connect(self._toggled)
-        column.addWidget(self.show_them, 0, Qt.AlignmentFlag.AlignLeft)
-        self.show_them.hide()
-
-    def show_alarm(self, alarm: Alarm) -> None:
-        """Show another alarm, in the colour of its level."""
-        self.show_them.setVisible(alarm.about == DEAD_ONES)
-        if alarm.about != DEAD_ONES:
-            self.show_them.setChecked(False)
-        self.title.setText(f"{MARKS[alarm.level]} {alarm.title}")
-        self.title.setProperty("role", "strong" if alarm.level == OK else f"strong {ROLES[alarm.level]}")
-        self.words.setText(alarm.words)
-        restyle(self.title)
-
-    def _toggled(self, shown: bool) -> None:
-        self.show_them.setText(HIDE if shown else SHOW)
-        self.asked.emit(shown)
 
 
 class GeometryPanel(QStackedWidget):
@@ -235,7 +192,7 @@ class GeometryPanel(QStackedWidget):
         looks = [seen.numbers for seen in watched.looks]
         across = np.array([seen[over] for seen in looks] if over else watched.epochs, np.float64)
         height = np.array([seen[name] for seen in looks])
-        return [Line(self.beside.title, across, height, BESIDE, dots=True, dashed=True)]
+        return [Line(self.beside.title, across, height, OTHER_RUN, dots=True, dashed=True)]
 
     def _show_dead(self, shown: bool) -> None:
         self.second.setCurrentWidget(self.variances if shown else self.spectrum)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from workbench.colours import OKABE_ITO
 from workbench.machine_load import DISK, GPU_LOAD, GPU_MEMORY, LIMITS, POWER, PROCESSOR, TEMPERATURE
 from workbench.machine_load import MEMORY as MACHINE_MEMORY
-from workbench.ui.pages.train.costs import MEMORY, PARTS
+from workbench.ui.pages.train.system.costs import MEMORY, PARTS
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 COLOURS = dict(zip(PARTS, (SKY, BLUE, VERMILION, GREEN, ORANGE, PURPLE), strict=True))

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import significant
-from workbench.ui.pages.train.parts import AT_FIRST, LEAST, LossParts
-from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
+from workbench.ui.pages.train.anatomy.loss_parts import AT_FIRST, LEAST, LossParts
+from workbench.ui.pages.train.plots.plot_grid import PlotGrid
+from workbench.ui.pages.train.plots.scalar_points import by_name
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.preferences import Preferences

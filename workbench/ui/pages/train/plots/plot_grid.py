@@ -4,7 +4,6 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -122,17 +121,3 @@ def _cells(shown: Iterable[CurvePlot], most: int, wide: Container[CurvePlot]) ->
             row, column = row + 1, 0
         yield plot, Cell(row, column, columns)
         column += columns
-
-
-def by_name(
-    points: Iterable[tuple[str, int, float]], names: Container[str]
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """The points (name, step, value) of these names: each name with its steps and values, both [n], in their order."""
-    gathered: dict[str, tuple[list[int], list[float]]] = {}
-    for name, step, value in points:
-        if name in names:
-            steps, values = gathered.setdefault(name, ([], []))
-            steps.append(step)
-            values.append(value)
-    for name, (steps, values) in gathered.items():
-        yield name, np.asarray(steps), np.asarray(values, np.float64)

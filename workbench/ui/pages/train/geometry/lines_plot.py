@@ -1,28 +1,34 @@
-"""Plots of the Geometry tab: lines over common axes, and histograms of similarities, one row an epoch."""
+"""Some lines over common axes, as the Geometry tab draws them."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from workbench.colours import OKABE_ITO
 from workbench.numerals import significant
+from workbench.ui.pages.train.geometry.axes import (
+    BETWEEN,
+    BOTTOM,
+    LEFT,
+    LINE,
+    RIGHT,
+    STAR,
+    TOP,
+    numbers_below,
+    paint_legend,
+    place_of,
+)
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.plots.steady_view import NARROWEST, is_narrow
-from workbench.ui.plots.value_scale import LINEAR, MOST_TICKS, in_decimals, ticks, written
+from workbench.ui.plots.value_scale import LINEAR, in_decimals, ticks, written
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
-BETWEEN, CLOSE, LINE = 28, 19, 13  # px from an entry of the legend to the next, at least, and to a second line of it
-TICK_PX = 38  # of a number below an axis
 BESIDE = 6  # px between a first point and the words beside it
-POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
-OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,17 +98,17 @@ class LinesPlot(PaintedPlot):
         spans = _span(xs), _span(ys[np.isfinite(ys)])
         self._paint_axes(painter, area, box, spans, tokens)
         if self._limit is not None:
-            y = _at(float(self._heights(np.array([self._limit[0]]))[0]), spans[1], box.bottom(), box.top())
+            y = place_of(float(self._heights(np.array([self._limit[0]]))[0]), spans[1], box.bottom(), box.top())
             painter.setPen(QPen(QColor(tokens.wrong), 1, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
         if self._marked is not None:
-            x = _at(self._marked, spans[0], box.left(), box.right())
+            x = place_of(self._marked, spans[0], box.left(), box.right())
             painter.setPen(QPen(QColor(STAR), 1.4, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
             painter.drawText(QRectF(x - 8, box.top() - 14, 16, 14), int(Qt.AlignmentFlag.AlignCenter), "★")
         for line in known:
-            across = [_at(float(x), spans[0], box.left(), box.right()) for x in line.x]
-            down = [_at(float(y), spans[1], box.bottom(), box.top()) for y in self._heights(line.y)]
+            across = [place_of(float(x), spans[0], box.left(), box.right()) for x in line.x]
+            down = [place_of(float(y), spans[1], box.bottom(), box.top()) for y in self._heights(line.y)]
             points = [QPointF(x, y) for x, y in zip(across, down, strict=True) if math.isfinite(y)]
             painter.setBrush(Qt.BrushStyle.NoBrush)
             style = Qt.PenStyle.DashLine if line.dashed else Qt.PenStyle.SolidLine
@@ -140,113 +146,20 @@ class LinesPlot(PaintedPlot):
         grid.setAlpha(tokens.plot_grid_alpha)
         to_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         heights = ticks(*spans[1], whole=self._log)
-        across = ticks(*spans[0], most=_room(box), whole=self._x_title == "epoch")
+        across = ticks(*spans[0], most=numbers_below(box), whole=self._x_title == "epoch")
         words_of = [written(10.0 ** round(value)) for value in heights] if self._log else in_decimals(heights)
         for value, words in zip(heights, words_of, strict=True):
-            y = _at(value, spans[1], box.bottom(), box.top())
+            y = place_of(value, spans[1], box.bottom(), box.top())
             painter.setPen(grid)
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
             painter.setPen(QColor(tokens.plot_axis))
             painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), to_right, words)
         for value, words in zip(across, in_decimals(across), strict=True):
-            x = _at(value, spans[0], box.left(), box.right())
+            x = place_of(value, spans[0], box.left(), box.right())
             painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), words)
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_title)
         painter.drawText(QRectF(area.left() + 4, area.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
-
-
-class RidgePlot(PaintedPlot):
-    """Histograms of the cosines of pairs, one row an epoch: of one class and of two."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self._hills: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
-        self._best: int | None = None
-        super().__init__("Similarity of pairs, one row an epoch", parent)
-
-    def show_hills(self, hills: Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]], best: int | None) -> None:
-        """Show other histograms: (epoch, edges [b + 1], positives [b], negatives [b]) by epoch, and the best epoch."""
-        self._hills, self._best = list(hills), best
-        self.refresh()
-
-    def rows(self) -> Rows:
-        """The histograms as a table with a head."""
-        head: Rows = [["epoch", "from", "to", "positives", "negatives"]]
-        return head + [
-            [epoch, float(low), float(high), float(positive), float(negative)]
-            for epoch, edges, positives, negatives in self._hills
-            for low, high, positive, negative in zip(edges[:-1], edges[1:], positives, negatives, strict=True)
-        ]
-
-    def describe(self) -> str:
-        """The mean cosine of both kinds of pairs in the first and the last row."""
-        if not self._hills:
-            return f"{self.title}: no values yet."
-        said = []
-        for epoch, edges, positives, negatives in (self._hills[0], self._hills[-1]):
-            middles = (edges[:-1] + edges[1:]) / 2
-            said.append(
-                f"at epoch {epoch} positives are at {(middles * positives).sum():.2f} and negatives at "
-                f"{(middles * negatives).sum():.2f} on average"
-            )
-        return f"{self.title}: {'; '.join(said)}."
-
-    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
-        """Draw the rows from the first epoch at the top."""
-        if not self._hills:
-            return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = area.adjusted(LEFT, TOP + 6, -RIGHT, -BOTTOM)
-        low = min(float(edges[0]) for _, edges, _, _ in self._hills)
-        step = box.height() / (len(self._hills) + OVERLAPPING - 1)
-        every = max(1, math.ceil(14 / max(step, 1e-9)))  # rows between two numbers
-        for at, (epoch, edges, positives, negatives) in enumerate(self._hills):
-            base = box.top() + (at + OVERLAPPING) * step
-            highest = max(float(positives.max()), float(negatives.max()), 1e-9)
-            for shares, colour in ((negatives, NEGATIVE), (positives, POSITIVE)):
-                ink = theme.drawn(colour, tokens)
-                path = QPainterPath(QPointF(_at(float(edges[0]), (low, 1), box.left(), box.right()), base))
-                for middle, share in zip((edges[:-1] + edges[1:]) / 2, shares, strict=True):
-                    x = _at(float(middle), (low, 1), box.left(), box.right())
-                    path.lineTo(x, base - float(share) / highest * OVERLAPPING * step)
-                path.lineTo(box.right(), base)
-                fill = QColor(ink)
-                fill.setAlpha(90)
-                painter.setBrush(fill)
-                painter.setPen(QPen(QColor(ink), 1.8 if epoch == self._best else 1))
-                painter.drawPath(path)
-            painter.setPen(QColor(tokens.text if epoch == self._best else tokens.plot_axis))
-            if at % every == 0 or epoch == self._best:
-                words = f"★ {epoch}" if epoch == self._best else str(epoch)
-                at_left = QRectF(area.left(), base - 10, LEFT - 6, 14)
-                painter.drawText(at_left, int(Qt.AlignmentFlag.AlignRight), words)
-        painter.setPen(QColor(tokens.plot_axis))
-        across = ticks(low, 1, most=_room(box))
-        for value, words in zip(across, in_decimals(across), strict=True):
-            x = _at(value, (low, 1), box.left(), box.right())
-            painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), words)
-        below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
-        painter.drawText(QRectF(area.left(), area.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
-        paint_legend(painter, area, [("positives", POSITIVE), ("negatives", NEGATIVE)], tokens)
-
-
-def paint_legend(
-    painter: QPainter, place: QRectF, lines: Sequence[tuple[str, str]], tokens: Tokens,
-    dashed: Collection[str] = (),
-) -> None:  # fmt: skip
-    """Titles with a stroke of their colour before them, in the upper right corner; those in `dashed` have two."""
-    right, metrics = place.right() - RIGHT, painter.fontMetrics()
-    room = place.width() - RIGHT - sum(metrics.horizontalAdvance(title) for title, _ in lines)
-    between = max(CLOSE, min(BETWEEN, room / max(1, len(lines))))
-    for title, colour in reversed(lines):
-        width = metrics.horizontalAdvance(title)
-        painter.setPen(QColor(tokens.text))
-        painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, title)
-        left, ink = right - width - 16, QColor(theme.drawn(colour, tokens))
-        for start, long in ((0, 5), (7, 5)) if title in dashed else ((0, 12),):
-            painter.fillRect(QRectF(left + start, place.top() + 6, long, 2), ink)
-        right -= width + between
 
 
 def beside_first(points: Sequence[QPointF], size: QSizeF, box: QRectF) -> QRectF:
@@ -278,16 +191,7 @@ def _crossing(place: QRectF, line: np.ndarray) -> int:
     return int(np.count_nonzero((enters <= leaves) & (enters <= 1) & (leaves >= 0)))
 
 
-def _room(box: QRectF) -> int:
-    """How many numbers stand below an axis without touching each other."""
-    return max(1, min(MOST_TICKS, int(box.width() / TICK_PX) - 1))
-
-
 def _span(values: np.ndarray) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     room = max(0.5, 10 * NARROWEST * max(abs(low), abs(high))) if is_narrow(low, high) else 0.04 * (high - low)
     return low - room, high + room
-
-
-def _at(value: float, span: tuple[float, float], start: float, end: float) -> float:
-    return start + (value - span[0]) / (span[1] - span[0]) * (end - start)

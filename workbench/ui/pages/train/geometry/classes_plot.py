@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.numerals import minus
-from workbench.ui.pages.train.geometry_plots import STAR
+from workbench.ui.pages.train.geometry.axes import STAR
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
 from workbench.ui.style.words import NO_VALUE

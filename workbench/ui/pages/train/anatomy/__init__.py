@@ -1,0 +1,1 @@
+"""The Anatomy tab: what the loss does to the embeddings."""

@@ -1,0 +1,1 @@
+"""The Curves tab: the plots, and the evaluations as a table."""

@@ -1,0 +1,1 @@
+"""What the curves of a run show, in sentences."""

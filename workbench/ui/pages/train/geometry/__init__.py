@@ -1,0 +1,1 @@
+"""The Geometry tab: how the embeddings changed over the epochs."""

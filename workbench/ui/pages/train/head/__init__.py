@@ -1,0 +1,1 @@
+"""The head of the Train page: the run with its actions, what it waits for, and its numbers."""

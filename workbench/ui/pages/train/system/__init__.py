@@ -1,0 +1,1 @@
+"""The System tab: where the time of a step goes, and how busy the machine was."""
