@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from trained import trained_run
 
 from tests.ui.started import shown_window
-from workbench.ui.pages.setup import preflight
+from workbench.ui.pages.setup.preflight import runner as preflight
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 CONTROLS = (

@@ -12,7 +12,7 @@ from trained import trained_run
 from tests.ui.started import shown_window
 from workbench.entries import catalog
 from workbench.files.resources import resources
-from workbench.ui.pages.setup import preflight
+from workbench.ui.pages.setup.preflight import runner as preflight
 from workbench.ui.style import theme
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

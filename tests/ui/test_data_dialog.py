@@ -10,7 +10,7 @@ from workbench import registry
 from workbench.config import Choice, RunConfig
 from workbench.datasets.inspection import Inspection
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.pages.setup.data_dialog import DataDialog
+from workbench.ui.pages.setup.data.dialog import DataDialog
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

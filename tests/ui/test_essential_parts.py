@@ -9,10 +9,10 @@ from workbench import registry
 from workbench.entries import catalog as catalogs
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.pages.setup.draft import Draft
-from workbench.ui.pages.setup.loss_parts import Families
-from workbench.ui.pages.setup.needs import Need, needs_of
-from workbench.ui.pages.setup.split_bar import SplitBar
+from workbench.ui.pages.setup.form.loss_parts import Families
+from workbench.ui.pages.setup.form.split_bar import SplitBar
+from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.pages.setup.model.needs import Need, needs_of
 from workbench.ui.widgets.form import Cell, ParamsForm
 from workbench.ui.widgets.search_popup import ROW_ROLE, SearchPopup
 

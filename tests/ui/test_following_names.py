@@ -2,7 +2,7 @@
 
 from workbench.entries import catalog
 from workbench.settings.changed import read_config
-from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.model.draft import Draft
 
 
 def draft(**changes: object) -> Draft:

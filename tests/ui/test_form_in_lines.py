@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtTest import QTest
 
 from tests.ui.test_form import Example
-from workbench.ui.pages.setup.essentials import cell_of, room
+from workbench.ui.pages.setup.form.essentials import cell_of, room
 from workbench.ui.widgets.form import GAP, Cell, ParamsForm
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show

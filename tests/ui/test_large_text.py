@@ -10,7 +10,7 @@ from workbench.ui.pages.compare.head import Head
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.map.side.look import LookControls
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
-from workbench.ui.pages.setup.preflight_card import PreflightCard
+from workbench.ui.pages.setup.preflight.card import PreflightCard
 from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
 from workbench.ui.pages.train.curves.curves import Curves
 from workbench.ui.pages.train.curves.evaluation_table import EvaluationTable

@@ -10,7 +10,7 @@ from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.entries import catalog as catalogs
 from workbench.training import checkpoint
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.workspace import Workspace
 

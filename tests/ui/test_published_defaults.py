@@ -9,8 +9,8 @@ from workbench.comparing.published_tables import tables
 from workbench.entries.catalog import defaults_told, measured_fields, published_fields
 from workbench.losses.published import UNNAMED
 from workbench.settings.presets import presets
-from workbench.ui.pages.setup.draft import Draft
-from workbench.ui.pages.setup.repairs import repairs
+from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.pages.setup.model.repairs import repairs
 from workbench.ui.style.field_words import tooltip
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QSplitter, QTableView, QTabWidget,
 from workbench.config import RunConfig
 from workbench.datasets.inspection import Inspection
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.setup.data_dialog import DataDialog
+from workbench.ui.pages.setup.data.dialog import DataDialog
 from workbench.ui.preferences import MOST_RUNS, Preferences
 from workbench.ui.state.session import Session
 from workbench.ui.sweeps.panel import show_sweeps

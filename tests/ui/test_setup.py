@@ -16,8 +16,8 @@ from workbench.running.disk_use import DiskUse
 from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.pages.setup import preflight as preflights
-from workbench.ui.pages.setup.fields import GROUPS
+from workbench.ui.pages.setup.model.fields import GROUPS
+from workbench.ui.pages.setup.preflight import runner as preflights
 from workbench.ui.style.field_words import title_of
 from workbench.ui.style.words import THIN
 

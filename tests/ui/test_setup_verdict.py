@@ -5,8 +5,8 @@ import pytest
 from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
-from workbench.ui.pages.setup.draft import Draft
-from workbench.ui.pages.setup.verdict import NO_VERDICT, judged
+from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.pages.setup.model.verdict import NO_VERDICT, judged
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def things(session: Session, setup: QWidget) -> Iterator[Finding]:
         session: what is shown.
         setup: the page Set up; its fields are found where it has some.
     """
-    from workbench.ui.pages.setup.fields import GROUPS  # the window is shown before its pages are loaded
+    from workbench.ui.pages.setup.model.fields import GROUPS  # the window is shown before its pages are loaded
     from workbench.ui.pages.setup.page import SetupPage
     from workbench.ui.style.field_words import title_of
 

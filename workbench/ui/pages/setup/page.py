@@ -10,20 +10,20 @@ from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.pages.setup.config_files import ConfigFiles
-from workbench.ui.pages.setup.contents import WIDTH as CONTENTS_WIDTH
-from workbench.ui.pages.setup.contents import Contents
-from workbench.ui.pages.setup.data_finder import DataFinder
-from workbench.ui.pages.setup.data_look import DataLook
-from workbench.ui.pages.setup.draft import Draft
-from workbench.ui.pages.setup.groups import FormGroups
+from workbench.ui.pages.setup.data.finder import DataFinder
+from workbench.ui.pages.setup.data.look import DataLook
+from workbench.ui.pages.setup.data.strip import LOOK
+from workbench.ui.pages.setup.form.contents import WIDTH as CONTENTS_WIDTH
+from workbench.ui.pages.setup.form.contents import Contents
+from workbench.ui.pages.setup.form.groups import FormGroups
+from workbench.ui.pages.setup.form.preset_chooser import PresetChooser
+from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.pages.setup.model.repairs import missing
+from workbench.ui.pages.setup.model.verdict import NO_VERDICT, Refused, judged
 from workbench.ui.pages.setup.plugins import PluginNotice
-from workbench.ui.pages.setup.preflight import PreflightRunner
-from workbench.ui.pages.setup.preset_chooser import PresetChooser
-from workbench.ui.pages.setup.repairs import missing
-from workbench.ui.pages.setup.sample_pictures import LOOK
-from workbench.ui.pages.setup.start_column import COPY, StartColumn
-from workbench.ui.pages.setup.start_strip import StartStrip
-from workbench.ui.pages.setup.verdict import NO_VERDICT, Refused, judged
+from workbench.ui.pages.setup.preflight.runner import PreflightRunner
+from workbench.ui.pages.setup.start.column import COPY, StartColumn
+from workbench.ui.pages.setup.start.strip import StartStrip
 from workbench.ui.state.session import Session
 from workbench.ui.style.tab_order import order_regions
 from workbench.ui.widgets.boxes import in_column, in_row

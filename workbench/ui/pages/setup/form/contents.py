@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from workbench.ui.pages.setup.groups import ESSENTIALS
+from workbench.ui.pages.setup.form.groups import ESSENTIALS
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, restyle

@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.entries import catalog as catalogs
 from workbench.entries import dimensions
-from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.model.draft import Draft
 
 Repair = tuple[str, str, Any]  # words of its button, path to set, value
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from workbench.ui.pages.setup.fields import Field
+from workbench.ui.pages.setup.model.fields import Field
 from workbench.ui.widgets.form import Cell
 
 WHOLE, HALF, QUARTER, REST = (

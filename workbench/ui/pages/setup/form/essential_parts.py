@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from workbench.ui.pages.setup.draft import Draft
-from workbench.ui.pages.setup.loss_parts import Families, NeedsLine
-from workbench.ui.pages.setup.needs import needs_of
-from workbench.ui.pages.setup.sample_pictures import DataStrip
-from workbench.ui.pages.setup.split_bar import SplitBar
+from workbench.ui.pages.setup.data.strip import DataStrip
+from workbench.ui.pages.setup.form.loss_parts import Families, NeedsLine
+from workbench.ui.pages.setup.form.split_bar import SplitBar
+from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.pages.setup.model.needs import needs_of
 from workbench.ui.style.words import THIN, counted
 from workbench.ui.widgets.editors import ChoiceEditor
 from workbench.ui.widgets.form import ParamsForm

@@ -7,11 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.entries.catalog import listed
-from workbench.ui.pages.setup.draft import Draft
-from workbench.ui.pages.setup.essential_parts import EssentialParts
-from workbench.ui.pages.setup.essentials import cell_of, room
-from workbench.ui.pages.setup.fields import GROUPS, Field
-from workbench.ui.pages.setup.repairs import repairs
+from workbench.ui.pages.setup.form.essential_parts import EssentialParts
+from workbench.ui.pages.setup.form.essentials import cell_of, room
+from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.pages.setup.model.fields import GROUPS, Field
+from workbench.ui.pages.setup.model.repairs import repairs
 from workbench.ui.style.field_words import help_lines, title_of
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import counted

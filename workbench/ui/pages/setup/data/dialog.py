@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.charts import Chart, Marks
 from workbench.files.spreadsheet import pasted
-from workbench.ui.pages.setup.sample_pictures import pixmap
+from workbench.ui.pages.setup.data.pictures import pixmap
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.flow import FlowLayout

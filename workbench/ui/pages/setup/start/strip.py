@@ -6,8 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QToolButton, QWidget
 
-from workbench.ui.pages.setup.preflight_card import InShort
-from workbench.ui.pages.setup.start_column import StartColumn
+from workbench.ui.pages.setup.preflight.card import InShort
+from workbench.ui.pages.setup.start.column import StartColumn
 from workbench.ui.places.choice import WHERE
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import NO_VALUE, counted

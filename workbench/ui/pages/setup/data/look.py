@@ -8,12 +8,13 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.config import RunConfig
 from workbench.progress import Progress
-from workbench.ui.pages.setup.sample_pictures import LOOKING
 from workbench.ui.state.session import Session
 from workbench.workspace.run_names import title_of_data
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
+
+LOOKING = "Looking at the data"
 
 
 class DataLook(QObject):
@@ -35,7 +36,7 @@ class DataLook(QObject):
         self._session.run_in_thread(LOOKING, work, partial(self._show, title_of_data(self._session.catalog, config)))
 
     def _show(self, title: str, inspection: "Inspection") -> None:
-        from workbench.ui.pages.setup.data_dialog import DataDialog
+        from workbench.ui.pages.setup.data.dialog import DataDialog
 
         self.dialog = DataDialog(title, inspection, self._page)
         self._session.part_made.emit(self.dialog)

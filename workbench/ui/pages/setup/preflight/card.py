@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QPro
 
 from workbench.numerals import byte_size, percentage
 from workbench.problem import Problem
-from workbench.ui.pages.setup.sample_pictures import LOOKING, Pictures
+from workbench.ui.pages.setup.data.look import LOOKING
+from workbench.ui.pages.setup.data.pictures import Pictures
 from workbench.ui.style import theme
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import NO_VALUE, THIN, counted, device_name, duration, memory, pace, short_time, unbroken

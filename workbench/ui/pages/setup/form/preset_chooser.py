@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.entries.catalog import Catalog
 from workbench.settings.presets import Preset, presets
-from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.widgets.choice_row import ASIDE_ROLE, NOTE_ROLE
 from workbench.ui.widgets.editors import ChoiceEditor
 

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QScrollArea, QWidget
 
-from workbench.ui.pages.setup.preflight_card import PreflightCard
-from workbench.ui.pages.setup.verdict import Verdict
+from workbench.ui.pages.setup.model.verdict import Verdict
+from workbench.ui.pages.setup.preflight.card import PreflightCard
 from workbench.ui.places.choice import WHERE, PlaceChoice
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button

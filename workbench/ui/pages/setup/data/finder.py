@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.datasets.finder import find_data, markers_of
-from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.state.session import Session
 
 KIND = "data_folders"  # of the preferences' recent folders

@@ -9,8 +9,8 @@ from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.settings.checks import WORDS
 from workbench.settings.run_fields import RUN_FIELDS
-from workbench.ui.pages.setup.fields import GROUPS, Field, essential_of, of_choice
-from workbench.ui.pages.setup.naming import name_that_follows
+from workbench.ui.pages.setup.model.fields import GROUPS, Field, essential_of, of_choice
+from workbench.ui.pages.setup.model.naming import name_that_follows
 
 Values = dict[str, Any]
 State = tuple[Values, Values, dict[str, str]]  # values, base, sources

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QPushButton, QWidget
 
-from workbench.ui.pages.setup.needs import Need
+from workbench.ui.pages.setup.model.needs import Need
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.flow import FlowLayout

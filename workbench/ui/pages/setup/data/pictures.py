@@ -1,19 +1,15 @@
-"""Training images as Preflight read them, in a line."""
+"""Small images of the data set side by side."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QLabel, QWidget
 
-from workbench.ui.widgets.boxes import in_row
-from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.flow import in_lines
 
 SIDE = 40  # px
-SAMPLES = 12
-LOOK, LOOKING = "Look at the data…", "Looking at the data"
 
 
 class Pictures(QWidget):
@@ -43,24 +39,6 @@ class Pictures(QWidget):
             picture.setVisible(shown)
             picture.setPixmap(pixmap(images[index], SIDE, self.devicePixelRatioF()) if shown else QPixmap())
         self.setVisible(len(images) > 0)
-
-
-class DataStrip(QWidget):
-    """Some training images, and the button that shows all of the data."""
-
-    asked = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.samples = Pictures([f"Training image {number}" for number in range(1, SAMPLES + 1)], one_line=True)
-        self.look = button(LOOK, "image", kind="quiet")
-        self.look.setToolTip("Images, classes, sizes, what was left out, copies")
-        self.look.clicked.connect(self.asked)
-        in_row((self.samples, 1), (self.look, Qt.AlignmentFlag.AlignRight), on=self, spacing=8)
-
-    def show_images(self, images: Sequence[np.ndarray]) -> None:
-        """Show images of the data set, uint8 [h, w, 3]."""
-        self.samples.show_images(images)
 
 
 def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:

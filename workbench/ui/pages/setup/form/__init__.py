@@ -1,0 +1,1 @@
+"""The form: presets, contents, and the cards of fields."""

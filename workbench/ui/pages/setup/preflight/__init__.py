@@ -1,0 +1,1 @@
+"""The check of a run before it starts, and its card."""
