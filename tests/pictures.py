@@ -119,7 +119,7 @@ class Photographer:
     @staticmethod
     def choose_query(tab: "QWidget") -> None:
         """Choose the first of the compared queries: its neighbours in both groups are shown then."""
-        from workbench.ui.pages.compare.queries import QueryDifferences
+        from workbench.ui.pages.compare.queries.panel import QueryDifferences
 
         if isinstance(tab, QueryDifferences):
             tab.table.setCurrentIndex(tab.model.index(0, 0))

@@ -23,7 +23,7 @@ from window_stalls import TICK, Stalls, wait
 from workbench.app import share_cores
 from workbench.config import RunConfig
 from workbench.entries import catalog
-from workbench.ui.pages.compare.curves_panel import METRIC
+from workbench.ui.pages.compare.curves.panel import METRIC
 from workbench.ui.state.session import Session
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace

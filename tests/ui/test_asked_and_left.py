@@ -12,8 +12,8 @@ from tests.ui.started import started
 from workbench.reports.templates import templates
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.run_actions import RunActions
-from workbench.ui.pages.compare import more_seeds
-from workbench.ui.pages.compare.more_seeds import MoreSeedsAction
+from workbench.ui.pages.compare.groups import more_seeds
+from workbench.ui.pages.compare.groups.more_seeds import MoreSeedsAction
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.pages.report.template_chooser import TemplateChooser

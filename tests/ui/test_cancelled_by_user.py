@@ -23,7 +23,7 @@ from workbench.places.place import SshPlace
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
-from workbench.ui.pages.compare import neighbour_overlap
+from workbench.ui.pages.compare.queries import neighbour_overlap
 from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.places import dialog as places_dialog
 from workbench.ui.places.dialog import PlacesDialog

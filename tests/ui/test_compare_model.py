@@ -5,7 +5,14 @@ import pytest
 
 from tests.unit.comparing.compared_runs import store
 from workbench.config import Choice, TrainingParams
-from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SAME_GROUP, SECOND, TICK_TWO, CompareModel
+from workbench.ui.pages.compare.model.compare_model import (
+    NO_SECOND,
+    ONE_RUN,
+    SAME_GROUP,
+    SECOND,
+    TICK_TWO,
+    CompareModel,
+)
 from workbench.workspace import Workspace
 
 

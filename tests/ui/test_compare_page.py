@@ -21,16 +21,16 @@ from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
-from workbench.ui.pages.compare import model as model_of_page
-from workbench.ui.pages.compare.group_styles import short_title, styles
-from workbench.ui.pages.compare.group_table import CELL_ROLE, GroupTable, Kind, significant
-from workbench.ui.pages.compare.group_view import MARGIN
-from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
-from workbench.ui.pages.compare.more_seeds import NO_TICKS
+from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, GroupTable, Kind, significant
+from workbench.ui.pages.compare.groups.group_view import MARGIN
+from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS
+from workbench.ui.pages.compare.model import reading
+from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
 from workbench.ui.pages.compare.page import ComparePage
-from workbench.ui.pages.compare.queries import ALL, BETTER, SAME, WORSE
-from workbench.ui.pages.compare.query_plot import RING_PX, QueryPlot
-from workbench.ui.pages.compare.tables import NARROWEST, TITLE_SHARE, WordTable, table_view
+from workbench.ui.pages.compare.queries.query_plot import RING_PX, QueryPlot
+from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, WORSE
+from workbench.ui.pages.compare.style.group_styles import short_title, styles
+from workbench.ui.pages.compare.style.word_table import NARROWEST, TITLE_SHARE, WordTable, table_view
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.style import theme
@@ -784,7 +784,7 @@ def test_an_answer_about_the_groups_before_never_comes_between_the_steps_of_draw
 ):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
-    release, real, threads = Event(), model_of_page.compare, []
+    release, real, threads = Event(), reading.compare, []
 
     def held(*args, **kwargs):
         threads.append(current_thread())
@@ -792,7 +792,7 @@ def test_an_answer_about_the_groups_before_never_comes_between_the_steps_of_draw
         return real(*args, **kwargs)
 
     try:
-        monkeypatch.setattr(model_of_page, "compare", held)
+        monkeypatch.setattr(reading, "compare", held)
         tick(qtbot, page, 1, 2)
         qtbot.waitUntil(lambda: bool(threads))
         monkeypatch.setattr("workbench.ui.pages.compare.page.MANY", 0)  # steps in turns, as while a run trains

@@ -8,8 +8,8 @@ from tests.ui.test_compare_page import shown, two_groups
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from tests.unit.comparing.test_training_curves import log
-from workbench.ui.pages.compare.band import Band
-from workbench.ui.pages.compare.curves_panel import METRIC
+from workbench.ui.pages.compare.curves.band import Band
+from workbench.ui.pages.compare.curves.panel import METRIC
 from workbench.ui.plots.value_scale import LINEAR, logarithmic
 from workbench.ui.widgets.scrolled import Scrolled
 

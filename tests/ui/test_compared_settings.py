@@ -12,10 +12,10 @@ from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.problem import Problem
-from workbench.ui.pages.compare.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.page import ComparePage
-from workbench.ui.pages.compare.parallel import legible
-from workbench.ui.pages.compare.settings_panel import NO_OTHER
+from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
+from workbench.ui.pages.compare.settings.panel import NO_OTHER
+from workbench.ui.pages.compare.settings.parallel import legible
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
 RATES, LOSSES = (0.001, 0.01), ("ce", "spce", "triplet")
@@ -65,7 +65,7 @@ def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, work
     def fail(*_args):
         raise Problem("The disk is away.")
 
-    monkeypatch.setattr("workbench.ui.pages.compare.model.overview", fail)
+    monkeypatch.setattr("workbench.ui.pages.compare.model.reading.overview", fail)
     page.session.ticks.choose([1])
     page.read()
     assert page.content.currentWidget() is page.reading

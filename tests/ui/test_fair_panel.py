@@ -6,7 +6,7 @@ from tests.unit.fair.test_table import PLAN, planted
 from workbench.fair.stored import FairComparisons
 from workbench.fair.table import compared
 from workbench.ui.pages.compare import page as compare_page
-from workbench.ui.pages.compare.fair_panel import FairPanel
+from workbench.ui.pages.compare.fair.panel import FairPanel
 from workbench.ui.pages.compare.page import ComparePage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

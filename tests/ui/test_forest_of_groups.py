@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QToolTip
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from workbench.config import RunConfig, TrainingParams
-from workbench.ui.pages.compare.forest_plot import AXIS_PX, HEAD_PX, MOST_ROWS
+from workbench.ui.pages.compare.difference.forest_plot import AXIS_PX, HEAD_PX, MOST_ROWS
 from workbench.ui.pages.compare.page import ComparePage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")

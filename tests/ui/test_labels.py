@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import QRect, QStringListModel
 from PySide6.QtGui import QFont, QFontMetrics, Qt, QTextDocumentFragment
 
-from workbench.ui.pages.compare.tables import WordTable
+from workbench.ui.pages.compare.style.word_table import WordTable
 from workbench.ui.pages.map.model.groups import Groups
 from workbench.ui.pages.map.side.legend import Legend
 from workbench.ui.widgets.labels import ElidedLabel, label, names_near, plain_tip, shortened

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QWidget
 
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.trained import trained_run
-from workbench.ui.pages.compare.head import Head
-from workbench.ui.pages.compare.model import CompareModel
+from workbench.ui.pages.compare.groups.head import Head
+from workbench.ui.pages.compare.model.compare_model import CompareModel
 from workbench.ui.pages.map.side.look import LookControls
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.setup.preflight.card import PreflightCard

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QLocale, Qt
 
-from workbench.ui.pages.compare.tables import WordTable, table_view
+from workbench.ui.pages.compare.style.word_table import WordTable, table_view
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.items import number_axes
 from workbench.ui.plots.table import CurveTable, TableDialog

@@ -25,7 +25,7 @@ print("workbench.comparing.forest" in sys.modules)
 print(sorted({name for name in sys.modules if name.startswith(libraries)} - of_qt))
 for step in loads():
     step()
-print("workbench.ui.pages.compare.forest_plot" in sys.modules)
+print("workbench.ui.pages.compare.difference.forest_plot" in sys.modules)
 print(all(made[module] > count for module, count in before.items()))
 print([name for module, count in made.items() for name in list(vars(module))[count:]])
 print(sorted({name for name in sys.modules if name.startswith("PySide6.")} - modules))

@@ -10,8 +10,8 @@ from workbench.config import RunConfig, TrainingParams
 from workbench.events import Ended, Status
 from workbench.files import atomic_write
 from workbench.ui.pages.compare.page import ComparePage
-from workbench.ui.pages.compare.queries import WORSE
-from workbench.ui.pages.compare.query_neighbours import MOST, NOT_KEPT, AskedQuery
+from workbench.ui.pages.compare.queries.query_neighbours import MOST, NOT_KEPT, AskedQuery
+from workbench.ui.pages.compare.queries.query_rows import WORSE
 from workbench.ui.widgets.neighbour_card import NeighbourCard
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Neighbour

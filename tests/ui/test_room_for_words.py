@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.run_row import fitted
-from workbench.ui.pages.compare.forest_plot import difference_words, round_differences
-from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.pages.compare.difference.forest_plot import difference_words, round_differences
+from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.pages.retrieval.deployment.plots import LEFT, Point, TradePlot, axis_title
 from workbench.ui.pages.retrieval.deployment.threshold import CLASS_ROWS, CLASS_TITLES, ThresholdSide
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot

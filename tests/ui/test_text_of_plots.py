@@ -7,8 +7,8 @@ from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from workbench.charts import Chart, Marks
-from workbench.ui.pages.compare.plots import IntervalPlot
-from workbench.ui.pages.compare.tables import WordTable, table_view
+from workbench.ui.pages.compare.difference.interval_plot import IntervalPlot
+from workbench.ui.pages.compare.style.word_table import WordTable, table_view
 from workbench.ui.pages.retrieval.deployment.plots import NEUTRAL, beside_threshold
 from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
 from workbench.ui.pages.train.curves.curves import Curves

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QColor
 
-from workbench.ui.pages.compare.band import Band, FaintLine
+from workbench.ui.pages.compare.curves.band import Band, FaintLine
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, log_ticks, logarithmic, steep, written

@@ -8,12 +8,13 @@ from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
-from workbench.ui.pages.compare.fair_panel import FairPanel
-from workbench.ui.pages.compare.group_view import GroupView
-from workbench.ui.pages.compare.head import Head
-from workbench.ui.pages.compare.model import TICK_TWO, CompareModel, PairAnswer
-from workbench.ui.pages.compare.more_seeds import MoreSeedsAction
-from workbench.ui.pages.compare.notes import Notes
+from workbench.ui.pages.compare.fair.panel import FairPanel
+from workbench.ui.pages.compare.groups.group_view import GroupView
+from workbench.ui.pages.compare.groups.head import Head
+from workbench.ui.pages.compare.groups.more_seeds import MoreSeedsAction
+from workbench.ui.pages.compare.groups.notes import Notes
+from workbench.ui.pages.compare.model.compare_model import TICK_TWO, CompareModel
+from workbench.ui.pages.compare.model.reading import PairAnswer
 from workbench.ui.pages.compare.result_tabs import ResultTabs
 from workbench.ui.state.concern import of_page
 from workbench.ui.state.in_parts import Parts, begun

@@ -11,8 +11,8 @@ from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
-from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
-from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch
+from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.elided_box import ElidedBox

@@ -6,16 +6,16 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 
 from workbench.comparing.baseline import BaselineRow
 from workbench.fair.stored import FairComparisons
-from workbench.ui.pages.compare.cost import CostPanel
-from workbench.ui.pages.compare.curves_panel import CurvesPanel
-from workbench.ui.pages.compare.difference import DifferencePanel
-from workbench.ui.pages.compare.fair_panel import FairPanel
-from workbench.ui.pages.compare.group_styles import GroupStyle, styles
-from workbench.ui.pages.compare.model import NO_PAIRS, CompareModel
-from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
+from workbench.ui.pages.compare.cost.panel import CostPanel
+from workbench.ui.pages.compare.curves.panel import CurvesPanel
+from workbench.ui.pages.compare.difference.panel import DifferencePanel
+from workbench.ui.pages.compare.fair.panel import FairPanel
+from workbench.ui.pages.compare.model.compare_model import NO_PAIRS, CompareModel
 from workbench.ui.pages.compare.papers import PapersPanel
-from workbench.ui.pages.compare.queries import QueryDifferences
-from workbench.ui.pages.compare.settings_panel import SettingsPanel
+from workbench.ui.pages.compare.queries.neighbour_overlap import NeighbourPanel
+from workbench.ui.pages.compare.queries.panel import QueryDifferences
+from workbench.ui.pages.compare.settings.panel import SettingsPanel
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, styles
 from workbench.ui.state.in_parts import Parts, begun
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.pictures import PictureLoader

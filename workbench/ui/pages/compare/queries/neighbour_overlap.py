@@ -15,9 +15,9 @@ from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.compare.model import Named
-from workbench.ui.pages.compare.open_buttons import OpenButtons
-from workbench.ui.pages.compare.tables import fit_columns, table_view
+from workbench.ui.pages.compare.model.reading import Named
+from workbench.ui.pages.compare.queries.open_buttons import OpenButtons
+from workbench.ui.pages.compare.style.word_table import fit_columns, table_view
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted, percent
 from workbench.ui.widgets.boxes import in_column, in_row

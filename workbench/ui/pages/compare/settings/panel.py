@@ -11,10 +11,10 @@ from workbench.comparing import settings_space
 from workbench.comparing.overview import Overview
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.comparing.settings import Settings
-from workbench.ui.pages.compare.group_styles import GroupStyle, swatch, unlike_parts
-from workbench.ui.pages.compare.heat_map import HeatMapPlot
-from workbench.ui.pages.compare.parallel import ParallelPlot
-from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.pages.compare.settings.heat_map import HeatMapPlot
+from workbench.ui.pages.compare.settings.parallel import ParallelPlot
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch, unlike_parts
+from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption

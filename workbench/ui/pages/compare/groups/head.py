@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 
 from workbench.comparing.measures import At
 from workbench.metric_names import metric_name
-from workbench.ui.pages.compare.group_styles import unlike_parts
-from workbench.ui.pages.compare.model import CompareModel
-from workbench.ui.pages.compare.more_seeds import ON_BUTTON
+from workbench.ui.pages.compare.groups.more_seeds import ON_BUTTON
+from workbench.ui.pages.compare.model.compare_model import CompareModel
+from workbench.ui.pages.compare.style.group_styles import unlike_parts
 from workbench.ui.style.words import WHICH_EVALUATION
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button

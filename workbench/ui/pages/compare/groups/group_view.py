@@ -8,8 +8,15 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QTableV
 
 from workbench.comparing.baseline import Cell
 from workbench.numerals import minus
-from workbench.ui.pages.compare.group_table import BASELINE_ROLE, CELL_ROLE, STYLE_ROLE, GroupTable, Kind, significant
-from workbench.ui.pages.compare.tables import table_view, title_width
+from workbench.ui.pages.compare.groups.group_table import (
+    BASELINE_ROLE,
+    CELL_ROLE,
+    STYLE_ROLE,
+    GroupTable,
+    Kind,
+    significant,
+)
+from workbench.ui.pages.compare.style.word_table import table_view, title_width
 from workbench.ui.style import theme
 from workbench.ui.widgets.row_table import NumberDelegate
 

@@ -11,8 +11,8 @@ from workbench.jobs.newest import Newest
 from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
-from workbench.ui.pages.compare.group_styles import GroupStyle
+from workbench.ui.pages.compare.curves.seed_curves import MOST_DRAWN, SeedCurves
+from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption

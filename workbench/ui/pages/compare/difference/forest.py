@@ -7,8 +7,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from workbench.comparing.forest import Forest, claims, remarks
-from workbench.ui.pages.compare.forest_plot import ROW_PX, ForestPlot
-from workbench.ui.pages.compare.group_styles import GroupStyle
+from workbench.ui.pages.compare.difference.forest_plot import ROW_PX, ForestPlot
+from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles
-from workbench.ui.pages.compare.plots import CostPlot, symbol
+from workbench.ui.pages.compare.cost.cost_plot import CostPlot, symbol
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, legend_titles
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label

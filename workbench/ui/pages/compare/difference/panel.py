@@ -13,11 +13,11 @@ from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
 from workbench.metric_names import metric_name
-from workbench.ui.pages.compare.forest import ForestPanel
-from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
-from workbench.ui.pages.compare.model import CompareModel
-from workbench.ui.pages.compare.plots import IntervalPlot
-from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.pages.compare.difference.forest import ForestPanel
+from workbench.ui.pages.compare.difference.interval_plot import IntervalPlot
+from workbench.ui.pages.compare.model.compare_model import CompareModel
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, unlike_parts
+from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption

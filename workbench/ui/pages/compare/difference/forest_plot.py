@@ -13,7 +13,7 @@ from workbench.comparing.forest import Forest, ForestRow, Tested, forest_table, 
 from workbench.comparing.measures import is_share
 from workbench.metric_names import metric_name
 from workbench.numerals import minus
-from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, unlike_parts
 from workbench.ui.plots.painted_plot import PaintedPlot, Picture, Rows, small
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens

@@ -15,8 +15,8 @@ from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
 from workbench.metric_names import metric_name
-from workbench.ui.pages.compare.band import Band, FaintLine
-from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles, short_title
+from workbench.ui.pages.compare.curves.band import Band, FaintLine
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, legend_titles, short_title
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.plots.items import blended
 from workbench.ui.style import theme

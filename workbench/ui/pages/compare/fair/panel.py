@@ -6,8 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from workbench.fair.table import HEAD, MEANING, Comparison, conditions, rows_of, title_of, verdicts
-from workbench.ui.pages.compare.rank_lines import RankLines
-from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.pages.compare.fair.rank_lines import RankLines
+from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label

@@ -1,96 +1,27 @@
 """Queries that are better or worse in the other group, as points and as a table; a row opens its query on Retrieval."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
-from workbench.comparing.comparison_text import number, queries_told, seed_title
+from workbench.comparing.comparison_text import queries_told, seed_title
 from workbench.comparing.overlap import PairOfRuns
 from workbench.comparing.pairing import Comparison
-from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.compare.model import Named
-from workbench.ui.pages.compare.open_buttons import OpenButtons
-from workbench.ui.pages.compare.query_neighbours import NOT_KEPT, AskedQuery, QueryNeighbours
-from workbench.ui.pages.compare.query_plot import QueryPlot
-from workbench.ui.pages.compare.tables import fit_columns, table_view
+from workbench.ui.pages.compare.model.reading import Named
+from workbench.ui.pages.compare.queries.open_buttons import OpenButtons
+from workbench.ui.pages.compare.queries.query_neighbours import NOT_KEPT, AskedQuery, QueryNeighbours
+from workbench.ui.pages.compare.queries.query_plot import QueryPlot
+from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, THUMBNAIL, WORSE, QueryRows
+from workbench.ui.pages.compare.style.word_table import fit_columns, table_view
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.labels import label, plain_tip
+from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.widgets.scrolled import Scrolled
 
-THUMBNAIL, AHEAD = 36, 40  # px of a picture; rows before and after a visible one whose pictures are loaded, too
-PLACE = "compared queries"
 SHARES = (1, 2)  # of the width beyond the least: points and table
-ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
-SAME = "With the same two scores"  # offered once a point with several queries was clicked
-TITLES = ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference, points", "Pairs n")
-
-
-class QueryRows(SortedRows):
-    """The queries of a comparison; only visible rows are formatted."""
-
-    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
-        super().__init__(TITLES, self._values, self._in_words, parent, picture=self._thumbnail)
-        self._loader = loader
-        self.comparison: Comparison | None = None
-        self._named: Named = {}
-        loader.ready.connect(self.pictures_came)
-
-    def show_comparison(
-        self, comparison: Comparison | None, named: Named, kind: str, same: np.ndarray | None = None
-    ) -> None:
-        """Show queries.
-
-        Args:
-            named: class and path of each sample id.
-            kind: `ALL`, `BETTER`, `WORSE` or `SAME`.
-            same: the rows of `SAME`, [n].
-        """
-        self.comparison, self._named = comparison, named
-        queries = None if comparison is None else comparison.queries
-        rows = np.empty(0, np.int64) if queries is None else np.arange(len(queries.difference))
-        if queries is not None and kind == BETTER:
-            rows = np.flatnonzero(queries.difference > 0)[::-1]
-        elif queries is not None and kind == WORSE:
-            rows = np.flatnonzero(queries.difference < 0)
-        elif kind == SAME and same is not None:
-            rows = same
-        self.show(rows.tolist())
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ToolTipRole and orientation == Qt.Orientation.Horizontal:
-            if section in (2, 3) and self.comparison is not None:
-                return plain_tip((self.comparison.first if section == 2 else self.comparison.second).title)
-            return self.titles[section]
-        return super().headerData(section, orientation, role)
-
-    def _values(self, row: int) -> tuple[Any, ...]:
-        assert self.comparison is not None  # there are rows
-        assert self.comparison.queries is not None
-        queries = self.comparison.queries
-        class_name, path = self._named.get(int(queries.sample_ids[row]), ("", str(queries.sample_ids[row])))
-        scores = (queries.first[row], queries.second[row], queries.difference[row])
-        return path, class_name, *map(float, scores), int(queries.runs[row])
-
-    def _in_words(self, column: int, value: Any) -> str:
-        if isinstance(value, float) and self.comparison is not None:
-            return number(value, self.comparison.metric, signed=column == 4)
-        return str(value)
-
-    def _thumbnail(self, row: int) -> QPixmap | None:
-        assert self.comparison is not None  # there are rows
-        assert self.comparison.queries is not None
-        ids = self.comparison.queries.sample_ids
-        sample_id = int(ids[row])
-        picture = self._loader.pixmap(sample_id, THUMBNAIL)
-        if picture is None and not self._loader.absent(sample_id):
-            self._loader.request(PLACE, ids[max(0, row - AHEAD) : row + AHEAD].tolist(), THUMBNAIL)
-        return picture
 
 
 class QueryDifferences(QWidget):

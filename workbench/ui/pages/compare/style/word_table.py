@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
-from workbench.ui.pages.compare.group_styles import SWATCH
+from workbench.ui.pages.compare.style.group_styles import SWATCH
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.row_table import select_rows

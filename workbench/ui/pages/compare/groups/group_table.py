@@ -13,8 +13,8 @@ from workbench.comparing.baseline import BaselineRow, Cell
 from workbench.comparing.comparison_text import cost, limits, metric_title, number, over_seeds
 from workbench.comparing.measures import is_share
 from workbench.files.spreadsheet import pasted
-from workbench.ui.pages.compare.group_styles import GroupStyle, swatch, unlike_parts
-from workbench.ui.pages.compare.tables import LEFT, RIGHT
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch, unlike_parts
+from workbench.ui.pages.compare.style.word_table import LEFT, RIGHT
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
 

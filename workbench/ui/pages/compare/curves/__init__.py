@@ -1,0 +1,1 @@
+"""The Curves tab."""

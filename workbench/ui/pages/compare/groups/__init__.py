@@ -1,0 +1,1 @@
+"""The head of the page and the table of groups."""

@@ -1,0 +1,1 @@
+"""The tabs Queries and Neighbours: two groups, query by query."""

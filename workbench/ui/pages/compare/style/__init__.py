@@ -1,0 +1,1 @@
+"""How groups, tables and plots look on the whole page."""
