@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from tests.ui.small_run import blobs, store_run
@@ -11,11 +12,13 @@ from workbench.results.stored import Stored
 from workbench.results.triage import Suspect
 from workbench.ui.pages.retrieval.triage.answer_button import AnswerButton
 from workbench.ui.pages.retrieval.triage.class_ranks import ClassRanks
-from workbench.ui.pages.retrieval.triage.model import TriageModel
+from workbench.ui.pages.retrieval.triage.model import TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.retrieval.triage.precision_plot import PrecisionPlot
 from workbench.ui.pages.retrieval.triage.summary import TriageSummary, time_left
+from workbench.ui.style import theme
 from workbench.ui.widgets.flow import EvenFlow
+from workbench.ui.widgets.shares_bar import SharesBar
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, all_decisions
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -228,3 +231,23 @@ def test_a_time_left_is_said_in_whole_minutes():
     assert time_left(10 * 60 + 20) == f"about 10{THIN}min left"
     assert time_left(2 * 3600) == f"about 2{THIN}h left"
     assert time_left(2 * 3600 + 130) == f"about 2{THIN}h 2{THIN}min left"
+
+
+def test_progress_counts_each_answer_and_what_is_left(qtbot):
+    model = answered(4, range(100))
+    summary = TriageSummary(model)
+    qtbot.addWidget(summary)
+    summary.draw()
+    assert {word: count.text() for word, count in summary.counts.items()} == {
+        RELABEL: "0", KEEP: "4", DROP: "0", UNSURE: "0", TODO: "6"
+    }  # fmt: skip
+    image = summary.bar.grab().toImage()
+    assert image.pixelColor(image.width() // 5, 3) == QColor(theme.current().right)
+    assert image.pixelColor(image.width() * 7 // 10, 3) == QColor(theme.current().divider)
+
+
+def test_a_bar_without_amounts_is_empty(qtbot):
+    bar = SharesBar(6)
+    qtbot.addWidget(bar)
+    bar.show_parts([(0, "right"), (0, "#0072B2")])
+    assert bar.grab().toImage().pixelColor(5, 3) == QColor(theme.current().divider)

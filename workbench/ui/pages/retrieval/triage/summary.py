@@ -7,15 +7,18 @@ from workbench.results.label_overlay import Precision, answers_to_narrow
 from workbench.ui.pages.retrieval.triage.model import TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.precision_plot import PrecisionPlot
 from workbench.ui.style.words import THIN, counted, duration
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import in_lines
-from workbench.ui.widgets.labels import label, plain_tip
+from workbench.ui.widgets.labels import IconLabel, label, plain_tip
+from workbench.ui.widgets.shares_bar import SharesBar
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
 MARGINS = (16, 8, 16, 12)  # px around the parts of a card
 COARSE = 60.0  # s; a time left is said in whole minutes from here on
+BAR_PX, SQUARE = 6, 12
+COLOURS = {RELABEL: "accent", KEEP: "right", DROP: "wrong", UNSURE: "warning", TODO: "divider"}  # tokens of the theme
 ANSWERED = {KEEP: "kept", RELABEL: "relabelled", DROP: "dropped", UNSURE: "unsure"}
 
 
@@ -27,14 +30,18 @@ class TriageSummary(QWidget):
         self._model = model
         self.precision, self.precision_words = label("", "title"), label("", "muted", wrap=True)
         self.plot, self.narrowing = PrecisionPlot(), label("", "caption", wrap=True)
-        self.progress, self.left = label("", "muted", wrap=True), label("", "caption", wrap=True)
+        self.bar, self.left = SharesBar(BAR_PX), label("", "caption", wrap=True)
+        self.counts = {word: label("0") for word in COLOURS}
         self.left.setToolTip("At the pace of your last answers, without breaks")
         self.undo = button("Undo", "arrow-u-up-left")
         self.undo.setToolTip("Undo the last answer (Ctrl+Z)")
         self.export, self.import_ = button("Export…", "export"), button("Import…", "download-simple")
         done, changes = Card("Progress"), Card("What it changes")
         self._fill_plot()
-        done.body.addWidget(self.progress)
+        done.body.addWidget(self.bar)
+        for word, count in self.counts.items():
+            square = IconLabel("square-fill", COLOURS[word], SQUARE)
+            done.body.addLayout(in_row(square, (label(words_of(word), "muted"), 1), count, spacing=8))
         done.body.addWidget(self.left)
         changes.body.addWidget(label(
             "Images stay as they are. Export the answers, then choose the file under Label decisions in Set up.",
@@ -60,9 +67,9 @@ class TriageSummary(QWidget):
         seconds = self._model.seconds_left()
         self.left.setText("" if seconds is None else time_left(seconds))
         self.left.setVisible(seconds is not None)
-        self.progress.setText(
-            "\n".join(f"{ANSWERED.get(word, word).capitalize()}: {n:,}" for word, n in counts.items())
-        )
+        self.bar.show_parts([(counts[word], COLOURS[word]) for word in COLOURS])
+        for word, count in self.counts.items():
+            count.setText(f"{counts[word]:,}")
         self.precision.setText(percentage(judged.right / judged.answered, 0) if judged.answered else "–")
         self.precision_words.setText(
             f"of {judged.answered:,} answered were wrong labels; 95%: {percentage(judged.low, 0)} to "
@@ -79,6 +86,11 @@ class TriageSummary(QWidget):
         self.narrowing.setText(f"{more:,} more with this share: under ±{THIN}{points}")
         after = f"After {counted(more, 'more answer')} with the same share of wrong labels"
         self.narrowing.setToolTip(plain_tip(f"{after}, half of the 95% interval is under {points}"))
+
+
+def words_of(answer: str) -> str:
+    """What images with this answer are called, "To do" for those without."""
+    return ANSWERED.get(answer, answer).capitalize()
 
 
 def time_left(seconds: float) -> str:

@@ -11,7 +11,6 @@ from workbench.ui.pages.train.plots.scalar_points import by_name
 from workbench.ui.pages.train.system.costs import PARTS, StepCost, read_costs, written
 from workbench.ui.pages.train.system.load_charts import CHARTS, COLOURS, LoadChart
 from workbench.ui.pages.train.system.load_words import figures_of
-from workbench.ui.pages.train.system.step_bar import StepBar
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.style import theme
@@ -21,9 +20,10 @@ from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.shares_bar import SharesBar
 from workbench.workspace.rows import Run
 
-SWATCH = 10  # px
+BAR_PX, SWATCH = 10, 10
 COLUMNS, WIDE = 4, 5  # charts side by side, if there are that many
 FIGURES = 26  # that a chart is wide at least, so that its title has room
 NOT_TIMED = "The first steps are being timed."
@@ -50,7 +50,7 @@ class SystemPanel(Scrolled):
         self._charts: dict[str, CurvePlot] = {}  # by title
         self.verdict, self.advice = label("", "strong", wrap=True), label("", "muted", wrap=True)
         self.device, self.whole = label("", "muted"), label("", "caption")
-        self.bar = StepBar()
+        self.bar = SharesBar(BAR_PX)
         self._times = QWidget()
         self._entries = FlowLayout(self._times, spacing=12)
         self._grid = QGridLayout()
@@ -184,7 +184,7 @@ class SystemPanel(Scrolled):
         self.verdict.setText(cost.verdict if cost else NOT_TIMED if self._live else NEVER_TIMED)
         self.advice.setText(cost.advice if cost else "")
         self.whole.setText(f"One step: {short_time(cost.whole)}, median of the last timed steps" if cost else "")
-        self.bar.show_parts(cost.seconds if cost else {})
+        self.bar.show_parts([(spent, COLOURS[name]) for name, spent in cost.seconds.items()] if cost else [])
         lines = written(cost) if cost else []
         self.bar.setAccessibleName("Parts of a step: " + ", ".join(f"{title} {time}" for title, time in lines))
         self._entries.clear()
