@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -14,7 +15,8 @@ from workbench.entries import catalog
 from workbench.events import Progress, Saved, Waiting
 from workbench.problem import Problem
 from workbench.running.launch import make_folder_job, make_job, prepare_run
-from workbench.running.together import MODULE, parse_devices
+from workbench.running.together import MODULE, parse_devices, refuse_unfit
+from workbench.settings.checks import largest_batch
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
 from workbench.workspace.folders.ingest import ingest
@@ -189,11 +191,18 @@ def test_a_config_may_name_the_devices_that_train_together():
         RunConfig(device="0,gpu")
 
 
-def test_devices_of_a_config_get_equal_shares_of_a_batch():
-    uneven = CONFIG.model_copy(update={"device": "cpu,cpu"})
-    assert uneven.check(catalog.current()) == {
-        "training.batch_size": "65 images cannot be divided equally among 2 devices: use 64, for example."
-    }
+FEW = "A batch of 2 images cannot be spread over 3 devices: use 3 images or more."
+
+
+def test_a_batch_needs_an_image_for_each_device_however_the_devices_are_named():
+    assert CONFIG.model_copy(update={"device": "cpu,cpu"}).check(catalog.current()) == {}, "65 images are 33 and 32"
+    few = CONFIG.model_copy(update={"training": CONFIG.training.model_copy(update={"batch_size": 2})})
+    named = few.model_copy(update={"device": "cpu,cpu,cpu"})
+    assert named.check(catalog.current()) == {"training.batch_size": FEW}
+    with pytest.raises(Problem, match=re.escape(FEW)):
+        refuse_unfit(few, 3)
+    assert largest_batch(named, catalog.current(), 65) == 65
+    assert largest_batch(named, catalog.current(), 2) is None
 
 
 @pytest.mark.slow

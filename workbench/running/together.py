@@ -97,10 +97,8 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
 def refuse_unfit(config: RunConfig, count: int) -> None:
     """Raise Problem for a config that `count` ranks cannot train together."""
     if config.training.batch_size < count:
-        raise Problem(
-            f"A batch of {config.training.batch_size} images cannot be spread over {count} devices.",
-            kept="Nothing was started.", todo="Choose a larger batch.", field="training.batch_size",
-        )  # fmt: skip
+        sentence = checks.few_for_devices(config.training.batch_size, count)
+        raise Problem(sentence, kept="Nothing was started.", field="training.batch_size")
     if config.training.compile_backbone and not config.training.local_batch_norm:
         raise Problem(
             "A compiled backbone cannot have batch-norm by the whole batch on several devices.",

@@ -1,7 +1,6 @@
 """Checks between fields of a config; each function returns one sentence by dotted name of a bad field."""
 
 import re
-from math import lcm
 from typing import TYPE_CHECKING, Any
 
 from workbench.entries import catalog as catalogs
@@ -71,12 +70,8 @@ def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...])
 def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
     """Errors for fields that contradict each other; checks that need a field in `bad` are skipped."""
     errors: Errors = {}
-    count, batch = len(config.device.split(",")), config.training.batch_size
-    if batch % count:
-        errors["training.batch_size"] = (
-            f"{batch} images cannot be divided equally among {count} devices: "
-            f"use {max(1, batch // count) * count}, for example."
-        )
+    if config.training.batch_size < (count := len(config.device.split(","))):
+        errors["training.batch_size"] = few_for_devices(config.training.batch_size, count)
     if config.seed + config.seeds > SEEDS:
         errors["seeds"] = (
             f"{config.seeds} seeds from {config.seed} on go beyond the largest, {SEEDS - 1}: "
@@ -108,6 +103,11 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         views = config.training.views
         errors["training.views"] = f"{views} views without an augmentation are the same image {views} times."
     return errors | _batches(config, known, sampler_is_good=not any(field.startswith("sampler") for field in bad))
+
+
+def few_for_devices(batch: int, count: int) -> str:
+    """The sentence on a batch with fewer images than devices; larger ones are shared, and shares differ by one."""
+    return f"A batch of {batch} images cannot be spread over {count} devices: use {count} images or more."
 
 
 def _batches(config: "RunConfig", known: Catalog, *, sampler_is_good: bool) -> Errors:
@@ -149,13 +149,12 @@ def _uneven(config: "RunConfig", known: Catalog, loss: dict[str, Any], images_of
 
 def largest_batch(config: "RunConfig", known: Catalog, most: int) -> int | None:
     """The largest batch of `most` images or fewer that sampler, loss and devices of a checked config allow, or None."""
-    per_class, least = 1, 2
+    per_class, least = 1, max(2, len(config.device.split(",")))
     if images_of_class := config.fact(known, "sampler", "images_of_class"):
         sampler = catalogs.params_of(known, "sampler", config.sampler.name).model_validate(config.sampler.params)
         per_class = int(sampler.model_dump()[images_of_class])
         least = max(least, 2 * per_class if config.fact(known, "loss", "needs_pairs") else per_class)
-    step = lcm(per_class, len(config.device.split(",")))
-    batch = most // step * step
+    batch = most // per_class * per_class
     return batch if batch >= least else None
 
 
