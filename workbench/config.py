@@ -92,13 +92,22 @@ class RunConfig(BaseModel):
 
     @classmethod
     def from_toml(cls, path: Path | str) -> "RunConfig":
-        """Read and check a file. Raises BadConfig with one sentence per bad field, Problem when it is unreadable."""
+        """Read and check a file.
+
+        Raises:
+            BadConfig: one sentence per bad field, or why it is no config: a folder, too large, not UTF-8.
+            Problem: there is no such file, or it cannot be opened.
+        """
         path = Path(path)
         refused = "The config {} cannot be read ({})."
         with refusing(lambda why: Problem(refused.format(path, why), kept="Nothing was started.")):
+            if path.is_dir():
+                raise BadConfig(str(path), {"TOML": "It is a folder, not a file."})
             if path.stat().st_size > LARGEST:
-                raise ValueError(f"it is over {LARGEST >> 20} MiB")
-            text = path.read_text("utf-8")
+                raise BadConfig(str(path), {"TOML": f"It is over {LARGEST >> 20} MiB."})
+            content = path.read_bytes()
+        with refusing(lambda why: BadConfig(str(path), {"TOML": f"{why[:1].upper()}{why[1:]}."})):
+            text = content.decode("utf-8-sig")  # some editors of Windows write the mark
         return cls.from_toml_text(text, source=str(path))
 
     @classmethod

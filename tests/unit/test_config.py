@@ -83,9 +83,16 @@ def test_all_bad_fields_at_once():
 def test_a_missing_file_is_a_sentence(tmp_path):
     with pytest.raises(Problem, match="cannot be read"):
         RunConfig.from_toml(tmp_path / "none.toml")
+
+
+def test_what_is_no_config_at_all_is_a_bad_config_and_a_mark_at_its_beginning_is_not(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(Problem, match="cannot be read"):
+    with pytest.raises(BadConfig, match=r"bytes\.toml cannot be used\. TOML: It is not text in UTF-8\."):
         RunConfig.from_toml(tmp_path / "bytes.toml")
+    with pytest.raises(BadConfig, match=r"TOML: It is a folder, not a file\."):
+        RunConfig.from_toml(tmp_path)
+    (tmp_path / "marked.toml").write_bytes(b'\xef\xbb\xbfname = "marked"\n')
+    assert RunConfig.from_toml(tmp_path / "marked.toml").name == "marked"
 
 
 def test_filled_writes_every_default_out():
