@@ -58,7 +58,7 @@ class Overview:
     def require(self) -> None:
         """Raises Problem if no run has the metric there; it names the runs and what they have."""
         if not self.metrics:
-            raise Problem(f"{self._none_has('evaluation', 'an ')} yet.", todo="Wait for one, or choose other runs.")
+            raise self._no_evaluation()
         if self.metric not in self.metrics:
             raise Problem(f"{self._none_has(self.metric)}.", todo=f"There is {', '.join(self.metrics)}.")
         if any(summary.values for summary in self.summaries):
@@ -67,6 +67,16 @@ class Overview:
         epochs = f"Epochs of all runs: {', '.join(map(str, self.epochs))}."
         todo = no_epoch_in_common(self.measured) or epochs
         raise Problem(f"{self._none_has(self.metric)} at {where}.", todo=todo)
+
+    def _no_evaluation(self) -> Problem:
+        """What to do depends on whether one may still come."""
+        runs = [measured.run for measured in self.measured.values()]
+        without = self._none_has("evaluation", "an ")
+        if all(run.only_searched for run in runs):
+            return Problem(f"{without}: search-only runs have no metrics.", todo="Choose other runs.")
+        without += " yet." if any(run.live or run.resumable for run in runs) else "."
+        wait = any(run.live for run in runs)
+        return Problem(without, todo="Wait for one, or choose other runs." if wait else "Choose other runs.")
 
     def _none_has(self, what: str, article: str = "") -> str:
         named = runs_named(sorted(self.measured))

@@ -5,8 +5,10 @@ import pytest
 
 from tests.unit.comparing.compared_runs import images, store
 from workbench import cli
-from workbench.config import TrainingParams
+from workbench.config import RunConfig, TrainingParams
+from workbench.events import Ended
 from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
 
 OTHER = TrainingParams(lr=0.5)
 
@@ -68,3 +70,16 @@ def test_wrong_wishes_are_one_sentence(capsys, folder, arguments, status, said):
     found, _, err = run(capsys, folder, *arguments)
     assert found == status
     assert said in err
+
+
+def test_only_a_run_that_may_still_be_evaluated_is_waited_for(capsys, folder):
+    with Workspace(folder) as workspace:
+        ended = store(workspace, {}, name="Ended")
+        queued = workspace.create_run(RunConfig(name="Queued"))
+        recorder = Recorder(workspace, workspace.create_run(RunConfig(name="Gallery")))
+        recorder.environment({"gallery": {"rows": 6}})
+        recorder(Ended("done"))
+    assert run(capsys, folder, str(ended))[2] == f"Run {ended} has no evaluation. Choose other runs.\n"
+    assert f"Run {queued} has no evaluation yet. Wait for one" in run(capsys, folder, str(queued))[2]
+    gallery = f"Run {recorder.run_id} has no evaluation: search-only runs have no metrics. Choose other runs.\n"
+    assert run(capsys, folder, str(recorder.run_id))[2] == gallery

@@ -310,7 +310,7 @@ def test_a_metric_or_epoch_that_nothing_has_is_a_problem(workspace, metric, at, 
 
 def test_runs_without_evaluations_are_a_problem(workspace):
     store(workspace, {})
-    with pytest.raises(Problem, match="Run 1 has no evaluation yet"):
+    with pytest.raises(Problem, match=r"Run 1 has no evaluation\. Choose other runs"):
         look(workspace).require()
 
 
