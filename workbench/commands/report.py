@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from workbench.commands.compare import PLACE_OPTION
-from workbench.reports.sections import FORMATS, PAPER, PAPERS, SECTIONS
+from workbench.reports.sections import FORMATS, GROUP_SECTIONS, METRIC, PAPER, PAPERS, SECTIONS
 from workbench.workspace import Workspace
 
+UNUSED = "--metric changes nothing here: the sections of one run show every metric."
 TEMPLATES = ("one-run", "comparison", "paper-appendix")
 
 
@@ -32,7 +34,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.option(
         "--text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Your own text, a Markdown file."
     )
-    @click.option("--metric", default="MAP@R", show_default=True, help="What a comparison is about.")
+    @click.option("--metric", default=METRIC, show_default=True, help="What a comparison is about.")
     @PLACE_OPTION
     @click.option("--paper", type=click.Choice(tuple(PAPERS)), default=PAPER, show_default=True, help="Of the PDF.")
     @click.option(
@@ -64,6 +66,10 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             asked = templates.template(key, arrangements(workspace))
             chosen = sections or asked.sections
             notes = asked.text if text is None else text.read_text("utf-8", errors="replace")
+            if not GROUP_SECTIONS.keys() & set(chosen):
+                if _given("metric"):
+                    click.echo(UNUSED, err=True)
+                metric = METRIC
             if len(numbers) > 1:
                 _say_what_is_not_common(workspace, numbers, metric, at)
             out_folder = out or workspace.file(numbers[0], asked.folder)
@@ -85,6 +91,11 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 wish = reports.wish_of(numbers, chosen, title, notes, metric, at, paper)
                 reports.write_bundle(workspace, wish, bundle)
                 click.echo(bundle)
+
+
+def _given(option: str) -> bool:
+    """Whether the command line has the option, rather than its default."""
+    return click.get_current_context().get_parameter_source(option) is not ParameterSource.DEFAULT
 
 
 def _say_what_is_not_common(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from workbench import __version__, files
 from workbench.reports.document import Made, Wish
 from workbench.reports.provenance import command_of, config_name
-from workbench.reports.sections import PAPER
+from workbench.reports.sections import GROUP_SECTIONS, PAPER
 from workbench.workspace.rows import Run
 
 FORMAT = "workbench report bundle 1"
@@ -66,7 +66,8 @@ def report_command(wish: Wish) -> str:
     parts = [*map(str, wish.runs), *(f"--section={key}" for key in wish.sections)]
     parts += [f"--title={wish.title}"] if wish.title else []
     parts += [f"--text={TEXT}"] if wish.notes else []
-    parts += [f"--metric={wish.metric}", f"--at={wish.at}"]
+    parts += [f"--metric={wish.metric}"] if GROUP_SECTIONS.keys() & set(wish.sections) else []
+    parts += [f"--at={wish.at}"]
     parts += [f"--paper={wish.paper}"] if wish.paper != PAPER else []
     return f"workbench report {shlex.join(parts)} --bundle FILE --workspace DIR"
 

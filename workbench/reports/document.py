@@ -17,12 +17,10 @@ from workbench.reports.group_sections import group_blocks
 from workbench.reports.headline import headline
 from workbench.reports.markdown import blocks_of
 from workbench.reports.run_sections import default_settings, section_blocks
-from workbench.reports.sections import GROUP_SECTIONS, ONE_RUN, PAPER, PAPERS, RUN_SECTIONS, SECTIONS
+from workbench.reports.sections import GROUP_SECTIONS, METRIC, ONE_RUN, PAPER, PAPERS, RUN_SECTIONS, SECTIONS
 from workbench.reports.templates import check_sections
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
-
-METRIC = "MAP@R"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ FORMATS = ("html", "pdf", "latex", "csv", "figures")
 BUNDLE = "bundle"  # all of them in one ZIP file
 PAPERS = {"a4": "a4", "letter": "us-letter"}  # sizes of the PDF's pages, by typst's names
 PAPER = "a4"
+METRIC = "MAP@R"  # what a comparison is about
 RUN_SECTIONS = {  # of one run: the first that is reported
     "summary": "Summary",
     "metrics": "Retrieval metrics",

@@ -269,6 +269,19 @@ def test_the_command_line_takes_several_runs_a_template_and_own_text(workspace, 
     assert "None of runs 1, 2 has none." in capsys.readouterr().err
 
 
+def test_a_metric_for_the_sections_of_one_run_is_said_to_change_nothing(workspace, runs, tmp_path, capsys):
+    asked = ["report", str(runs[0]), "--workspace", str(workspace.path), "--out", str(tmp_path)]
+    assert cli.main([*asked, "--section", "summary", "--metric", "recall@9"]) == 0
+    assert capsys.readouterr().err == "--metric changes nothing here: the sections of one run show every metric.\n"
+    assert cli.main([*asked, "--section", "summary"]) == 0
+    assert capsys.readouterr().err == ""
+    assert cli.main([*asked, "--section", "groups", "--metric", "recall@9"]) == 1
+    assert f"Run {runs[0]} has no recall@9." in capsys.readouterr().err
+    assert cli.main([*asked, "--section", "summary", "--bundle", str(tmp_path / "one.zip")]) == 0
+    with zipfile.ZipFile(tmp_path / "one.zip") as packed:
+        assert "--metric" not in json.loads(packed.read("manifest.json"))["report"]["command"]
+
+
 def test_names_in_figures_leave_out_what_all_begin_with():
     assert apart(["omniglot ce, fixed", "omniglot spce"]) == ["ce, fixed", "spce"]
     assert apart(["omniglot ce", "omniglot"]) == ["omniglot ce", "omniglot"], "a name never becomes empty"
