@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -202,47 +203,54 @@ def list_entries(what: str, words: tuple[str, ...], folder: Path | None) -> None
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
 
+    lines = 0
+    for text in _listed(what, wanted, folder):
+        click.echo(text)
+        lines += 1
+    if not lines:
+        holding = f" with {' '.join(words)}" if words else ""
+        click.echo(f"There are no {what}{holding}.", err=True)
+
+
+def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iterator[str]:
+    """The lines of each run, model, field, preset or entry whose texts are wanted."""
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
             workspace.sweep_dead_runs()
             with workspace.reading() as db:
                 places = {placement.run_id: placement.place for placement in placements.every(db)}
             lines = [_run_line(stored_run, places.get(stored_run.id, "")) for stored_run in workspace.runs()]
-            for line in filter(wanted, lines):
-                click.echo(line)
-        return
-    if what == "models":
+        yield from filter(wanted, lines)
+    elif what == "models":
         for model in offered_models("timm_models"):
             if wanted(model.name, model.licence):
-                click.echo(_model_line(model))
-        return
-    if what == "fields":
+                yield _model_line(model)
+    elif what == "fields":
         for name, facts in common_fields().items():
             if wanted(name, facts["description"]):
-                _tell_field("", name, facts)
-        return
-    if what == "presets":
+                yield _field_line("", name, facts)
+    elif what == "presets":
         for preset in presets():
             if wanted(preset.key, preset.title, preset.summary):
-                click.echo(f"{preset.key:24} {preset.title}\n{'':24} {preset.summary}")
-        return
-    for key, described in catalogs.current().items():
-        kind, _, name = key.partition("/")
-        if kind == KINDS[what] and wanted(name, described["title"], described["help"], described["source"]):
-            _tell_entry(kind, name, described)
+                yield f"{preset.key:24} {preset.title}\n{'':24} {preset.summary}"
+    else:
+        for key, described in catalogs.current().items():
+            kind, _, name = key.partition("/")
+            if kind == KINDS[what] and wanted(name, described["title"], described["help"], described["source"]):
+                yield "\n".join(_entry_lines(kind, name, described))
 
 
-def _tell_entry(kind: str, name: str, described: dict[str, Any]) -> None:
-    click.echo(f"{name:28} {described['help']}  [{described['source']}]")
+def _entry_lines(kind: str, name: str, described: dict[str, Any]) -> Iterator[str]:
+    yield f"{name:28} {described['help']}  [{described['source']}]"
     if described["origin"]:
-        click.echo(f"    plug-in: {described['origin']}")
+        yield f"    plug-in: {described['origin']}"
     for field, facts in described["params"].items():
-        _tell_field("    ", field, facts)
+        yield _field_line("    ", field, facts)
     if batch := described["facts"].get("batch"):
-        click.echo(f"    batches: {batch}")
+        yield f"    batches: {batch}"
     if kind == "loss":
         for sentence in catalogs.defaults_told(catalogs.current(), name):
-            click.echo(f"    {sentence}")
+            yield f"    {sentence}"
 
 
 def _model_line(model: OfferedModel) -> str:
@@ -310,8 +318,8 @@ def _say(text: str, done: int, total: int) -> None:
     click.echo(text, err=True)
 
 
-def _tell_field(indent: str, name: str, facts: dict[str, Any]) -> None:
-    click.echo(f"{indent}{name} = {facts['default']!r}{_range(facts)}  {facts['description']}")
+def _field_line(indent: str, name: str, facts: dict[str, Any]) -> str:
+    return f"{indent}{name} = {facts['default']!r}{_range(facts)}  {facts['description']}"
 
 
 def _range(facts: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from workbench.cli import cli
+from workbench.workspace import Workspace
 
 
 def listed(*words):
@@ -33,5 +34,9 @@ def test_words_leave_the_entries_that_contain_them(what, words, first):
         assert listed(what, *words)[0].startswith(first)
 
 
-def test_a_word_that_nothing_contains_leaves_nothing():
-    assert listed("losses", "no such word") == []
+def test_a_list_without_a_line_says_so_on_the_error_output(tmp_path):
+    done = CliRunner().invoke(cli, ["list", "losses", "no such", "word"])
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "There are no losses with no such word.\n")
+    Workspace(tmp_path / "space", create=True).close()
+    done = CliRunner().invoke(cli, ["list", "runs", "--workspace", str(tmp_path / "space")])
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "There are no runs.\n")
