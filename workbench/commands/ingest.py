@@ -46,7 +46,7 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
     That is 0 if all that is there was imported, also of runs that have not ended.
     """
     said: set[str] = set()
-    growth, changes = Changes(), Changes()
+    growth, changes, news = Changes(), Changes(), False
     while True:
         working, comes, refused = 0, False, False
         for folder in travelling.run_folders(source):
@@ -66,7 +66,7 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
                 trains = taken.status.live or _may_go_on(workspace, taken, growth)
                 working += trains
                 refused |= bool(taken.doubts)
-                _report(taken, said)
+                news |= _report(taken, said)
                 lacks = "" if trains else _lacks(taken)
             if lacks and follow and changes.lately(folder, state_of(folder)):
                 comes = True
@@ -80,6 +80,8 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
             runs = "1 run has" if working == 1 else f"{working:,} runs have"
             click.echo(f"{runs} not ended: import the folder again later, or with --follow until all have.", err=True)
         if not follow or not (working or comes):
+            if not (news or said):
+                click.echo(one_line(shown(f"No new points or evaluations in {source}.")))
             return 1 if refused else 0
         sleep(POLL)
 
@@ -123,8 +125,10 @@ def _lacks(taken: Taken) -> str:
     return f"{taken.folder}, run {taken.run_id}: {what}. If it is a copy, copy it again."
 
 
-def _report(taken: Taken, said: set[str]) -> None:
-    if taken.new or taken.points > 0 or taken.evaluations:
+def _report(taken: Taken, said: set[str]) -> bool:
+    """Say what was imported of a run, and what was not; returns whether anything was."""
+    news = taken.new or taken.points > 0 or taken.evaluations > 0
+    if news:
         parts = [f"{taken.points:,} points", f"{taken.evaluations} evaluations"]
         folder = one_line(shown(str(taken.folder)))
         click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {folder}")
@@ -132,6 +136,7 @@ def _report(taken: Taken, said: set[str]) -> None:
         _say_once(f"{taken.folder}, run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
     for doubt in taken.doubts:
         _say_once(f"{taken.folder}, run {taken.run_id}: {doubt} was refused.", said)
+    return news
 
 
 def _named(folder: Path, problem: Problem) -> str:

@@ -184,3 +184,13 @@ def test_arrays_that_never_come_are_not_waited_for(folders, tmp_path, monkeypatc
     monkeypatch.setattr(commands, "POLL", 0.0)
     assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space"), "--follow"]) == 1
     assert f"{folders / '1'}: nothing came for 2 min 0 s; it is not waited for." in capsys.readouterr().err
+
+
+def test_a_second_import_without_news_says_so(made, tmp_path, capsys):
+    asked = ["ingest", str(made), "-w", str(tmp_path / "space")]
+    assert main(asked) == 0
+    assert capsys.readouterr().out.startswith("Run 1 (done): ")
+    assert main(asked) == 0
+    assert capsys.readouterr().out == f"No new points or evaluations in {made}.\n"
+    assert main([*asked, "--follow"]) == 0
+    assert capsys.readouterr().out == f"No new points or evaluations in {made}.\n"
