@@ -48,7 +48,7 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
 def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     """The group with the greatest mean, its lead over the next, how many runs were compared, and the time of one.
 
-    It is called the best where more is better, else the highest.
+    It is called the best where more is better and the 95% interval of its lead is above zero, else the highest.
 
     Of groups on several data sets only their number and that of the runs.
     """
@@ -61,7 +61,8 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
         return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
     ranked = sorted(known, key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
-    unit, word = ("%", "Best") if is_share(metric) else ("", "Highest")
+    led = len(ranked) == 1 or not difference(ranked[1], best).holds_zero
+    unit, word = "%" if is_share(metric) else "", "Best" if led and is_share(metric) else "Highest"
     names = apart([summary.group.title for summary in ranked])
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
     tiles = [
@@ -78,15 +79,16 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
 
 def _lead(best: Summary, second: Summary, metric: str, over: str) -> Tile:
     """The difference from the next group, as in the table of differences: over the seeds and folds that both have."""
-    value = words.number(difference(second, best).mean, metric, signed=True)
+    lead = difference(second, best)
+    value, undecided = words.number(lead.mean, metric, signed=True), ", no winner" if lead.holds_zero else ""
     ours, theirs = (
         {(run.seed, fold_of(run.config)) for run in summary.group.runs if run.id in summary.values}
         for summary in (best, second)
     )
     if ours == theirs or not ours & theirs:
-        return Tile("Lead", value, f"over {over}")
+        return Tile("Lead", value, f"over {over}{undecided}")
     alike = "folds" if best.by_seed.keys() == second.by_seed.keys() else "seeds"
-    return Tile("Difference", value, f"from {over}, same {alike}")
+    return Tile("Difference", value, f"from {over}, same {alike}{undecided}")
 
 
 def headline(content: Content, compared: Overview | None, sections: Sequence[str]) -> tuple[Tile, ...]:

@@ -96,6 +96,24 @@ def test_the_lead_is_the_difference_that_the_table_shows(tmp_path, seeds, tile):
     assert (shown.title, shown.value.replace("−", "-"), shown.note.split()[0]) == (tile.title, tile.value, tile.note)
 
 
+@pytest.mark.parametrize(
+    ("scores", "title", "ending"),
+    [
+        ((0.50, 0.60, 0.55), "Best of 2 groups", "over A"),
+        ((0.50, 0.60, 0.20), "Highest of 2 groups", "over A, no winner"),
+        ((0.50, 0.60), "Highest of 2 groups", "over A, no winner"),
+    ],
+    ids=["above zero", "contains zero", "too few seeds"],
+)
+def test_a_group_is_called_the_best_only_where_its_lead_is_above_zero(tmp_path, scores, title, ending):
+    with Workspace(tmp_path / "leads", create=True) as opened:
+        for seed, score in enumerate(scores):
+            store(opened, {1: np.full(4, 0.1 + 0.01 * seed)}, seed=seed, name="A")
+            store(opened, {1: np.full(4, score)}, seed=seed, name="B", training=TrainingParams(lr=0.5))
+        tiles = tiles_of_groups(overview(opened, opened.runs(), {}, "MAP@R", "best"))
+    assert (tiles[0].title, tiles[0].value, tiles[2].note) == (title, "B", ending)
+
+
 def test_the_tile_of_groups_calls_a_metric_as_the_tables_do(workspace):
     made = make(workspace, wish_of((1,), ("groups",), metric="recall@1"), quiet)
     assert made.document.tiles[1].title == "R@1"
@@ -110,4 +128,4 @@ def test_a_difference_over_one_fold_of_several_is_no_lead(tmp_path):
         tiles = tiles_of_groups(overview(opened, opened.runs(), {}, "MAP@R", "best"))
     (shown,) = (shown for shown in tiles if shown.title in ("Lead", "Difference"))
     assert (shown.title, shown.value.replace("−", "-")) == ("Difference", "-10.00")
-    assert shown.note.endswith(", same folds")
+    assert shown.note.endswith(", same folds, no winner")
