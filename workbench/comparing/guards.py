@@ -35,6 +35,7 @@ def guards(
     runs = [run for group in groups for run in group.runs]
     sentences += _unfinished(groups, at)
     sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
+    sentences += _untrained(groups, measured, at)
     sentences += _chosen_by_a_sweep(workspace, [run.id for run in runs])
     repeated = _repeated(groups, measured, metric, at)
     if repeated:
@@ -179,6 +180,21 @@ def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measur
         return []
     named = _runs([str(number) for number in chosen])
     return [f"Optimistic: the best epoch was chosen on the half that is reported ({named})."]
+
+
+def _untrained(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:
+    """Trained runs whose best epoch is the network as it was before: their loss has no part in their number."""
+    if at != BEST:
+        return []
+    runs = [
+        run
+        for group in groups
+        for run in group.runs
+        if (evaluation := measured[run.id].at(at)) is not None
+        and evaluation.epoch == 0 < measured[run.id].evaluations[-1].epoch
+    ]
+    named = _runs([str(number) for number in sorted(run.id for run in runs)])
+    return [f"Best before training, at epoch 0, so that the loss has no part in the number: {named}."] if runs else []
 
 
 def _chosen_by_a_sweep(workspace: Workspace, runs: Sequence[int]) -> list[str]:

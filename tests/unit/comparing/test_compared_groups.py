@@ -238,6 +238,15 @@ def test_equal_parts_are_not_said(workspace):
     assert said == "Optimistic: the best epoch was chosen on the half that is reported (runs 1, 2, 3, 4, 5 and 1 more)."
 
 
+def test_runs_that_were_best_before_training_are_said(workspace):
+    seeds(workspace, [0.5, 0.6])
+    store(workspace, {0: np.ones(6), 1: np.zeros(6)}, seed=2)
+    store(workspace, {0: np.ones(6)}, seed=3)  # its only evaluation, as of an imported model
+    said = "Best before training, at epoch 0, so that the loss has no part in the number: run 3."
+    assert said in look(workspace).guards
+    assert said not in look(workspace, at="last").guards + look(workspace, at=0).guards
+
+
 def said_of_epochs(workspace, *, at="best", **first):
     """What is said of the epochs of a run with these settings, and of one with seven epochs."""
     for training in ({"epochs": 10, **first}, {"epochs": 7, "schedule": "constant"}):
