@@ -130,9 +130,13 @@ def best_evaluation(workspace: Workspace, run: Run) -> Evaluation:
 
 
 def markdown(experiment: Experiment) -> str:
-    """The result of a finished experiment as a Markdown table, in per cent: mean ± standard deviation."""
+    """The result of a finished experiment as a Markdown table, in per cent: mean ± standard deviation.
+
+    Folds have a row for each way of the papers to join them; seeds alone have one row, which needs no such word.
+    """
     separated = experiment.result["separated"]
-    rows = [("separated", experiment.result["runs"], separated)]
+    word = "separated" if "concatenated" in experiment.result else "mean ± SD over seeds"
+    rows = [(word, experiment.result["runs"], separated)]
     if "concatenated" in experiment.result:
         together = experiment.result["concatenated"]
         rows.append(

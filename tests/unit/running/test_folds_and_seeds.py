@@ -18,6 +18,7 @@ from workbench.running import folds_and_seeds
 from workbench.running.launch import make_job
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.repairs.repair import repair
+from workbench.workspace.rows import Experiment
 
 LABELS = np.repeat(np.arange(20), 3)
 
@@ -156,6 +157,17 @@ def test_an_experiment_that_ended_in_a_fold_goes_on_to_the_same_result(tmp_path)
         unit = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for _, _, vectors in parts]
         both = retrieval_metrics(np.concatenate(unit, axis=1), parts[0][1])
         assert wanted["concatenated"][0]["MAP@R"] == pytest.approx(both["MAP@R"], abs=1e-4)
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_only_the_table_of_folds_has_the_words_of_the_papers(folds):
+    values = {"recall@1": [0.5, 0.7], "P@R": [0.4, 0.4], "MAP@R": [0.25, 0.35]}
+    together = {"concatenated": [dict.fromkeys(values, 0.5)]} if folds else {}
+    experiment = Experiment(1, "Birds", "", "", {"runs": 2, "separated": values, **together})
+    first, *rest = folds_and_seeds.markdown(experiment).splitlines()[2:]
+    word = "separated" if folds else "mean ± SD over seeds"
+    assert first == f"| {word} | 2 | 60.00 ± 14.14 | 40.00 ± 0.00 | 30.00 ± 7.07 |"
+    assert len(rest) == folds
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2"])
