@@ -13,7 +13,7 @@ from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import unreadable
 from workbench.files.archive_names import is_archive
-from workbench.files.spreadsheet import plain_cell
+from workbench.files.spreadsheet import plain_cell, separated
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -27,7 +27,8 @@ class CsvParams(Params):
 
     file: str = param(
         "", label="File or archive", path="file",
-        help="Columns path, label and, optionally, split (train or test); a header line; or an archive with one.",
+        help="Columns path, label and, optionally, split (train or test), separated by commas, semicolons or tabs; a "
+        "header line; or an archive with one.",
     )  # fmt: skip
     folder: str = stored_at(
         "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.", optional=True
@@ -111,7 +112,8 @@ def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
         return Problem(said, kept="Nothing was started.", todo="Save it as UTF-8 text.")
 
     with unreadable.opened_text(source, "Choose it again.", "utf-8-sig", "") as file, unreadable.refusing(refused):
-        reader = csv.reader(unreadable.lines_of(file))
+        separator, text = separated(unreadable.lines_of(file))
+        reader = csv.reader(text, delimiter=separator)
         lines = [(reader.line_num, line) for line in reader if any(line)]
     header = [name.strip().lower() for name in lines[0][1]] if lines else []
     if "path" not in header or "label" not in header:

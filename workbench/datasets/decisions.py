@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.datasets.image_set import ImageSet
 from workbench.files import unreadable
-from workbench.files.spreadsheet import csv_text, plain_cell
+from workbench.files.spreadsheet import csv_text, plain_cell, separated
 from workbench.names import visible_name
 from workbench.problem import Problem
 
@@ -39,7 +39,8 @@ def read_decisions(path: Path) -> list[PathDecision]:
     refused = f"The label decisions in {path} cannot be read ({{}})."
     with unreadable.refusing(lambda why: Problem(refused.format(why), kept="Nothing was changed.")):
         text = path.read_text("utf-8-sig")
-    rows = csv.DictReader(io.StringIO(text))
+    separator, lines = separated(io.StringIO(text, newline=""))
+    rows = csv.DictReader(lines, delimiter=separator)
     if not rows.fieldnames or not {"path", "decision"} <= set(rows.fieldnames):
         raise Problem(f"{path} is not a file of label decisions: it needs the columns path and decision.")
     decisions = []

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 
 from workbench.exchange.named_arrays import KEPT, read_named
 from workbench.files.packages import load
-from workbench.files.spreadsheet import plain_cell
+from workbench.files.spreadsheet import plain_cell, separated
 from workbench.files.unreadable import lines_of, opened_text, refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -22,6 +23,7 @@ WORDS = {  # a user's title of a column, in small letters -> what it holds
     **dict.fromkeys(("path", "file", "filename", "image"), "path"),
     **dict.fromkeys(("sample_id", "id", "split", "__index_level_0__", "unnamed: 0"), "other"),  # the last: pandas' rows
 }
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 TELL_EVERY = 500  # lines
 MOST_ROWS = 2_000_000
 PACKED = 20  # compression ratio above which a Parquet file is no table of numbers
@@ -194,10 +196,18 @@ def _lines(path: Path) -> list[list[str]]:
         if path.suffix.lower() == ".tsv":
             rows = [line.rstrip("\r\n").split("\t") for line in lines if line.strip()]
         else:
-            rows = [cells for cells in csv.reader(lines) if any(cells)]
+            separator, lines = separated(lines)
+            rows = [cells for cells in csv.reader(lines, delimiter=separator) if any(cells)]
+            if separator == ";":
+                rows = [[_with_point(cell) for cell in cells] for cells in rows]
     if not rows:
         raise Problem(f"{path} is empty.", kept=KEPT, todo="Choose another file.")
     return rows
+
+
+def _with_point(cell: str) -> str:
+    """A number with a decimal comma as one with a point; other text as it is."""
+    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def _all_numbers(cells: list[str]) -> bool:

@@ -3,12 +3,13 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 # The wide letters are those of East Asian keyboards, which Excel takes for the others.
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 PART = 2_000  # rows that become text at a time
+SEPARATORS = (",", ";", "\t")  # spreadsheets write the second where the comma is a decimal one
 
 
 def csv_cell(value: Any) -> Any:
@@ -36,6 +37,12 @@ def plain_cell(text: str) -> str:
 def _begins_a_formula(text: str) -> bool:
     """Whether a formula begins after the apostrophes, if any."""
     return text.lstrip("'")[:1] in STARTS_A_FORMULA
+
+
+def separated(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+    """The separator of a CSV file, which its first line holds most often, and all of its lines."""
+    first = next(lines, "")
+    return max(SEPARATORS, key=first.count), chain([first], lines)
 
 
 def csv_text(header: list[str], rows: Iterable[list[Any]]) -> str:

@@ -35,6 +35,14 @@ def test_a_list_with_a_split_is_read_back(tmp_path, listed, build):
     assert kept.problems == []
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_list_may_have_the_separator_of_a_spreadsheet_with_decimal_commas(listed, build, separator):
+    text = f'label{separator}path{separator}split\n"cat, small"{separator}x/3.png{separator}train\n'
+    images = build("csv", file=listed(f"\ufeff{text}'=dog{separator}x/1.png{separator}test\n"))
+    assert (images.paths, images.class_names) == (["x/1.png", "x/3.png"], ["=dog", "cat, small"])
+    assert images.official == ["test", "train"]
+
+
 def test_names_come_back_without_the_apostrophe_before_a_formula(listed, build, draw, tmp_path):
     """A spreadsheet program, or an export of ours, writes it; but a file may begin with one itself."""
     names = ["=x.png", "'@y.png", "'+z.png"]
@@ -85,7 +93,7 @@ def test_paths_may_be_absolute_or_start_elsewhere(tmp_path, listed, build, draw)
     [
         ("", "line 1: the columns path and label are needed; found nothing"),
         ("file,label\nx/0.png,a\n", "line 1: the columns path and label are needed; found file, label"),
-        ("path;label\nx/0.png;a\n", "line 1: the columns path and label are needed"),
+        ("path|label\nx/0.png|a\n", "line 1: the columns path and label are needed"),
         ("path,label\nx/0.png,a\nx/1.png\n", "line 3: 1 columns instead of 2"),
         ("path,label\nx/0.png,a,b\n", "line 2: 3 columns instead of 2"),
         ("path,label\n,a\n", "line 2: path or label is empty"),

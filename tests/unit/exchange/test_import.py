@@ -328,6 +328,14 @@ def test_the_numbers_of_rows_that_pandas_writes_are_no_part_of_an_embedding(tmp_
     assert read_embeddings(table, quiet).vectors.shape == (2, 2), "no column has a title"
 
 
+def test_a_table_of_a_spreadsheet_with_decimal_commas_is_read(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text('label;x;y\n"a, b";0,5;-1,25e-1\nc;3;,75\n', "utf-8-sig")
+    read = read_embeddings(table, quiet)
+    assert read.vectors.tolist() == [[0.5, -0.125], [3, 0.75]]
+    assert read.words["label"] == ["a, b", "c"]
+
+
 def test_the_command_of_a_report_imports_the_same_again(workspace, given, tmp_path):
     run_id = import_embeddings(
         workspace, given / "vectors.npy", given / "labels.csv", name="It's “mine” & <b>", distance="l2"

@@ -42,6 +42,13 @@ def test_the_training_half_is_relabelled_and_dropped(tmp_path):
     assert training_labels(data).tolist() == np.searchsorted(training_classes(data), data.train_labels).tolist()
 
 
+def test_decisions_that_a_spreadsheet_saved_with_semicolons_are_read(tmp_path):
+    rows = [PathDecision("a, b.jpg", "=x", "relabel", "y"), PathDecision("c.jpg", "", "drop")]
+    file = tmp_path / "decisions.csv"
+    file.write_text(decisions_text([rows[1]]).replace(",", ";") + "a, b.jpg;'=x;relabel;y\n", "utf-8-sig")
+    assert read_decisions(file) == rows[::-1]
+
+
 def test_a_class_of_the_test_half_never_trains(tmp_path):
     images, file = image_set(40), tmp_path / "decisions.csv"
     file.write_text(decisions_text([PathDecision(images.paths[0], CLASSES[0], "relabel", CLASSES[3])]))
