@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from workbench.commands.terminal import printable
+from workbench.commands.terminal import printable, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 
 
@@ -41,11 +42,15 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         Differences are taken against the first group.
         """
         with Workspace(folder or default_workspace()) as workspace:
-            for line in comparison_lines(workspace, numbers, metric, at):
+            with told() as progress:
+                lines = comparison_lines(workspace, numbers, metric, at, progress)
+            for line in lines:
                 click.echo(printable(line))
 
 
-def comparison_lines(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> list[str]:
+def comparison_lines(
+    workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int, progress: Progress = quiet
+) -> list[str]:
     """What the command prints: tables as Markdown and sentences, empty lines between them.
 
     Raises:
@@ -56,7 +61,7 @@ def comparison_lines(workspace: Workspace, numbers: tuple[int, ...], metric: str
     from workbench.comparing.pairing import compare
 
     runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
-    shown = overview(workspace, runs, catalogs.current(), metric, at)
+    shown = overview(workspace, runs, catalogs.current(), metric, at, progress)
     shown.require()
     lines = [f"## {words.metric_title(metric)}, {words.at_title(at)}", "", words.metrics_table(shown)]
     lines += ["", "## Settings that differ", "", words.differences_table(shown)]
@@ -65,7 +70,7 @@ def comparison_lines(workspace: Workspace, numbers: tuple[int, ...], metric: str
     for other in shown.groups[1:]:
         lines += ["", f"## {other.title} minus {first.title}", ""]
         try:
-            comparison = compare(workspace, first, other, shown.measured, metric, at)
+            comparison = compare(workspace, first, other, shown.measured, metric, at, progress=progress)
         except Problem as problem:
             lines.append(str(problem))
             continue

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from workbench.commands.exchange import epoch
+from workbench.commands.terminal import told
 from workbench.deploying.kinds import KNOWN
 from workbench.numerals import percentage
 from workbench.results.stored import fitted_sentence
@@ -54,8 +55,9 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             raise click.UsageError("--export writes one store: name it by --store.")
         with Workspace(folder or default_workspace()) as workspace:
             evaluation = evaluation_of(workspace, run_id, epoch)
-            measured = deployment(workspace, evaluation.id, stores, rate)
-            written = [] if out is None else export(workspace, evaluation.id, stores[0], out, rate)
+            with told() as progress:
+                measured = deployment(workspace, evaluation.id, stores, rate, progress)
+                written = [] if out is None else export(workspace, evaluation.id, stores[0], out, rate, progress)
         click.echo(json.dumps(measured, indent=2) if as_json else as_text(run_id, evaluation.epoch, measured))
         for path in written:
             click.echo(path, err=as_json)

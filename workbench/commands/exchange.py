@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.terminal import ProgressLine, one_line
-from workbench.events import Ended, Status
+from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.gallery_import import import_gallery
 from workbench.exchange.importing import import_embeddings
@@ -55,7 +54,9 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         with Workspace(folder or default_workspace()) as workspace:
             run = workspace.run(run_id)
             target = out or workspace.file(run_id, "export")
-            for path in export_run(workspace, run_id, formats, target, epoch=epoch):
+            with told() as progress:
+                paths = export_run(workspace, run_id, formats, target, progress, epoch)
+            for path in paths:
                 click.echo(path)
             if run.live:
                 click.echo(f"Run {run_id} has not ended ({run.status}): its present state was exported.", err=True)
@@ -93,20 +94,15 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped, browsed and reported.
         """
         with Workspace(folder or default_workspace(), create=True) as workspace:
-            line = ProgressLine(1)
-
-            def report(text: str, done: int, total: int) -> None:
-                line(Status(text, done, total))
-
             if search_only:
                 if images is not None:
                     raise click.UsageError("--search-only takes no images.")
-                run_id = import_gallery(workspace, embeddings, labels, name, distance, report)
-                line(Ended("done"))
+                with told() as progress:
+                    run_id = import_gallery(workspace, embeddings, labels, name, distance, progress)
                 click.echo(f"Run {run_id} done. `workbench index {run_id}` makes its search fast.")
                 return
-            run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, report)
-            line(Ended("done"))
+            with told() as progress:
+                run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, progress)
             run = workspace.run(run_id)
             scores = f"MAP@R {percentage(run.best['MAP@R'], 2)}, R@1 {percentage(run.best['recall@1'], 2)}"
             click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.terminal import ProgressLine
-from workbench.events import Ended, Status
+from workbench.commands.terminal import told
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 from workbench.workspace.measured.galleries import has_gallery
@@ -32,9 +31,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             place = workspace.folder(run_id)
         if not has_gallery(place):
             raise click.UsageError(f"Run {run_id} was not imported with --search-only: its neighbours are stored.")
-        line = ProgressLine(1)
-        built = Searcher().build(place, lambda text, done, total: line(Status(text, done, total)))["index"]
-        line(Ended("done"))
+        with told() as progress:
+            built = Searcher().build(place, progress)["index"]
         click.echo(f"{built['lists']:,} lists, {built['probed']:,} of them searched; {built['seconds']:.0f} s.")
         for recall in built["recalls"]:
             click.echo(

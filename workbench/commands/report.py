@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from workbench.commands.compare import PLACE_OPTION
+from workbench.commands.terminal import told
 from workbench.reports.sections import FORMATS, GROUP_SECTIONS, METRIC, PAPER, PAPERS, SECTIONS
 from workbench.workspace import Workspace
 
@@ -74,22 +75,16 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 _say_what_is_not_common(workspace, numbers, metric, at)
             out_folder = out or workspace.file(numbers[0], asked.folder)
             if wanted:
-                for path in reports.write_report(
-                    workspace,
-                    numbers,
-                    out_folder,
-                    wanted,
-                    chosen,
-                    title,
-                    notes,
-                    metric=metric,
-                    at=at,
-                    paper=paper,
-                ):
+                with told() as progress:
+                    paths = reports.write_report(
+                        workspace, numbers, out_folder, wanted, chosen, title, notes, progress, metric, at, paper
+                    )  # fmt: skip
+                for path in paths:
                     click.echo(path)
             if bundle is not None:
                 wish = reports.wish_of(numbers, chosen, title, notes, metric, at, paper)
-                reports.write_bundle(workspace, wish, bundle)
+                with told() as progress:
+                    reports.write_bundle(workspace, wish, bundle, progress)
                 click.echo(bundle)
 
 

@@ -2,10 +2,12 @@
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from time import monotonic
 
 from workbench.events import Ended, Evaluated, Event, Noted, Progress, Remarked, Scalar, Status, Waiting
 from workbench.numerals import percentage
+from workbench.progress import Progress as Tell
 from workbench.progress import duration
 
 WIDTH = 24  # characters of the bar
@@ -91,6 +93,16 @@ class ProgressLine:
             sys.stderr.flush()
         except OSError:
             self._quiet = True
+
+
+@contextlib.contextmanager
+def told() -> Iterator[Tell]:
+    """A Progress for the block, drawn as one moving line of the terminal; nothing where there is no terminal."""
+    line = ProgressLine(1)
+    try:
+        yield lambda text, done, total: line(Status(text, done, total))
+    finally:
+        line(Ended("done"))
 
 
 def _levels(metrics: dict[str, float]) -> str:

@@ -1,5 +1,7 @@
 """`workbench export` and `workbench import` as a person types them."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,23 @@ def test_out_and_in_again(place, stored_run, tmp_path, capsys):
     assert "over 12 queries" in said
     with Workspace(place) as opened:
         assert opened.run(stored_run + 1).name == "again"
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (["export", "1", "--format", "npy"], "Writing the embeddings"),
+        (["report", "1", "--section", "summary"], "Reading the runs"),
+        (["compare", "1"], "Metrics"),
+        (["deploy", "1", "--store", "float16"], "Reading the embeddings"),
+    ],
+)
+def test_what_takes_long_shows_on_a_terminal_how_far_it_is(place, capsys, monkeypatch, words, first):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main([*words, "-w", place]) == 0
+    drawn = capsys.readouterr().err
+    assert drawn.startswith(f"\r\x1b[2K{first}")
+    assert drawn.endswith("\r\x1b[2K"), "the line is cleared before the answer"
 
 
 def test_a_problem_is_one_sentence_and_status_1(place, stored_run, tmp_path, capsys):
