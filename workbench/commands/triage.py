@@ -53,15 +53,13 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             dataset_id = workspace.run(run_id).dataset_id or 0
             if read is not None:
                 stored, unknown = import_decisions(workspace, dataset_id, read)
-                click.echo(
-                    f"{stored:,} decisions were stored; {unknown:,} are about images of another data set.", err=True
-                )
+                click.echo(f"Decisions stored: {stored:,}; about images of another data set: {unknown:,}.", err=True)
             triage = read_triage(workspace, evaluation.id, LEAST if least is None else least)
             dataset, samples = workspace.dataset(triage.dataset_id), workspace.samples(triage.dataset_id)
             paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
             if out is not None:
                 count = export_decisions(workspace, triage.dataset_id, out)
-                click.echo(f"{count:,} decisions were written to {out}.", err=True)
+                click.echo(f"Decisions written to {out}: {count:,}.", err=True)
         rows = [
             asdict(suspect) | {
                 "path": paths.get(suspect.sample_id, ""),

@@ -253,7 +253,7 @@ class TriagePanel(QStackedWidget):
         if triage is not None:
             self.session.change(
                 partial(export_decisions, workspace, triage.dataset_id, path),
-                lambda count: self.session.notify(f"{count:,} decisions were written to {path}."),
+                lambda count: self.session.notify(f"Decisions written to {path}: {count:,}."),
             )
 
     def _ask_import(self) -> None:
@@ -269,8 +269,8 @@ class TriagePanel(QStackedWidget):
 
     def _imported(self, counts: tuple[int, int]) -> None:
         stored, unknown = counts
-        beyond = f"; {unknown:,} are about images of another data set" if unknown else ""
-        self.session.notify(f"{stored:,} decisions were stored{beyond}.")
+        beyond = f"; about images of another data set: {unknown:,}" if unknown else ""
+        self.session.notify(f"Decisions stored: {stored:,}{beyond}.")
         self._read()
 
 
