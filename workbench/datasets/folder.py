@@ -48,7 +48,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     problems: Problems = []
     remarks: Problems = []
     image_paths = find_images(root, problems, progress)
-    if packed and not image_paths:
+    if packed and not image_paths and not problems:
         raise _without_images(params.folder, root)
     depth = 1 if _has_halves(image_paths) else 0  # parts before the class
     last = depth + params.levels - 1  # parts before the folder that completes the class's name

@@ -10,6 +10,8 @@ from workbench.progress import Progress
 
 TELL_EVERY = 1000  # entries
 IMAGE_ENDINGS = tuple(ending.encode() for ending in ENDINGS)
+UNREAD = (b".heic", b".heif", b".avif", b".jxl", b".jp2", b".dng", b".cr2", b".cr3", b".nef", b".arw")
+NOT_READ = "is an image of a format that is not read: save it as JPEG or PNG"
 Problems = list[tuple[str, str]]
 
 
@@ -85,7 +87,8 @@ def _looked_at(
             elif entry.is_dir():
                 inner.append((entry.path, entry.is_symlink()))
             elif not entry.name.lower().endswith(IMAGE_ENDINGS):
-                yield prefix, "", ""
+                unread = entry.name.lower().endswith(UNREAD)
+                yield prefix, *((display_name(entry.name), NOT_READ) if unread else ("", ""))
             else:
                 regular = entry.is_file(follow_symlinks=False) or stat.S_ISREG(entry.stat().st_mode)
                 yield prefix, display_name(entry.name), "" if regular else "is not a regular file"

@@ -1,6 +1,7 @@
 """A person's own folders: odd names, links in circles, pipes, and what is missing."""
 
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -96,6 +97,22 @@ def test_an_empty_folder_says_so_and_names_what_it_saw(tmp_path, build, draw):
         build("folder", folder=str(draw(tmp_path / "x.png")))
     with pytest.raises(Problem, match="No folder or archive is chosen for your images"):
         build("folder")
+
+
+def test_photographs_in_a_format_that_is_not_read_are_named(tmp_path, build, draw):
+    for name in ("ant/1.HEIC", "bee/2.avif", "bee/notes.txt"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(b"x")
+    reason = "is an image of a format that is not read: save it as JPEG or PNG"
+    with pytest.raises(Problem, match=rf"There are no images in .* 2 were left out: ant/1\.HEIC {reason}\."):
+        build("folder", folder=str(tmp_path / "in"))
+    draw(tmp_path / "in" / "ant" / "3.png", 90)
+    images = build("folder", folder=str(tmp_path / "in"))
+    assert images.paths == ["ant/3.png"]
+    assert images.problems == [("ant/1.HEIC", reason), ("bee/2.avif", reason)]
+    shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path / "in", "bee")
+    with pytest.raises(Problem, match=reason):
+        build("folder", folder=str(tmp_path / "packed.zip"))
 
 
 def test_an_empty_class_and_a_stray_image_are_reported(tmp_path, build, draw):
