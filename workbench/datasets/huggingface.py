@@ -100,7 +100,9 @@ def _columns(first: Column, params: HuggingFaceParams) -> tuple[str, str, list[s
     for name, fitting, what in ((image, images, "images"), (label, labels, "classes")):
         if name not in fitting:
             said = f"The column {name} of {first.file} holds no {what} ({str(kinds[name])[:60]})."
-            raise Problem(said, kept=KEPT, todo="Name another column.")
+            nested = str(kinds[name]).startswith("struct")
+            todo = "Save the data set with its columns flattened." if nested else "Name another column."
+            raise Problem(said, kept=KEPT, todo=todo)
     names = features.get(label, {}).get("names")
     return image, label, _checked_names(names) if isinstance(names, list) and label in classes else None
 

@@ -75,12 +75,8 @@ class ImageSet:
 
     def __post_init__(self) -> None:
         if not self.paths:
-            said = ""
-            if self.problems:
-                path, reason = self.problems[0]
-                count = "1 was" if self.left_out == 1 else f"{self.left_out:,} were"
-                said = f" {count} left out: {path} {reason}."
-            raise Problem(f"There are no images in {self.root or self.name}.{said}", todo="Choose another place.")
+            said = f"There are no images in {self.root or self.name}.{self.left_out_said}"
+            raise Problem(said, todo="Choose another place.")
         ordered = np.sort(self.sample_ids)
         repeated = ordered[1:][ordered[1:] == ordered[:-1]]
         if len(repeated):
@@ -91,6 +87,15 @@ class ImageSet:
     def left_out(self) -> int:
         """How many entries of the data set are not in this set."""
         return len(self.problems) + self.more_left_out
+
+    @property
+    def left_out_said(self) -> str:
+        """A sentence, after a blank, with the first entry that was left out; empty if none was."""
+        if not self.problems:
+            return ""
+        path, reason = self.problems[0]
+        count = "1 was" if self.left_out == 1 else f"{self.left_out:,} were"
+        return f" {count} left out: {path} {reason}."
 
     @cached_property
     def sample_ids(self) -> np.ndarray:

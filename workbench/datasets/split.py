@@ -175,6 +175,8 @@ def official(params: NoParams, image_set: ImageSet, seed: int) -> Split:
     train, test = np.flatnonzero(halves == "train"), np.flatnonzero(np.isin(halves, ("test", "query", "gallery")))
     disjoint = not np.isin(image_set.labels[test], image_set.labels[train]).any()
     is_query, note = _queries(image_set, halves[test], test)
+    if unused := int((halves == "").sum()):
+        note += f"; {'1 image is' if unused == 1 else f'{unused:,} images are'} in neither half"
     return _checked(image_set, Split(train, test, disjoint, note, is_query))
 
 
@@ -234,7 +236,7 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
     for rows, word in ((split.train, "training"), (split.test, "test")):
         if not len(rows):
             raise Problem(
-                f"The {word} half of {image_set.name} is empty.",
+                f"The {word} half of {image_set.name} is empty.{image_set.left_out_said}",
                 kept="Nothing was started.",
                 todo="Choose another split.",
             )

@@ -15,6 +15,7 @@ from workbench.datasets.packed_records import PackedParams, Records, half_of, pa
 from workbench.datasets.split import WORDS
 from workbench.datasets.tar_index import Shard, Wanted, first_contents, shard_index
 from workbench.entries.catalog import cache_folder
+from workbench.files.archive_names import is_archive
 from workbench.params import param
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -118,5 +119,7 @@ def _shards(chosen: str, progress: Progress) -> list[Path]:
     root = open_place(chosen, "the shards", progress)
     tars = [path for depth in range(DEEPEST) for path in root.glob("*/" * depth + "*.[tT][aA][rR]") if path.is_file()]
     if not tars:
-        raise Problem(f"{root} holds no shards (*.tar).", kept="Nothing was started.", todo="Choose another folder.")
+        packed = any(is_archive(path) for path in root.iterdir())
+        todo = "Shards must not be compressed: unpack each to a .tar." if packed else "Choose another folder."
+        raise Problem(f"{root} holds no shards (*.tar).", kept="Nothing was started.", todo=todo)
     return sorted(tars)

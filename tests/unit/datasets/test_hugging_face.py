@@ -189,6 +189,14 @@ def test_columns_are_found_or_named(build, tmp_path):
         build("huggingface", folder=str(tmp_path / "birds"), label="fine", split="dev")
 
 
+def test_a_column_of_fields_is_to_be_flattened(build, tmp_path):
+    made = table([0, 1, 2], features={})
+    nested = pyarrow.array([{"label": "a"}, {"label": "b"}, {"label": "b"}])
+    save_split(tmp_path / "birds", made.drop_columns("label").append_column("meta", nested))
+    with pytest.raises(Problem, match=r"column meta of .* holds no classes .*Save the data set with its columns flat"):
+        build("huggingface", folder=str(tmp_path / "birds"), label="meta")
+
+
 def cut(root):
     place = root / "train" / "data-00000-of-00002.arrow"
     place.write_bytes(place.read_bytes()[:-300])

@@ -1,5 +1,7 @@
 """Halves that share no image, and, where promised, no class."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -68,6 +70,7 @@ def test_the_official_split_is_taken_as_it_is(in_memory):
     found = split("official", whole)
     assert (found.train.tolist(), found.test.tolist()) == ([1, 2], [0, 4])
     assert not found.classes_disjoint
+    assert found.note == "the data set's own training and test images; 1 image is in neither half"
     apart = in_memory([0, 0, 1, 1], official=["train", "train", "test", "test"])
     assert split("official", apart).classes_disjoint
 
@@ -79,6 +82,9 @@ def test_an_official_split_that_is_not_there_is_a_problem(in_memory):
         split("official", in_memory([0, 0], official=["test", "test"]))
     with pytest.raises(Problem, match="The test half of made is empty"):
         split("official", in_memory([0, 0], official=["train", "train"]))
+    unlabelled = replace(in_memory([0, 0], official=["train", "train"]), problems=[("split test", "has 2 rows")])
+    with pytest.raises(Problem, match=r"half of made is empty\. 1 was left out: split test has 2 rows\."):
+        split("official", unlabelled)
 
 
 def test_random_halves_hold_every_class(in_memory):

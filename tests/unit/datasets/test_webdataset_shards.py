@@ -163,6 +163,9 @@ def test_a_key_ends_at_the_first_dot_of_the_last_part(name, key, ending):
 def test_shards_that_cannot_be_read_are_refused_in_a_sentence(build, tmp_path):
     with pytest.raises(Problem, match=r"holds no shards \(\*\.tar\)"):
         build("webdataset", folder=str(tmp_path))
+    shard(tmp_path / "0.tar.gz", *sample("0", 1, 1), kind="w:gz")
+    with pytest.raises(Problem, match=r"holds no shards \(\*\.tar\).*must not be compressed: unpack each"):
+        build("webdataset", folder=str(tmp_path))
     tar = shard(tmp_path / "0.tar", *sample("0", 1, 1), kind="w:gz")
     with pytest.raises(Problem, match="it is compressed"):
         build("webdataset", folder=str(tmp_path))
