@@ -169,10 +169,11 @@ def _missing(groups: Sequence[Group], measured: dict[int, Measured], metric: str
 
 
 def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:
-    """With classes held out, the best epoch is chosen on those instead."""
+    """With classes held out, the best epoch is chosen on those instead; of imported embeddings there is only one."""
     if at != BEST:
         return []
-    pairs = [(run, measured[run.id].at(at)) for group in groups for run in group.runs]
+    trained = [group for group in groups if group.settings.get("dataset.name") != IMPORTED]
+    pairs = [(run, measured[run.id].at(at)) for group in trained for run in group.runs]
     chosen = sorted(
         run.id for run, evaluation in pairs if evaluation is not None and "validation/MAP@R" not in evaluation.metrics
     )

@@ -247,6 +247,11 @@ def test_runs_that_were_best_before_training_are_said(workspace):
     assert said not in look(workspace, at="last").guards + look(workspace, at=0).guards
 
 
+def test_of_imported_embeddings_no_epoch_was_chosen(workspace):
+    store(workspace, {1: np.ones(6)}, dataset=Choice(name="imported"))
+    assert not any("Optimistic" in said for said in look(workspace).guards)
+
+
 def said_of_epochs(workspace, *, at="best", **first):
     """What is said of the epochs of a run with these settings, and of one with seven epochs."""
     for training in ({"epochs": 10, **first}, {"epochs": 7, "schedule": "constant"}):
