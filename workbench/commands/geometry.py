@@ -33,7 +33,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             run = workspace.run(run_id)
             watched = watch(workspace, run_id)
             if not watched.evaluations:
-                raise Problem(f"Run {run_id} has no evaluation yet.")
+                raise Problem(run.has_no("evaluation"))
             alarms = watched.alarms(-1)
             class_names = {}
             if run.dataset_id is not None:

@@ -87,8 +87,8 @@ def refusal(name: str, source: Source) -> str:
     if there:
         return ""
     return {
-        "curves": f"Run {run.id} has no curves yet.",
-        "evaluation": f"Run {run.id} has no evaluation yet.",
+        "curves": run.has_no("curves"),
+        "evaluation": run.has_no("evaluation"),
         "checkpoint": f"Run {run.id} has no checkpoint.",
     }[wanted.needs]
 

@@ -25,7 +25,7 @@ class Source:
     def evaluated(self) -> Evaluation:
         """The evaluation. Raises Problem when there is none."""
         if self.evaluation is None:
-            raise Problem(f"Run {self.run.id} has no evaluation yet.", todo="Wait for its first one.")
+            raise Problem(self.run.has_no("evaluation"), todo="Wait for its first one." if self.run.live else "")
         return self.evaluation
 
 

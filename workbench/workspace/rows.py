@@ -68,6 +68,12 @@ class Run:
         """Whether its embeddings were imported without metrics, to be searched by workspace/measured/galleries.py."""
         return "gallery" in self.environment
 
+    def has_no(self, what: str) -> str:
+        """A sentence: it has no evaluation, or other thing; whether one may still come, and why none is there."""
+        if self.only_searched:
+            return f"Run {self.id} has no {what}: it was imported to be searched only."
+        return f"Run {self.id} has no {what}{' yet' if self.live or self.resumable else ''}."
+
 
 @dataclass(frozen=True, slots=True)
 class Experiment:

@@ -12,7 +12,7 @@ import pytest
 from workbench.commands.deploy import evaluation_of
 from workbench.config import EvaluationParams, RunConfig
 from workbench.control import Cancelled
-from workbench.events import Scalar, Status
+from workbench.events import Ended, Scalar, Status
 from workbench.exchange.formats import FORMATS, export_run, refusal
 from workbench.exchange.source import source_of
 from workbench.files import packages
@@ -141,6 +141,20 @@ def test_the_config_is_the_runs_own(workspace, stored_run, tmp_path):
     [path] = export_run(workspace, stored_run, ["config"], tmp_path)
     assert RunConfig.from_toml(path).name == "=HYPERLINK(1)"
     assert path.read_text("utf-8") == workspace.run(stored_run).config
+
+
+def test_only_what_may_still_come_is_said_to_come(workspace, stored_run, tmp_path):
+    recorder = Recorder(workspace, workspace.create_run(RunConfig(name="gallery")))
+    recorder.environment({"gallery": {"rows": 6}})
+    recorder(Ended("done"))
+    source = source_of(workspace, recorder.run_id)
+    ending = "it was imported to be searched only."
+    assert refusal("npy", source) == f"Run {recorder.run_id} has no evaluation: {ending}"
+    with pytest.raises(Problem, match=rf"^Run {recorder.run_id} has no evaluation: {ending}$"):
+        _ = source.evaluated
+    ended = Recorder(workspace, workspace.create_run(RunConfig(name="bare")))
+    ended(Ended("done"))
+    assert refusal("npy", source_of(workspace, ended.run_id)) == f"Run {ended.run_id} has no evaluation."
 
 
 def test_an_unfinished_run_is_written_as_it_is(workspace, tmp_path):
