@@ -37,6 +37,10 @@ DEEPEST = 4  # lists in lists that LaTeX can number
 PREAMBLE = rf"""% Needs \usepackage[T1]{{fontenc}}, textcomp, array, booktabs, longtable and graphicx.
 % Figures were drawn {COLUMN} inches wide; for another width say \newcommand{{\wbcolumn}}{{\columnwidth}} before.
 \providecommand{{\wbcolumn}}{{{COLUMN}in}}
+% A table of several pages cannot be set in two columns: it gets pages of one.
+\makeatletter
+\providecommand{{\wblong}}{{\if@twocolumn\onecolumn\let\wbafter\twocolumn\else\let\wbafter\relax\fi}}
+\makeatother
 % A character that the engine or its font cannot set is printed as its number. XeTeX and LuaTeX ask the font.
 \ifdefined\wbunicode\else
   \def\wbnumber#1{{{{[}}U+#1{{]}}\allowbreak}}
@@ -189,12 +193,13 @@ def _table_lines(table: Table) -> list[str]:
         titled = [rf"{caption} \\"] if table.caption else []
         above = [r"\toprule", head, r"\midrule"]
         first = [rf"\begin{{longtable}}{{{form}}}", *titled, *above, r"\endfirsthead", *above, r"\endhead"]
-        return [r"{\small", *first, r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}", "}", ""]
+        return [r"{\wblong\small", *first, r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}", r"\wbafter}", ""]
     body = [rf"  \begin{{tabular}}{{{form}}}", r"    \toprule", f"    {head}", r"    \midrule"]
     body += [f"    {row}" for row in rows] + [r"    \bottomrule", r"  \end{tabular}"]
     if not table.caption:
         return [r"\begin{center}\small", *body, r"\end{center}", ""]
-    return [r"\begin{table}[!htbp]", r"  \centering\small", f"  {caption}", *body, r"\end{table}", ""]
+    kind = "table*" if sum(widths) + GAP * len(widths) > COLUMN else "table"  # both are alike in one column
+    return [rf"\begin{{{kind}}}[!htbp]", r"  \centering\small", f"  {caption}", *body, rf"\end{{{kind}}}", ""]
 
 
 def _column(number: bool, cut: bool, width: float) -> str:

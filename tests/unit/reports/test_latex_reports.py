@@ -57,10 +57,17 @@ def test_words_stay_as_they_are():
 def test_long_tables_break_over_pages_and_wide_ones_wrap():
     rows = tuple((f"name_{row}", "long words " * 20) for row in range(60))
     text = fragment(Document("t", "s", (Section("runs", "Runs", (Table("runs", "All", ("A", "B"), rows),)),)), {})
-    assert r"\begin{longtable}" in text
+    assert re.search(r"\{\\wblong\\small\n\\begin\{longtable\}.*\\end\{longtable\}\n\\wbafter\}", text, re.DOTALL)
     assert "in}" in text
     assert text.count(r"\\") >= 60
     assert r"\label{tab:runs}" in text
+
+
+def test_only_a_table_that_fits_a_column_stays_in_one():
+    tables = [Table(key, "All", ("A", "B"), ((word, word),)) for key, word in (("slim", "x"), ("wide", "word " * 12))]
+    text = fragment(Document("t", "s", (Section("runs", "Runs", tuple(tables)),)), {})
+    assert re.findall(r"begin{(table\*?)}", text) == ["table", "table*"]
+    assert r"\wblong\small" not in text
 
 
 @pytest.fixture(params=["pdflatex", "lualatex", "xelatex"])
@@ -92,6 +99,15 @@ def test_every_letter_compiles(tmp_path, engine):
     (tmp_path / "report.tex").write_text(fragment(document, {}), "utf-8")
     (tmp_path / "main.tex").write_text(MAIN, "utf-8")
     compiled(tmp_path, engine)
+
+
+def test_a_long_table_compiles_in_a_paper_of_two_columns(tmp_path, engine):
+    rows = tuple((f"name {row}", "words " * 12) for row in range(60))
+    blocks = (said("words " * 900), Table("wide", "All", ("A", "B"), rows[:3]), Table("long", "All", ("A", "B"), rows))
+    document = Document("t", "s", (Section("notes", "Notes", (*blocks, said("words " * 900))),))
+    (tmp_path / "report.tex").write_text(fragment(document, {}), "utf-8")
+    (tmp_path / "main.tex").write_text(MAIN.replace("[10pt]", "[10pt,twocolumn]"), "utf-8")
+    assert "Overfull" not in compiled(tmp_path, engine)
 
 
 def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch, engine):
