@@ -26,7 +26,7 @@ from workbench.commands import (
     triage,
 )
 from workbench.commands.run import INTERRUPTED, percent, run_here, run_in_folder
-from workbench.commands.terminal import one_line, printable
+from workbench.commands.terminal import one_line, printable, show_lines
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
@@ -203,13 +203,8 @@ def list_entries(what: str, words: tuple[str, ...], folder: Path | None) -> None
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
 
-    lines = 0
-    for text in _listed(what, wanted, folder):
-        click.echo(text)
-        lines += 1
-    if not lines:
-        holding = f" with {' '.join(words)}" if words else ""
-        click.echo(f"There are no {what}{holding}.", err=True)
+    holding = f" with {' '.join(words)}" if words else ""
+    show_lines(_listed(what, wanted, folder), f"There are no {what}{holding}.")
 
 
 def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iterator[str]:

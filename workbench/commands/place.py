@@ -162,6 +162,8 @@ def _add_records(group: click.Group) -> None:
             click.echo(f"{place.name:20} {place.kind:6} {', '.join(words)}")
         if problems:
             raise problems[0]
+        if not places:
+            click.echo("There are no places: `workbench place add` adds one.", err=True)
 
     @group.command("check")
     @click.argument("name")

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from workbench import plugins as known_plugins
+from workbench.commands.terminal import show_lines
 from workbench.entries import catalog as catalogs
 from workbench.files import atomic_write, make_folder
 from workbench.files.resources import resources
@@ -25,10 +26,9 @@ def add_to(cli: click.Group) -> None:
         """Show the folders that were added, and what is loaded from them and from installed packages."""
         from workbench.commands.doctor import plugin_findings
 
-        for folder in known_plugins.folders():
-            click.echo(f"{folder}\n    {known_plugins.WARNING}")
-        for finding in plugin_findings():
-            click.echo(f"{'   ' if finding.good else 'BAD'} {finding.said}")
+        lines = [f"{folder}\n    {known_plugins.WARNING}" for folder in known_plugins.folders()]
+        lines += [f"{'   ' if finding.good else 'BAD'} {finding.said}" for finding in plugin_findings()]
+        show_lines(lines, "There are no plug-ins: `workbench plugins add FOLDER` adds some.")
 
     @plugins.command()
     @click.argument("folder", type=FOLDER, required=False)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from workbench.commands import sweep_table
+from workbench.commands.terminal import show_lines
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.settings import checks
@@ -102,8 +103,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def list_sweeps(folder: Path | None) -> None:
         """Show every sweep with its state and time left."""
         with Workspace(folder or default_workspace()) as workspace:
-            for listed in stored.every(workspace):
-                click.echo(sweep_table.line(workspace, listed))
+            lines = (sweep_table.line(workspace, listed) for listed in stored.every(workspace))
+            show_lines(lines, "There are no sweeps.")
 
     @sweep.command("presets")
     def list_presets() -> None:

@@ -2,8 +2,10 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from time import monotonic
+
+import click
 
 from workbench.events import Ended, Evaluated, Event, Noted, Progress, Remarked, Scalar, Status, Waiting
 from workbench.numerals import percentage
@@ -22,6 +24,16 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """As `printable`, and a name that has lines of its own stays in the line that it is in."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def show_lines(lines: Iterable[str], none: str) -> None:
+    """Lines on standard output; without any, the sentence `none` on the error output, which no script reads."""
+    empty = True
+    for line in lines:
+        empty = False
+        click.echo(line)
+    if empty:
+        click.echo(none, err=True)
 
 
 class ProgressLine:

@@ -208,7 +208,7 @@ def _unknown(field: str, config: RunConfig, known: Catalog) -> str:
         return "Seeds are not a parameter: set their number with --seeds."
     part = field.partition(".")[0]
     there = [name for name in fields(config, known) if name.startswith(f"{part}.")]
-    listed = f"Known: {', '.join(there)}." if there else "Write it as loss.scale."
+    listed = f"Known: {', '.join(there)}." if there else "Write its part before it, as in loss.scale."
     return f"There is no such field. {listed}"
 
 

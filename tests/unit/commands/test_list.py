@@ -40,3 +40,18 @@ def test_a_list_without_a_line_says_so_on_the_error_output(tmp_path):
     Workspace(tmp_path / "space", create=True).close()
     done = CliRunner().invoke(cli, ["list", "runs", "--workspace", str(tmp_path / "space")])
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "There are no runs.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sweep", "list", "--workspace", "space"], "There are no sweeps."),
+        (["place", "list"], "There are no places: `workbench place add` adds one."),
+        (["plugins", "list"], "There are no plug-ins: `workbench plugins add FOLDER` adds some."),
+    ],
+)
+def test_other_lists_without_a_line_say_so_too(tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    Workspace(tmp_path / "space", create=True).close()
+    done = CliRunner().invoke(cli, words)
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"{said}\n")

@@ -71,7 +71,7 @@ def test_words_that_mean_nothing_are_a_sentence(text):
     ("text", "said"),
     [
         ("loss.scale=16", "There is no such field. Known: loss.name, loss."),
-        ("los.scale=16", "Write it as loss.scale."),
+        ("los.scale=16", "Write its part before it, as in loss.scale."),
         ("seed=1,2", "--seeds"),
         ("name=a,b", "There is no such field."),
         ("loss.dropout=0.1,1.5", "1.5: Must be less than 1."),
