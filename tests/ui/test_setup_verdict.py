@@ -69,7 +69,7 @@ def test_a_value_that_fits_is_offered_with_one_click(draft, field, fits, words):
     [
         ("cpu,cpu", 45, ("Use 44", "training.batch_size", 44)),
         ("cpu", 4, None),
-        ("cpu,cpu,cpu", 16, ("Use 12", "training.batch_size", 12)),
+        ("cpu,cpu,cpu", 16, ("Use 16", "training.batch_size", 16)),
     ],
 )
 def test_a_batch_is_offered_only_as_the_config_takes_it(draft, devices, fits, repair):
