@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_config_path
-from PySide6.QtCore import QByteArray, QObject, QSettings
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, QTimer
 
 MOST_RECENT = 8
 MOST_RUNS = 50  # workspaces whose shown run is remembered
 RUNS = "recent/runs"  # lines: number of the shown run, path of the workspace
 LONGEST = 18  # digits of a number of a run
+WRITE_AFTER = 2000  # ms after the last change
 
 
 def default_file() -> Path:
@@ -19,13 +20,42 @@ def default_file() -> Path:
     return Path(named) if named else user_config_path("workbench", appauthor=False) / "window.ini"
 
 
+class LateSettings(QSettings):
+    """Writes its file when nothing has changed for WRITE_AFTER, and when it is destroyed.
+
+    Qt would write it in the turn after each change: 6 to 12 ms of the window's thread at each page that is shown, more
+    where the folder is on a network disk.
+    """
+
+    def __init__(self, file: Path, parent: QObject) -> None:
+        super().__init__(str(file), QSettings.Format.IniFormat, parent)
+        self._due = QTimer(self, singleShot=True, interval=WRITE_AFTER)
+        self._due.timeout.connect(self.sync)
+
+    def event(self, event: QEvent) -> bool:
+        """Put off what Qt asks for after the first change since the file was written."""
+        if event.type() is QEvent.Type.UpdateRequest:
+            return True
+        return super().event(event)
+
+    def setValue(self, key: str, value: Any) -> None:
+        """Store a value; it can be read at once."""
+        super().setValue(key, value)
+        self._due.start()
+
+    def remove(self, key: str) -> None:
+        """Remove a value, or a group."""
+        super().remove(key)
+        self._due.start()
+
+
 class Preferences(QObject):
     """Small values by name. An unreadable value counts as not set."""
 
     def __init__(self, file: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.file = file or default_file()
-        self._settings = QSettings(str(self.file), QSettings.Format.IniFormat, self)
+        self._settings = LateSettings(self.file, self)
 
     def text(self, key: str, default: str = "") -> str:
         """The stored text; `default` when there is none."""
