@@ -365,19 +365,19 @@ def test_the_best_evaluation_is_shown_until_one_is_chosen(qtbot, session, config
     qtbot.waitUntil(lambda: session.evaluation_id == first)
     second = stored_evaluation(run_id, epoch=2, score=0.9)
     qtbot.waitUntil(lambda: session.evaluation_id == second)
-    with qtbot.waitSignal(session.evaluations_changed):
-        third = stored_evaluation(run_id, epoch=3, score=0.7)
+    third = stored_evaluation(run_id, epoch=3, score=0.7)
+    qtbot.waitUntil(lambda: session.evaluations()[-1].id == third)
     assert session.evaluation_id == second, "the newest is not the best"
     session.show_later()
     assert session.evaluation_id == third
-    with qtbot.waitSignal(session.evaluations_changed):
-        fourth = stored_evaluation(run_id, epoch=4, score=0.95)
+    fourth = stored_evaluation(run_id, epoch=4, score=0.95)
+    qtbot.waitUntil(lambda: session.evaluations()[-1].id == fourth)
     assert session.evaluation_id == third, "it was chosen"
     session.show_evaluation(None)
     assert session.evaluation_id == fourth
     session.show_run(None)
     session.show_run(run_id)
-    assert session.evaluation_id == fourth
+    qtbot.waitUntil(lambda: session.evaluation_id == fourth)
 
 
 def test_showing_another_run_clears_query_and_selection(session, config):
