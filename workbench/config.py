@@ -187,7 +187,7 @@ class RunConfig(BaseModel):
         return int(self.value(known, "split", "fold")), int(self.value(known, "split", "folds"))
 
     def holds_out(self, known: Catalog) -> bool:
-        """Whether training classes are held out, on which the best epoch and the best setting can be chosen."""
+        """Whether classes or images are held out, on which the best epoch and the best setting can be chosen."""
         return bool(self.fact(known, "split", "folds") or self.value(known, "split", "validation"))
 
     def check(self, known: Catalog, classes: int | None = None) -> dict[str, str]:

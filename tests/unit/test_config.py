@@ -62,7 +62,7 @@ def test_toml_round_trip(tmp_path):
         ("[loss]\nname = 'pair'\nmargin = nan", "loss.margin", "number"),
         ("[backbone]\nname = 'conv4'\nkind = 'c'", "backbone.kind", "one of"),
         ("[loss]\nname = 'pair'", "sampler.name", "Classes x images"),
-        ("[training]\npatience = 3", "training.patience", "held-out training classes"),
+        ("[training]\npatience = 3", "training.patience", "images held out"),
         ("[training]\nnesterov = true\nmomentum = 0.0", "training.nesterov", "momentum above 0"),
         ("[training\n", "TOML", ""),
     ],

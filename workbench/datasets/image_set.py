@@ -41,7 +41,8 @@ class ImageSet:
         image_size: side in px of the decoded square images.
         read: `read(index)` returns uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB, which is faster;
             several threads use it at once; raises BadImage. `numpy.asarray` makes an array of both.
-        official: "train", "test", "query", "gallery" or "" (neither half) per sample, if there is an official split.
+        official: "train", "test", "query", "gallery", "validation" or "" (neither half) per sample, if there is an
+            official split.
         problems: (path, reason) of what was left out.
         more_left_out: entries left out beyond one for each of `problems`, where one of these stands for many.
         unit: what an entry is called where left-out ones are counted: "file", "row" or "sample".

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.datasets.image_set import ImageSet, of_classes
-from workbench.params import NoParams, Params, param
+from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
 
@@ -23,24 +23,24 @@ class Split:
     validation: np.ndarray | None = None  # [v] int64: of neither half; the best epoch is chosen on it
 
 
-# A user's word for a half -> "train", "test", "query", "gallery", or "val": the test half if there is no other.
+VALIDATION = "validation"
+
+# A user's word for a half -> "train", "test", "query", "gallery", or VALIDATION: the test half if there is no other.
 WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
     **dict.fromkeys(("test", "testing"), "test"),
     **dict.fromkeys(("query", "queries"), "query"),
     "gallery": "gallery",
-    **dict.fromkeys(("val", "valid", "validation"), "val"),
+    **dict.fromkeys(("val", "valid", "validation"), VALIDATION),
 }
 
 
 def official_halves(words: Iterable[str]) -> list[str]:
-    """Each word (all in WORDS) as in ImageSet; validation beside a test half becomes "", neither half."""
+    """Each word (all in WORDS) as in ImageSet; validation images are the test half if there is no other."""
     halves = [WORDS[word.lower()] for word in words]
-    present = set(halves)
-    if "val" not in present:
+    if {"test", "query", "gallery"} & set(halves):
         return halves
-    validation = "" if {"test", "query", "gallery"} & present else "test"
-    return [validation if half == "val" else half for half in halves]
+    return ["test" if half == VALIDATION else half for half in halves]
 
 
 class ClassesParams(Params):
@@ -55,6 +55,16 @@ class ClassesParams(Params):
     validation: float = param(
         0.0, ge=0, le=0.5, label="Share held out",
         help="Share of the training classes on which the best epoch is chosen; at 0 it is chosen on the test half.",
+    )  # fmt: skip
+
+
+class OfficialParams(Params):
+    """Parameters of the split that the data set gives."""
+
+    validation: bool = param(
+        False, label="Choose on validation",
+        help="Choose the best epoch on the data set's own validation images; else it is chosen on the test half, and "
+        "they are in neither half.",
     )  # fmt: skip
 
 
@@ -134,7 +144,7 @@ def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
 def _class_disjoint_halves(image_set: ImageSet) -> Split:
     """The published halves if they share no class, else the first and the second half of the classes."""
     if image_set.official is not None and "train" in image_set.official:
-        published = official(NoParams(), image_set, 0)
+        published = official(OfficialParams(), image_set, 0)
         if published.classes_disjoint:
             return published
     present = np.unique(image_set.labels)
@@ -161,10 +171,11 @@ def _with_validation(image_set: ImageSet, halves: Split, held_out: np.ndarray, n
 
 
 @register(
-    "split", "official", title="Official", params=NoParams, source="As published with the data set (train / test lists)"
-)
-def official(params: NoParams, image_set: ImageSet, seed: int) -> Split:
-    """The data set's own training and test images."""
+    "split", "official", title="Official", params=OfficialParams,
+    source="As published with the data set (train / test lists)",
+)  # fmt: skip
+def official(params: OfficialParams, image_set: ImageSet, seed: int) -> Split:
+    """The data set's own training and test images, and its validation images where they are asked for."""
     if image_set.official is None:
         raise Problem(
             f"{image_set.name} has no official split.",
@@ -175,9 +186,27 @@ def official(params: NoParams, image_set: ImageSet, seed: int) -> Split:
     train, test = np.flatnonzero(halves == "train"), np.flatnonzero(np.isin(halves, ("test", "query", "gallery")))
     disjoint = not np.isin(image_set.labels[test], image_set.labels[train]).any()
     is_query, note = _queries(image_set, halves[test], test)
-    if unused := int((halves == "").sum()):
-        note += f"; {'1 image is' if unused == 1 else f'{unused:,} images are'} in neither half"
-    return _checked(image_set, Split(train, test, disjoint, note, is_query))
+    validation = np.flatnonzero(halves == VALIDATION) if params.validation else None
+    if validation is not None:
+        _check_validation(image_set, validation)
+        note += f"; the best epoch is chosen on {len(validation):,} validation images"
+    elif count := int((halves == VALIDATION).sum()):
+        note += f"; {_images_are(count, 'validation ')} in neither half: Choose on validation uses them"
+    if count := int((halves == "").sum()):
+        note += f"; {_images_are(count)} in neither half"
+    return _checked(image_set, Split(train, test, disjoint, note, is_query, validation))
+
+
+def _check_validation(image_set: ImageSet, rows: np.ndarray) -> None:
+    """Raises Problem where the best epoch cannot be chosen on these images of the set."""
+    if not len(rows):
+        said, todo = f"{image_set.name} has no validation images.", "Choose the best epoch on the test half."
+    elif np.bincount(image_set.labels[rows]).max() < 2:
+        said = f"No class has two of the validation images of {image_set.name}, so no epoch can be chosen on them."
+        todo = "Choose the best epoch on the test half."
+    else:
+        return
+    raise Problem(said, kept="Nothing was started.", todo=todo, field="split.validation")
 
 
 def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple[np.ndarray | None, str]:
@@ -251,6 +280,10 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
             todo="Choose another split, or add images.",
         )
     return split
+
+
+def _images_are(count: int, kind: str = "") -> str:
+    return f"1 {kind}image is" if count == 1 else f"{count:,} {kind}images are"
 
 
 def _classes_are(count: int) -> str:

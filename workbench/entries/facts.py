@@ -33,7 +33,7 @@ class SplitFacts(Facts):
     """Whether no class is ever in both halves."""
     folds: bool = False
     """Whether it holds one part of the training classes out; its parameter `fold`, from 1, names which of its `folds`,
-    and 0 asks for a run with each. A split without folds holds classes out by a parameter `validation` above 0."""
+    and 0 asks for a run with each. A split without folds holds out by a parameter `validation`, above 0 or true."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,7 +140,7 @@ class Engine:
         if self.control.interrupted:
             self.save("last", epoch)
         elif self._enough() and self.parts.step < self.total:
-            why = f"MAP@R of held-out classes was not better for {self.unimproved} evaluations"
+            why = f"held-out MAP@R was not better for {self.unimproved} evaluations"
             self.emit(Noted(f"Ended early, after epoch {epoch}: {why}."))
 
     def save(self, kind: str, epoch: int) -> Path:

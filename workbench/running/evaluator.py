@@ -205,7 +205,7 @@ class Evaluator:
         )  # fmt: skip
 
     def _validated(self, embeddings: np.ndarray, rows: np.ndarray) -> float:
-        """MAP@R of the classes held out of the training half, searched among themselves."""
+        """MAP@R of what is held out of the training half, or of the validation images, searched among themselves."""
         images = self._data.images
         return retrieve(
             embeddings, images.labels[rows], images.sample_ids[rows], k=1,

@@ -81,7 +81,8 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         errors["training.nesterov"] = "Nesterov needs a momentum above 0."
     if config.training.patience and not config.holds_out(known):
         errors["training.patience"] = (
-            "Early stopping needs held-out training classes: choose MLRC folds, or a validation fraction above 0."
+            "Early stopping needs images held out: choose MLRC folds, a share of the training classes, or the data "
+            "set's validation images (split.validation)."
         )
     if config.training.keep_features and config.training.backbone_lr:
         errors["training.keep_features"] = (

@@ -92,7 +92,7 @@ class TrainingParams(Params):
     )  # fmt: skip
     patience: int = param(
         0, ge=0, le=100_000, unit="evaluations",
-        help="Evaluations without a better MAP@R of held-out classes that end the run; 0 trains all epochs.",
+        help="Evaluations without a better held-out MAP@R that end the run; 0 trains all epochs.",
     )  # fmt: skip
     warmup_steps: int = param(
         0,

@@ -27,7 +27,7 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
     if not metric:
         return HELD_OUT if held_out else REPORTED
     if metric == HELD_OUT and not held_out:
-        raise BadConfig("The sweep", {"metric": f"{HELD_OUT} needs held-out classes: set split.validation."})
+        raise BadConfig("The sweep", {"metric": f"{HELD_OUT} needs images held out: set split.validation."})
     if reported(metric) and held_out:
         raise BadConfig(
             "The sweep",

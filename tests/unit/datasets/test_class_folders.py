@@ -196,7 +196,7 @@ def test_bad_images_do_not_end_the_run(tmp_path, build, draw):
         (["Train/a/1.png", "Val/b/2.png"], {"Train/a/1.png": "train", "Val/b/2.png": "test"}),
         (
             ["train/a/1.png", "val/a/2.png", "test/a/3.png"],
-            {"train/a/1.png": "train", "val/a/2.png": "", "test/a/3.png": "test"},
+            {"train/a/1.png": "train", "val/a/2.png": "validation", "test/a/3.png": "test"},
         ),
         (["train/a/1.png", "test/a/2.png", "stray.png"], {"train/a/1.png": "train", "test/a/2.png": "test"}),
         (["train/a/1.png", "other/a/2.png"], None),

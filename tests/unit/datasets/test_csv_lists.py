@@ -140,7 +140,7 @@ def test_images_that_are_not_there_are_left_out_with_their_line(listed, build):
 def test_validation_is_the_test_half_only_where_there_is_no_other(listed, build):
     text = "path,label,split\nx/0.png,a,train\nx/1.png,a,val\nx/2.png,b,{}\nx/3.png,b,train\n"
     assert build("csv", file=listed(text.format("val"))).official == ["train", "test", "test", "train"]
-    assert build("csv", file=listed(text.format("query"))).official == ["train", "", "query", "train"]
+    assert build("csv", file=listed(text.format("query"))).official == ["train", "validation", "query", "train"]
 
 
 def test_reading_can_be_given_up(listed, build):

@@ -116,7 +116,32 @@ def test_a_test_half_where_nothing_can_be_found_is_a_problem(in_memory):
 def test_every_word_for_a_half_is_understood():
     assert official_halves(["Train", "TEST", "query", "gallery"]) == ["train", "test", "query", "gallery"]
     assert official_halves(["training", "valid"]) == ["train", "test"]
-    assert official_halves(["training", "validation", "testing"]) == ["train", "", "test"]
+    assert official_halves(["training", "validation", "testing"]) == ["train", "validation", "test"]
+
+
+def test_the_best_epoch_is_chosen_on_the_validation_images_of_the_data_where_they_are_asked_for(in_memory):
+    official = ["train", "train", "validation", "validation", "test", "test", ""]
+    whole = in_memory([0, 1, 0, 0, 1, 1, 0], official=official)
+    found = split("official", whole, validation=True)
+    assert (found.train.tolist(), found.validation.tolist(), found.test.tolist()) == ([0, 1], [2, 3], [4, 5])
+    assert found.note.endswith("the best epoch is chosen on 2 validation images; 1 image is in neither half")
+    unused = split("official", whole)
+    assert unused.validation is None
+    assert (unused.train.tolist(), unused.test.tolist()) == ([0, 1], [4, 5])
+    assert "2 validation images are in neither half: Choose on validation uses them" in unused.note
+
+
+@pytest.mark.parametrize(
+    ("official", "said"),
+    [
+        (["train", "train", "test", "test"], "has no validation images"),
+        (["train", "validation", "test", "test"], "No class has two of the validation images"),
+    ],
+)
+def test_validation_images_that_cannot_choose_an_epoch_are_a_problem(in_memory, official, said):
+    with pytest.raises(Problem, match=said) as raised:
+        split("official", in_memory([0, 1, 0, 0], official=official), validation=True)
+    assert raised.value.field == "split.validation"
 
 
 def test_rows_by_class_are_those_of_a_plain_search():

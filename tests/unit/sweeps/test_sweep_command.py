@@ -63,7 +63,7 @@ def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
         (["-p", "loss.scale=1,2"], "loss.scale: There is no such field."),
         ([], "Name at least one field"),
         (["-p", "training.lr=0.1..0.2"], "A grid needs values"),
-        (["-p", "training.lr=0.1", "--metric", "validation/MAP@R"], "needs held-out classes"),
+        (["-p", "training.lr=0.1", "--metric", "validation/MAP@R"], "needs images held out"),
         (["-p", "training.lr=0.1", "--trials", "3"], "A grid takes every combination"),
     ],
 )

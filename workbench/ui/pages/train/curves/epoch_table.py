@@ -27,7 +27,7 @@ NO_CELL = QModelIndex()
 MEANING = {
     "P@R": "Share of a query's R nearest neighbours that are of its class, which has R other images; mean over queries",
     "MAP@R": "Mean average precision at R: as P@R, with more weight on the first ranks",
-    "validation/MAP@R": "MAP@R of the classes held out of training; it decides which epoch is the best",
+    "validation/MAP@R": "MAP@R of what is held out of training and test; it decides which epoch is the best",
     "NMI": "Normalised mutual information of the classes and as many clusters found by k-means",
     "classifier/top-1": "Share of test images that the trained classifier classifies correctly",
     **{
@@ -59,7 +59,7 @@ class EpochTable(QAbstractTableModel):
         self.endResetModel()
 
     def show(self, evaluations: list[Evaluation]) -> None:
-        """All evaluations, oldest first. The best has the highest MAP@R (of held-out classes, where there are any)."""
+        """All evaluations, oldest first. The best has the highest MAP@R (of what is held out, where there is any)."""
         self.beginResetModel()
         self._rows = evaluations[::-1]
         there = {name for evaluation in evaluations for name in evaluation.metrics}
