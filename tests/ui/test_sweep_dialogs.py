@@ -16,8 +16,10 @@ from workbench.sweeps.space import read
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.report_offer import ReportOffer
+from workbench.ui.style.icons import icon
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import CHECKING, SweepDialog
+from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
 from workbench.workspace import Workspace, sweep_worker, sweeps
 
@@ -288,6 +290,18 @@ def test_the_line_can_be_changed(qtbot, panel):
     assert panel.model.trial.setting == {"training.lr": 0.3}, "the choice went with its row"
 
 
+def picture(shown):
+    return shown.pixmap(16).toImage()
+
+
+def test_a_state_that_is_wider_than_a_longer_one_before_is_shown_whole(qtbot):
+    table = NumberedTable("Sweeps")
+    qtbot.addWidget(table)
+    table.show_rows(("State", "Best"), [(1, ("illicit", "–"))], None)
+    table.show_rows(("State", "Best"), [(1, ("WWWWWW", "–"))], None)
+    assert table.columnWidth(0) >= table.sizeHintForColumn(0)
+
+
 def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, started):
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: started == [1])
@@ -295,11 +309,12 @@ def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, st
     sweep_worker.take_device(session.workspace, 1, "cpu")
     panel.refresh()
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Working")
-    assert panel.pause.text() == "Pause"
+    assert (panel.pause.text(), picture(panel.pause.icon())) == ("Pause", picture(icon("pause")))
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Pausing")
     sweep_worker.leave(session.workspace, 1)
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Paused")
+    assert (panel.pause.text(), picture(panel.pause.icon())) == ("Resume", picture(icon("play")))
 
 
 def test_the_question_whether_to_cancel_goes_with_its_workspace(qtbot, panel, session, tmp_path):

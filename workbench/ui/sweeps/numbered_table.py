@@ -47,16 +47,16 @@ class NumberedTable(QTableWidget):
                 self.selectRow(self._numbers.index(chosen))
 
     def _write(self, row: int, column: int, text: str) -> bool:
-        """Whether the text is longer than the one before."""
+        """Whether another text needs more room than its column has."""
         item = self.item(row, column)
         if item is None:
             item = QTableWidgetItem()
             self.setItem(row, column, item)
-        before = item.text()
-        if before != text:
-            item.setText(text)
-            item.setToolTip(f"<qt>{escape(text, quote=False)}</qt>")
-        return len(text) > len(before)
+        if item.text() == text:
+            return False
+        item.setText(text)
+        item.setToolTip(f"<qt>{escape(text, quote=False)}</qt>")
+        return self.sizeHintForIndex(self.indexFromItem(item)).width() > self.columnWidth(column)
 
     def _fit_columns(self) -> None:
         self.resizeColumnsToContents()

@@ -10,6 +10,7 @@ from workbench.comparing.measures import BEST
 from workbench.jobs.newest import Newest
 from workbench.ui.state.report_offer import offer_report
 from workbench.ui.state.session import Session
+from workbench.ui.style.icons import icon
 from workbench.ui.style.words import PAUSE, RESUME
 from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel_model import HEAD, Change, Look, SweepsModel, look
@@ -144,7 +145,9 @@ class SweepsPanel(QDialog):
     def _offer(self) -> None:
         """Enable the commands that apply now."""
         model = self.model
-        self.pause.setText(PAUSE if model.working else RESUME)
+        if self.pause.text() != (wanted := PAUSE if model.working else RESUME):
+            self.pause.setText(wanted)
+            self.pause.setIcon(icon("pause" if model.working else "play"))
         self.pause.setEnabled(model.unfinished)
         self.cancel.setEnabled(model.unfinished)
         self.retry.setEnabled(model.has_failed_runs)
