@@ -7,7 +7,7 @@ from workbench.places.following import Looked
 from workbench.problem import Problem
 from workbench.ui.state import place_follower
 from workbench.ui.state.place_follower import IN_VIEW, LONGEST, PlaceFollower
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, placements
 
 
 class AnsweredAtOnce:
@@ -98,6 +98,7 @@ def test_a_place_whose_record_is_gone_keeps_no_workspace_open(qtbot, tmp_path, m
 
     monkeypatch.setattr(place_follower, "Workspace", Counted)
     monkeypatch.setattr(records, "named", gone)
+    monkeypatch.setattr(placements, "at_work", lambda db, name: ["a run"])
     with Workspace(tmp_path / "space", create=True) as workspace:
         follower = PlaceFollower(work, workspace, "box", parent)
         for _ in range(3):

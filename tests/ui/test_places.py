@@ -68,6 +68,63 @@ def test_a_new_place_is_described_checked_and_stored(qtbot, session, played):
     qtbot.waitUntil(lambda: [place.name for place in session.places] == ["Lab 2", "box"])
 
 
+def fill(card, **texts):
+    for name, text in texts.items():
+        card.form.row(name).widget.setText(text)
+        card.form.row(name).widget.textEdited.emit(text)
+
+
+def test_a_field_that_is_mended_is_no_longer_marked_and_the_buttons_have_the_new_name(qtbot, session, played):
+    dialog = PlacesDialog(session)
+    card = dialog.add_place("ssh")
+    dialog.store()
+    assert "letters, digits, spaces" in card.form.row("name").error.text()
+    fill(card, host="me@lab2")
+    assert card.form.row("host").error.text() == ""
+    assert card.form.row("name").error.text() != "", "it is still wrong"
+    fill(card, name="Lab 2")
+    assert card.form.row("name").error.text() == ""
+    assert [button.accessibleName() for button in (card.check, card.install, card.remove)] == [
+        "Check Lab 2", "Install Workbench at Lab 2", "Remove Lab 2",
+    ]  # fmt: skip
+    dialog.reject()
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints")
+def test_a_check_keeps_the_focus_and_says_nothing_of_what_was_edited_meanwhile(qtbot, session, played):
+    session.read_places()
+    qtbot.waitUntil(lambda: bool(session.places))
+    dialog = PlacesDialog(session)
+    dialog.show()
+    (card,) = dialog.cards
+    qtbot.waitUntil(lambda: card.state.text() == "1 check failed")
+    card.check.setFocus()
+    card.check.click()
+    assert card.state.text() == "Checking…"
+    assert dialog.focusWidget() is card.check
+    fill(card, host="other")
+    qtbot.waitUntil(lambda: not card.checking)
+    assert card.state.text() == "Not checked yet."
+    card.check.click()
+    qtbot.waitUntil(lambda: card.state.text() == "1 check failed")
+    dialog.reject()
+
+
+def test_runs_go_with_a_place_that_gets_another_name(qtbot, at_box, played):
+    run_id, said = at_box.run_id, []
+    at_box.said.connect(lambda what, concern: said.append(str(what)))
+    qtbot.waitUntil(lambda: at_box.run().placement.reached is not None)
+    dialog = PlacesDialog(at_box)
+    fill(dialog.cards[0], name="tower")
+    dialog.store()
+    qtbot.waitUntil(lambda: at_box.run().placement.place == "tower")
+    played.standing = Standing(JobState.FAILED, "exit status 1")
+    qtbot.waitUntil(lambda: at_box.run(run_id).status == "failed")
+    at_box.placed.follow()
+    assert [place.name for place in records.known()] == ["tower"]
+    assert said == []
+
+
 def test_a_place_of_the_command_line_is_there_when_the_window_is_active_again(qtbot, session, played):
     window = MainWindow(session)
     qtbot.addWidget(window)

@@ -74,7 +74,7 @@ class Place(BaseModel):
     kind: ClassVar[str] = ""
     job: ClassVar[re.Pattern[str]] = re.compile(RUN)
 
-    name: Annotated[str, Field(pattern=NAME, description="What you call it.")]
+    name: Annotated[str, Field(pattern=NAME, description="What you call it: letters, digits, spaces, - and _.")]
     folder: str = Field(
         FOLDER,
         title="Folder there",

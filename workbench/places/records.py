@@ -98,7 +98,7 @@ def checked(values: dict[str, Any]) -> tuple[Place | None, dict[str, str]]:
     try:
         return kind.model_validate({field: value for field, value in values.items() if field != "kind"}), {}
     except ValidationError as error:
-        return None, sentences(error)
+        return None, _said(kind, error)
 
 
 def store(place: Place) -> None:
@@ -119,6 +119,13 @@ def remove(name: str) -> None:
         raise Problem(f"The place {name} cannot be removed ({error.strerror}).", kept="It was not changed.") from None
 
 
+def _said(kind: type[Place], invalid: ValidationError) -> dict[str, str]:
+    """A sentence per wrong field; where the form of a text is wrong, with what the field asks for."""
+    unfit = [str(error["loc"][0]) for error in invalid.errors() if error["type"] == "string_pattern_mismatch"]
+    said = sentences(invalid)
+    return said | {field: f"{said[field]} {kind.model_fields[field].description}" for field in unfit}
+
+
 def _made(values: dict[str, Any], what: str, todo: str) -> Place:
     place, errors = checked(values)
     if place is None:
@@ -128,7 +135,7 @@ def _made(values: dict[str, Any], what: str, todo: str) -> Place:
 
 
 def _none(name: str) -> Problem:
-    return Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")
+    return Problem(f"There is no place {name}.", todo="File > Places… and `workbench place list` show them.")
 
 
 def _path(name: str) -> Path:

@@ -1,5 +1,6 @@
 """Runs at places: what was asked of the place, and what it reported since."""
 
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
 
 from workbench.events import LIVE
@@ -61,6 +62,13 @@ def renew(db: Connection, known: Placement, placement: Placement) -> bool:
         return False
     store(db, placement)
     return True
+
+
+def rename(db: Connection, names: Mapping[str, str]) -> None:
+    """Give the runs of places their places' new names: `names` holds them by the old ones."""
+    for placement in every(db):
+        if placement.place in names:
+            store(db, replace(placement, place=names[placement.place]))
 
 
 def of_run(db: Connection, run_id: int) -> Placement | None:

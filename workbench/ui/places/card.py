@@ -43,6 +43,7 @@ class PlaceCard(QFrame):
         self.remove = icon_button("trash", "Remove this place")
         self.form = ParamsForm(draft.fields())
         self.form.set_values(draft.values)
+        self._errors: dict[str, str] = {}  # as they are shown
         self.findings = QWidget()
         self.findings.setFixedWidth(width)
         in_column(label(NOT_CHECKED, "muted"), 1, on=self.findings, spacing=6)
@@ -57,21 +58,29 @@ class PlaceCard(QFrame):
         self.check.clicked.connect(self.check_asked)
         self.install.clicked.connect(self.install_asked)
         self.remove.clicked.connect(self.removed)
+        self.checking = False  # the button stays enabled: else Qt would give its focus to Install…
+        self._name_buttons()
+
+    def _name_buttons(self) -> None:
         for widget, words in ((self.check, "Check"), (self.install, "Install Workbench at"), (self.remove, "Remove")):
-            widget.setAccessibleName(f"{words} {draft.title}")
+            widget.setAccessibleName(f"{words} {self.draft.title}")
 
     def show_errors(self, errors: dict[str, str]) -> None:
-        """A sentence under each wrong field."""
+        """A sentence under each wrong field, until it is edited."""
+        self._errors = dict(errors)
         self.form.show_errors(errors)
 
     def show_checking(self) -> None:
         """A check is under way."""
+        self.checking = True
         self._show_state("hourglass", "muted", CHECKING)
-        self.check.setEnabled(False)
 
-    def show_findings(self, findings: Sequence[Finding]) -> None:
-        """What a check found, a sentence each."""
-        self.check.setEnabled(True)
+    def show_findings(self, findings: Sequence[Finding], *, current: bool = True) -> None:
+        """What a check found, a sentence each; nothing where the fields are not `current` any more."""
+        self.checking = False
+        if not current:
+            self._show_state("", "muted", NOT_CHECKED)
+            return
         lines = []
         for finding in findings:
             icon_name, role = _look_of(finding)
@@ -91,6 +100,9 @@ class PlaceCard(QFrame):
     def _edit(self, name: str, value: object) -> None:
         self.draft.values[name] = value
         self.name.setText(self.draft.title)
+        self._name_buttons()
+        if self._errors.pop(name, ""):
+            self.form.show_errors(self._errors)
         self._show_state("", "muted", NOT_CHECKED)
         self.edited.emit()
 

@@ -19,6 +19,7 @@ from workbench.ui.state.tasks import Task, heard_by
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.workspace import placements
 
 WIDTH, HEIGHT = 900, 620  # px at 100% text
 ABOUT = "Machines where runs can train. Choose one under “Where to run” on the Set up page."
@@ -107,12 +108,21 @@ class PlacesDialog(QDialog):
         if len(places) < len(drafts):
             return
         gone = {*self._removed, *(draft.stored for draft in drafts if draft.stored)} - {place.name for place in places}
+        renamed = {
+            draft.stored: place.name
+            for draft, place in zip(drafts, places, strict=True)
+            if draft.stored not in ("", place.name)
+        }
+        workspace = self._session.workspace
 
         def work(progress: Progress) -> None:
             for name in gone:
                 records.remove(name)
             for place in places:
                 records.store(place)
+            if renamed:
+                with workspace.writing() as db:
+                    placements.rename(db, renamed)
 
         self._session.run_in_thread("Saving the places", work, self._stored, self._not_stored, quiet=True)
 
@@ -124,6 +134,7 @@ class PlacesDialog(QDialog):
 
     def _stored(self, _: None) -> None:
         self._session.read_places()
+        self._session.placed.follow()
         self.accept()
 
     def _not_stored(self, problem: Problem) -> None:
@@ -151,7 +162,9 @@ class PlacesDialog(QDialog):
         self.none.setVisible(not self.cards)
 
     def _check(self, card: PlaceCard) -> None:
-        """Ask the place what it has, as it is described now, on a thread."""
+        """Ask the place what it has, as it is described now, on a thread, unless it is being asked."""
+        if card.checking:
+            return
         place, errors = card.draft.made()
         card.show_errors(errors)
         if place is None:
@@ -164,7 +177,7 @@ class PlacesDialog(QDialog):
 
         def found(findings: list[Finding]) -> None:
             if card in self.cards:
-                card.show_findings(findings)
+                card.show_findings(findings, current=card.draft.made()[0] == chosen)
 
         def failed(problem: Problem) -> None:
             found([Finding("Check", str(problem), good=False)])

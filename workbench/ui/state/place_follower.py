@@ -14,7 +14,7 @@ from workbench.problem import Problem
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.tasks import Task
 from workbench.ui.state.work import Work
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, placements
 
 if TYPE_CHECKING:
     from workbench.ui.state.placed_runs import PlacedRuns
@@ -99,12 +99,21 @@ class PlaceFollower(QObject):
             self._own = None
 
     def _look(self) -> Looked:
-        place = records.named(self.name)  # each time: its host or folder may be another one now
+        try:
+            place = records.named(self.name)  # each time: its host or folder may be another one now
+        except Problem:
+            if self._has_runs():
+                raise
+            return Looked()  # the place has another name now, and its runs have, too
         if self._following is None or place != self._place:
             launcher = launcher_of(place, lambda: self._closed)
             self._own = self._own or Workspace(self._path)  # last: the others raise a Problem where the place is gone
             self._place, self._following = place, Following(self._own, place, launcher)
         return self._following.look(self.shown)
+
+    def _has_runs(self) -> bool:
+        with Workspace(self._path) as own, own.reading() as db:
+            return bool(placements.at_work(db, self.name))
 
     def _looked(self, looked: Looked) -> None:
         self._task = None
