@@ -55,6 +55,25 @@ def test_the_sentences_are_those_of_the_curves(page, qtbot):
     assert not page.findings.isVisible()
 
 
+def test_more_epochs_are_proposed_only_when_the_run_has_ended(page, qtbot, session, workspace):
+    run_id = session.run_id
+
+    def set_status(status):
+        with workspace.writing() as db:
+            db.execute("update runs set status = ?", (status,))
+        session.follower.look()
+
+    with workspace.writing() as db:
+        db.execute("delete from evaluations where epoch > 1")
+    set_status("running")
+    session.show_run(None)
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: "% at epoch 1)." in page.findings.text())
+    assert "may help" not in page.findings.text()
+    set_status("done")
+    qtbot.waitUntil(lambda: "more epochs may help" in page.findings.text())
+
+
 def test_one_crosshair_for_all_plots_of_steps(page):
     probe, _, batch, _ = page.curves.plots
     probe.canvas.pointed.emit(10.0)

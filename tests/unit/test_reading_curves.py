@@ -94,6 +94,11 @@ def test_where_the_best_epoch_lies(scores, kind, text):
     assert texts({}, scores) == [(kind, text)]
 
 
+def test_a_run_that_goes_on_is_not_told_to_take_more_epochs():
+    ((kind, text),) = [(said.kind, said.text) for said in read_curves({}, [(0, 0.2), (1, 0.5)], ended=False)]
+    assert (kind, text) == ("note", "MAP@R still rises (50.0% at epoch 1).")
+
+
 @pytest.mark.parametrize("last", [0.18, 0.2249, 0.225])
 def test_a_run_that_never_rises_above_the_untrained_network_says_so(last):
     ((kind, text),) = texts({}, [(0, 0.225), (1, 0.2), (2, last)])

@@ -144,6 +144,7 @@ class TrainPage(QStackedWidget):
         self.session.charts_changed.connect(self._show_charts)
         self.method.step_chosen.connect(self._show_charts_of)
         self.session.runs_changed.connect(self._refresh_seen)
+        self.session.runs_changed.connect(self._read_soon)  # a run that has ended is read otherwise
         self.session.evaluations_changed.connect(self._show_evaluations_seen)
 
     def _fit_text(self) -> None:
@@ -194,7 +195,8 @@ class TrainPage(QStackedWidget):
         ]
         run = self.session.run()
         sure = sure_recalls(run) if run is not None and scores else []
-        self.findings.show_sentences([*read_curves(known, scores), *sure])
+        ended = run is None or not run.live
+        self.findings.show_sentences([*read_curves(known, scores, ended=ended), *sure])
         self.tiles.show_loss(self.curves.batch.curves["batch/loss"].values)
         self.system.refresh()
         self.options.show_axis()

@@ -31,14 +31,15 @@ class Sentence:
     text: str
 
 
-def read_curves(curves: Mapping[str, Curve], scores: list[tuple[int, float]]) -> list[Sentence]:
+def read_curves(curves: Mapping[str, Curve], scores: list[tuple[int, float]], *, ended: bool = True) -> list[Sentence]:
     """All sentences that the numbers support.
 
     Args:
         curves: by the names of NEEDED; missing ones are passed over.
         scores: (epoch, MAP@R as a fraction) of every evaluation, in order.
+        ended: whether no more epochs come by themselves.
     """
-    said = [_ce_and_spce(curves), _bound(curves), _parts(curves), _information(curves), _best_epoch(scores)]
+    said = [_ce_and_spce(curves), _bound(curves), _parts(curves), _information(curves), _best_epoch(scores, ended)]
     return [sentence for sentence in said if sentence is not None]
 
 
@@ -115,7 +116,7 @@ def _information(curves: Mapping[str, Curve]) -> Sentence | None:
     )
 
 
-def _best_epoch(scores: list[tuple[int, float]]) -> Sentence | None:
+def _best_epoch(scores: list[tuple[int, float]], ended: bool) -> Sentence | None:
     known = [(epoch, score) for epoch, score in scores if np.isfinite(score)]
     if len(known) < 2:
         return None
@@ -124,6 +125,8 @@ def _best_epoch(scores: list[tuple[int, float]]) -> Sentence | None:
     before = known[0][1] if known[0][0] == 0 else None  # of the network as it was before training
     if before is not None and best_epoch == 0:
         return _never_above_untrained(before, last_epoch, last)
+    if best_epoch == last_epoch and not ended:
+        return Sentence("note", f"MAP@R still rises ({percentage(best)} at epoch {last_epoch}).")
     if best_epoch == last_epoch:
         return Sentence("note", f"MAP@R still rises at the last epoch ({percentage(best)}): more epochs may help.")
     if best - last <= FLAT:
