@@ -766,6 +766,19 @@ def test_the_contents_count_what_is_changed_and_wrong_and_lead_there(page):
     assert page.groups.row("evaluation.probe_size").isVisibleTo(page)
 
 
+def heading_top(page, heading):
+    form = page.groups.forms[heading]
+    return form.mapTo(page.groups.viewport(), form.rect().topLeft()).y()
+
+
+def test_a_heading_of_folded_fields_is_at_the_top_after_one_click(page, qtbot):
+    page.resize(1200, 420)
+    qtbot.waitUntil(page.contents.isVisible)
+    page.contents.lines["Training"].click()
+    qtbot.waitUntil(lambda: 0 <= heading_top(page, "Training") < page.groups.viewport().height() / 2)
+    assert marked(page) == ["Training"]
+
+
 def test_the_contents_are_one_stop_from_which_arrows_and_space_lead_to_a_heading(page, qtbot):
     page.resize(1200, 700)
     qtbot.waitUntil(page.contents.isVisible)

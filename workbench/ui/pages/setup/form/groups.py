@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
@@ -229,11 +229,13 @@ class FormGroups(QScrollArea):
         """Scroll to a field and put the cursor there."""
         row = self.row(path)
         self.ensureWidgetVisible(row)
+        QTimer.singleShot(0, row, partial(self.ensureWidgetVisible, row))  # new rows have their places a turn later
         row.widget.setFocus()
 
     def show_heading(self, heading: str) -> None:
         """Scroll to a heading of the contents, and put the cursor into its first field: Tab goes on from there."""
         self._scroll_to(heading)
+        QTimer.singleShot(0, self, partial(self._scroll_to, heading))  # new rows have their places a turn later
         form = self.forms[heading]
         if names := form.names():
             form.row(names[0]).widget.setFocus()
