@@ -1,12 +1,11 @@
 """BN-Inception, GoogLeNet's second version: the backbone of ICE's and CCP's tables, built from its paper's table."""
 
 from collections import OrderedDict
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from workbench.backbones.pretrained import PretrainedParams, freeze_batch_norm, load_into, read_state
+from workbench.backbones.pretrained import PretrainedParams, chosen_file, freeze_batch_norm, load_into, read_state
 from workbench.backbones.torchvision_models import Backbone
 from workbench.problem import Problem
 from workbench.registry import register
@@ -43,14 +42,8 @@ def bn_inception(params: PretrainedParams, channels: int) -> Backbone:
             kept="Nothing was started.",
             todo="Set the weights to file, and choose it.",
         )
-    path = Path(params.weights_file) if params.weights == "file" else None
+    path = chosen_file(params.weights_file) if params.weights == "file" else None
     if path is not None:
-        if not params.weights_file:
-            raise Problem(
-                "No weights file is chosen.",
-                kept="Nothing was started.",
-                todo="Choose a file, or set the weights to none.",
-            )
         state = {_own_name(key): value for key, value in read_state(path).items()}
         load_into(model, state, params.weights_file)
     if params.frozen_batch_norm:

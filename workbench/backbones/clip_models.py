@@ -9,7 +9,14 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from workbench.backbones.pretrained import GreyToColour, hub_file, load_into, other_architecture, read_state
+from workbench.backbones.pretrained import (
+    GreyToColour,
+    chosen_file,
+    hub_file,
+    load_into,
+    other_architecture,
+    read_state,
+)
 from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -150,13 +157,7 @@ def _weights(params: ClipParams, model: Any) -> Path | None:
             f"Take {params.model.removesuffix('-quickgelu') + ('' if quick else '-quickgelu')}.",
         )  # fmt: skip
     if params.weights == "file":
-        if not params.weights_file:
-            raise Problem(
-                "No weights file is chosen.",
-                kept="Nothing was started.",
-                todo="Choose a file, or set the weights to none.",
-            )
-        return Path(params.weights_file)
+        return chosen_file(params.weights_file)
     repository = str(settings.get("hf_hub", "")).rstrip("/")
     if not repository:
         tags = ", ".join(open_clip.list_pretrained_tags_by_model(params.model))

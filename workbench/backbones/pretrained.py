@@ -106,6 +106,16 @@ def other_architecture(path: Path, why: str) -> Problem:
     )  # fmt: skip
 
 
+def chosen_file(weights_file: str) -> Path:
+    """The weights file of that field. Raises Problem, at the field, where none is chosen."""
+    if not weights_file:
+        raise Problem(
+            "No weights file is chosen.", kept="Nothing was started.",
+            todo="Choose a file, or set the weights to none.", field="backbone.weights_file",
+        )  # fmt: skip
+    return Path(weights_file)
+
+
 def read_state(path: Path) -> dict[str, Tensor]:
     """A state dict from a file. Raises Problem: missing, not a weights file, damaged, or holding more than tensors."""
     if not os.path.isfile(path):

@@ -13,6 +13,7 @@ from workbench.backbones.lora import add_lora
 from workbench.backbones.pooling import GeM, Max, Mean
 from workbench.backbones.pretrained import (
     GreyToColour,
+    chosen_file,
     freeze_batch_norm,
     hub_file,
     load_into,
@@ -241,13 +242,7 @@ def _weights(params: TimmParams, model: Any) -> Path | None:
     if params.weights == "none":
         return None
     if params.weights == "file":
-        if not params.weights_file:
-            raise Problem(
-                "No weights file is chosen.",
-                kept="Nothing was started.",
-                todo="Choose a file, or set the weights to none.",
-            )
-        return Path(params.weights_file)
+        return chosen_file(params.weights_file)
     repository = model.pretrained_cfg.get("hf_hub_id")
     if not repository:
         raise _refused(params.model, "names no weights on the hub", "Choose a file, or set the weights to none.")

@@ -14,6 +14,7 @@ from workbench.backbones.pretrained import (
     STD,
     GreyToColour,
     PretrainedParams,
+    chosen_file,
     freeze_batch_norm,
     from_cache,
     load_into,
@@ -108,13 +109,7 @@ def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnu
     """Load the weights that are asked for; the file that they came from."""
     path = None
     if params.weights == "file":
-        if not params.weights_file:
-            raise Problem(
-                "No weights file is chosen.",
-                kept="Nothing was started.",
-                todo="Choose a file, or set the weights to none.",
-            )
-        path = Path(params.weights_file)
+        path = chosen_file(params.weights_file)
         load_into(model, read_state(path), params.weights_file)
     elif params.weights == "cache":
         path = place_in_cache(weights.url)

@@ -164,6 +164,13 @@ def test_no_file_named_and_nothing_in_the_cache(monkeypatch, tmp_path):
         build_model("resnet18", {"weights": "cache"}, EmbeddingParams(), 3)
 
 
+@pytest.mark.parametrize("name", ["resnet18", "bn_inception", "timm"])
+def test_a_weights_file_that_is_not_chosen_is_asked_for_at_its_field(name):
+    with pytest.raises(Problem, match="No weights file is chosen") as problem:
+        build_model(name, {"weights": "file"}, EmbeddingParams(), 3)
+    assert problem.value.field == "backbone.weights_file"
+
+
 def test_an_unknown_backbone_is_named():
     with pytest.raises(Problem, match="no backbone named 'vit'"):
         build_model("vit", {}, EmbeddingParams(), 3)
