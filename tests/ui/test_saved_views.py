@@ -1,6 +1,8 @@
 """Views of the Retrieval page with a name: stored, listed again, renamed, deleted."""
 
 import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from tests.ui.browsed import at_rest, listed, open_trained
 from workbench.problem import Problem
@@ -64,6 +66,17 @@ def test_a_view_lists_the_same_queries_again(page, session, qtbot):
     qtbot.waitUntil(lambda: names(saved) == ["Near"])
     saved.delete()
     qtbot.waitUntil(lambda: names(saved) == [])
+
+
+def test_the_line_for_a_name_takes_no_more_than_is_stored(page, qtbot):
+    def type_name():
+        dialog = page.saved.findChild(QInputDialog)
+        qtbot.keyClicks(dialog.findChild(QLineEdit), "x" * 85)
+        dialog.accept()
+
+    QTimer.singleShot(0, page, type_name)
+    next(action for action in page.saved.menu().actions() if "Save" in action.text()).trigger()
+    qtbot.waitUntil(lambda: names(page.saved) == ["x" * 80])
 
 
 def test_what_an_evaluation_does_not_have_is_said_and_left_out(page, session, qtbot):

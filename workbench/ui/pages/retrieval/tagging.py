@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QInputDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from workbench.numerals import percentage
 from workbench.progress import Progress
@@ -12,6 +12,7 @@ from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.state.session import Session
+from workbench.ui.widgets.short_text import ask_short_text
 from workbench.workspace.choices.sample_tags import LONGEST
 
 USUAL = "label wrong"
@@ -62,8 +63,8 @@ class Tagging(QObject):
         self.menu.addAction("Other tag…").triggered.connect(self._ask)
 
     def _ask(self) -> None:
-        tag, agreed = QInputDialog.getText(self._result, "Tag the query", f"Tag, at most {LONGEST} characters")
-        if agreed:
+        tag = ask_short_text(self._result, "Tag the query", f"Tag, at most {LONGEST} characters", LONGEST)
+        if tag is not None:
             self.put(tag, True)
 
     def _say(self, evaluation_id: int, tag: str, scores: LeftOut) -> None:

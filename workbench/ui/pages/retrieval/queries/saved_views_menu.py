@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtWidgets import QInputDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from workbench.progress import Progress
 from workbench.ui.pages.retrieval.queries.view_fields import Listed
@@ -12,7 +12,10 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.question import Question
+from workbench.ui.widgets.short_text import ask_short_text
 from workbench.workspace.choices.saved_views import LONGEST, SavedView, all_views, put
+
+NAME_WORDS = f"Name, at most {LONGEST} characters"
 
 
 class SavedViewsMenu(QToolButton):
@@ -112,13 +115,13 @@ class SavedViewsMenu(QToolButton):
         self._fill()
 
     def _ask_save(self) -> None:
-        name, agreed = QInputDialog.getText(self, "Save this view", f"Name, at most {LONGEST} characters")
-        if agreed:
+        name = ask_short_text(self, "Save this view", NAME_WORDS, LONGEST)
+        if name is not None:
             self.save_as(name)
 
     def _ask_rename(self) -> None:
-        name, agreed = QInputDialog.getText(self, "Rename the view", "Name", text=self.chosen)
-        if agreed:
+        name = ask_short_text(self, "Rename the view", NAME_WORDS, LONGEST, self.chosen)
+        if name is not None:
             self.rename(name)
 
     def _ask_delete(self) -> None:
