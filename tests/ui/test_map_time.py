@@ -324,9 +324,9 @@ def test_the_kept_share_is_a_colouring_and_stands_on_the_card(qtbot, page):
     page.canvas.hovered.emit(None, None)
 
 
-def test_a_map_that_was_not_measured_says_so(qtbot, session, analysis, run):
+def test_a_map_of_a_method_that_is_not_measured_says_which_are(qtbot, session, analysis, run):
     page = open_page(qtbot, session, run)
-    assert grouped(page.model.map, "kept").names[-1] == "Not measured on this map"
+    assert grouped(page.model.map, "kept").names[-1] == "Measured on UMAP and t-SNE maps only"
     assert not page.doubts.isVisible()
 
 

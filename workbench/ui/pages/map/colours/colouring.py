@@ -34,6 +34,7 @@ STEPS = 64  # of a continuous scale
 VIRIDIS = ("#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725")
 ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # the part of the scale that stands out from the background
 LONELY, UNKNOWN = "No other image of its class", "Not measured on this map"
+OF_OTHERS = "Measured on UMAP and t-SNE maps only"  # of its neighbours that a map keeps
 
 
 def grouped(
@@ -83,7 +84,7 @@ def _by_ap(data: MapData, tokens: theme.Tokens) -> Groups:
 
 def _by_kept(data: MapData, tokens: theme.Tokens) -> Groups:
     kept = np.full(len(data.ids), np.nan) if data.kept is None else data.kept
-    return _by_share(kept, "{} to {}% kept", UNKNOWN)
+    return _by_share(kept, "{} to {}% kept", OF_OTHERS if data.made is None else UNKNOWN)
 
 
 def _by_share(share: np.ndarray, name: str, without: str) -> Groups:
