@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QUndoStack
+from PySide6.QtWidgets import QWidget
 from small_run import blobs, store_run
 
 from tests.ui.seen import drawn
 from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page, places_of
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.point_colours import value_words
+from workbench.ui.pages.map.drawing.level_note import LevelNote
 from workbench.ui.pages.map.map_files import FINE, GAP
+from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import UndoCommands
 from workbench.workspace.choices.sample_tags import tag_sample
@@ -161,6 +164,22 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
     qtbot.mouseClick(back, LEFT)
     qtbot.waitUntil(lambda: "60 of 60" in page.caption.text())
     assert not page.breadcrumb.isVisible()
+
+
+def test_the_count_of_points_and_the_breadcrumb_do_not_cover_each_other_on_a_narrow_map(qtbot, page):
+    assert page.canvas.note.kept_clear is page.breadcrumb
+    narrow = QWidget()
+    qtbot.addWidget(narrow)
+    narrow.resize(300, 200)
+    note, crumb = LevelNote(narrow, lambda rect: 0), Breadcrumb(narrow)
+    note.kept_clear = crumb
+    narrow.show()
+    crumb.show_path(["All", "120 selected", "35 selected"])
+    note.say("35 of 899 points in view")
+    assert not note.geometry().intersects(crumb.geometry())
+    crumb.show_path(["All"])
+    note.place()
+    assert note.y() == crumb.y(), "the upper right corner"
 
 
 def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbot, page, session):

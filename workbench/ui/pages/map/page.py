@@ -109,6 +109,7 @@ class MapPage(QStackedWidget):
         self.problem.hide()
         self.strip = ProgressStrip(self.canvas)
         self.breadcrumb = Breadcrumb(self.canvas)
+        self.canvas.note.kept_clear = self.breadcrumb
         self.hover_card = HoverCard(loader, self.canvas, self.colours)
         self.second = SecondMap(self.session, self.colours)
         yield
@@ -259,6 +260,7 @@ class MapPage(QStackedWidget):
 
     def _make(self) -> None:
         self.breadcrumb.show_path(self.model.path)
+        self.canvas.note.place()
         self.settings.show_method(self.model.method)
         if self.model.evaluation is not None:
             self.maker.make(self.model.evaluation, self.model.request)

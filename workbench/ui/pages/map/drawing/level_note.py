@@ -20,6 +20,7 @@ class LevelNote(QFrame):
     def __init__(self, parent: QWidget, hidden: Callable[[QRect], int]) -> None:
         super().__init__(parent)
         self._hidden = hidden
+        self.kept_clear: QWidget | None = None  # another widget on the map, which the note covers in no corner
         self.setProperty("card", "raised")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.words = label("", "caption")
@@ -37,14 +38,18 @@ class LevelNote(QFrame):
             self.place()
 
     def place(self) -> None:
-        """Move to the corner with the fewest points; the fourth corner is the breadcrumb's. Upper right wins ties."""
+        """Move to the corner with the fewest points; the fourth corner is the breadcrumb's. Upper right wins ties.
+
+        On a narrow map the breadcrumb reaches into the upper right corner, too.
+        """
         parent = self.parentWidget()
         assert parent is not None
         right, low = parent.width() - self.width() - GAP, parent.height() - self.height() - GAP
         corners = (
             QRect(left, top, self.width(), self.height()) for left, top in ((right, GAP), (right, low), (GAP, low))
         )
-        self.setGeometry(min(corners, key=self._hidden))
+        taken = QRect() if self.kept_clear is None or self.kept_clear.isHidden() else self.kept_clear.geometry()
+        self.setGeometry(min((corner for corner in corners if not corner.intersects(taken)), key=self._hidden))
 
 
 def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool, away: int = 0) -> str:
