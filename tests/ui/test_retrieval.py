@@ -566,6 +566,20 @@ def test_a_file_that_is_no_image_is_told_and_the_query_stays(qtbot, page, sessio
     assert not embedder
 
 
+def test_what_an_image_could_not_do_is_answered_by_the_search_with_another(qtbot, page, session, embedder, tmp_path):
+    told, settled = [], []
+    session.said.connect(lambda what, concern: told.append(concern))
+    session.settled.connect(settled.append)
+    (tmp_path / "broken.png").write_bytes(b"no image at all")
+    page.own_images.search(from_file(tmp_path / "broken.png"))
+    qtbot.waitUntil(lambda: bool(told))
+    assert told[0] not in settled
+    Image.new("RGB", (4, 4)).save(tmp_path / "mine.png")
+    page.own_images.search(from_file(tmp_path / "mine.png"))
+    qtbot.waitUntil(page.result.own.isVisible)
+    assert told[0] in settled
+
+
 def test_an_empty_clipboard_is_told(page, session):
     told = []
     session.noticed.connect(told.append)

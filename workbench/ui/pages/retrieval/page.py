@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication,
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
+from workbench.running.image_search import Answer
 from workbench.running.text_search import TextAnswer
 from workbench.ui.pages.retrieval.classes.class_bars import ClassBars
 from workbench.ui.pages.retrieval.classes.class_place import ClassPlace
@@ -74,7 +75,7 @@ class RetrievalPage(QStackedWidget):
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
         self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
         self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
-        own = OwnSearch(self.session, self.browsing.show_answer)
+        own = OwnSearch(self.session, self._show_own)
         self.own = button("Search with an image", "image")
         self.own.setToolTip("An image of your own: open a file, paste one, or drop it on this page")
         self.own_images = OwnImageMenu(own.search, own.search_again, self.session.notify, self.own)
@@ -255,6 +256,10 @@ class RetrievalPage(QStackedWidget):
             self.result.other.show_query(word, result.elsewhere, result.near_elsewhere, self.browsing.neighbours)
 
     # What the user does
+
+    def _show_own(self, answer: Answer) -> None:
+        self.session.settled.emit(self.session.here())  # what another image could not do
+        self.browsing.show_answer(answer)
 
     def _next(self) -> None:
         self.browsing.step(1)
