@@ -15,6 +15,7 @@ SYMBOLS = ("o", "s", "t", "d", "star", "x")  # of pyqtgraph
 TURN = lcm(len(STYLES), len(SYMBOLS))  # after this many groups, pairs of line style and symbol repeat
 LONGEST, HEAD = 30, 10  # characters of a title in a legend, and how many of them stand before the ellipsis
 SWATCH = (18, 10)  # px
+STROKE = 2  # px: of a wider stroke only one dash would have room
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def swatch(style: GroupStyle) -> QIcon:
         pixmap = QPixmap(*SWATCH)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
-        painter.setPen(QPen(QColor(colour), 3, style.pen))
+        painter.setPen(QPen(QColor(colour), STROKE, style.pen))
         painter.drawLine(0, SWATCH[1] // 2, SWATCH[0], SWATCH[1] // 2)
         painter.end()
         QPixmapCache.insert(key, pixmap)
