@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from tests.ui.test_form import Example
 from workbench import registry
@@ -115,6 +115,14 @@ def test_a_need_that_is_not_met_is_marked_beside_the_loss(page, qtbot):
 
 
 # Families
+
+
+def test_one_loss_of_a_family_is_one_loss(qtbot):
+    families = Families()
+    qtbot.addWidget(families)
+    families.show_families(["Information", "Ranking", "Ranking"], "Ranking")
+    names = [button.accessibleName() for button in families.findChildren(QPushButton)]
+    assert names == ["Information, 1 loss", "Ranking, 2 losses"]
 
 
 def test_every_loss_is_counted_in_its_family_and_that_of_the_chosen_one_is_checked(page, catalog):

@@ -7,6 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QPushButton, QWidget
 
 from workbench.ui.pages.setup.model.needs import Need
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.flow import FlowLayout
@@ -47,7 +48,7 @@ class Families(QWidget):
             choice = self._buttons[family] = button(f"{family} {losses}", kind="segment")
             choice.setCheckable(True)
             choice.setProperty("value", family)
-            choice.setAccessibleName(f"{family}, {losses} losses")
+            choice.setAccessibleName(f"{family}, {counted(losses, 'loss', 'losses')}")
             self._group.addButton(choice)
             self._flow.addWidget(choice)
         self._stop.show(list(self._buttons.values()))
