@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.ui.pages.compare.group_styles import STYLES, SWATCH, GroupStyle, swatch
+from workbench.ui.pages.compare.style.group_styles import STYLES, SWATCH, GroupStyle, swatch
 
 
 @pytest.mark.parametrize("pen", STYLES, ids=lambda pen: pen.name)
