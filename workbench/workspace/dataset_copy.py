@@ -113,6 +113,13 @@ def _has(db: Connection, dataset_id: int, facts: DatasetCopy) -> bool:
     return [number for (number,) in stored] == [sample[0] for sample in facts.samples]
 
 
+def same_as_stored(db: Connection, dataset_id: int, facts: DatasetCopy) -> bool:
+    """Whether a copy is one of that data set of the workspace: by its fingerprint and its samples."""
+    row = db.execute("select fingerprint from datasets where id = ?", (dataset_id,)).fetchone()
+    names = (facts.fingerprint, f"{facts.fingerprint}-{dataset_id}")  # the latter once another took its fingerprint
+    return row is not None and row[0] in names and _has(db, dataset_id, facts)
+
+
 def copy_of(image_set: "ImageSet", pixels: Path | None) -> DatasetCopy:
     """Everything that a workspace stores of a data set; `pixels` is its cache of decoded images."""
     names, labels, ids = image_set.class_names, image_set.labels.tolist(), image_set.sample_ids.tolist()

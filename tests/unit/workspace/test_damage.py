@@ -285,3 +285,26 @@ def test_an_older_workspace_gets_its_checksums_when_it_is_opened(space):
     with Workspace(space), closing(open_writer(space / "workspace.db")) as db:
         for name in ("evaluation_sums", "sample_sums", "curve_sums"):
             assert db.execute(f"select count(*) from {name}").fetchone()[0] > 0
+
+
+def test_files_that_two_run_folders_have_exchanged_are_named(space, tmp_path):
+    with Workspace(space) as workspace:
+        trained_run(workspace, tmp_path / "more", 24, "more blobs")
+        assert all(finding.good for finding in verify(workspace, quiet))
+        for name in ("config.toml", "dataset.json"):
+            first, second = (space / "runs" / run / name for run in "12")
+            texts = first.read_bytes(), second.read_bytes()
+            first.write_bytes(texts[1])
+            second.write_bytes(texts[0])
+        damage = {finding.what: finding.said for finding in verify(workspace, quiet) if not finding.good}
+    assert sorted(damage) == [f"Run {run}, {name}" for run in "12" for name in ("config.toml", "dataset.json")]
+    assert "that of run 1" in damage["Run 2, config.toml"]
+    assert "another data set" in damage["Run 1, dataset.json"]
+
+
+@pytest.mark.parametrize("name", ["config.toml", "dataset.json"])
+def test_a_cut_file_of_a_run_is_named(space, name):
+    path = space / "runs" / "1" / name
+    path.write_bytes(path.read_bytes()[:-9])
+    with Workspace(space) as workspace:
+        assert [finding.what for finding in verify(workspace, quiet) if not finding.good] == [f"Run 1, {name}"]

@@ -17,6 +17,7 @@ from workbench.workspace.database.problems import explain
 from workbench.workspace.folders.replaying import shown
 from workbench.workspace.measured import arrays, curves, evaluations, galleries
 from workbench.workspace.paths import pixel_cache
+from workbench.workspace.repairs.own_files import OwnFiles
 from workbench.workspace.workspace import Workspace
 
 REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"
@@ -52,6 +53,7 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
     with workspace.reading() as db:
         damage += damaged_rows(db, progress)
     runs = [*workspace.runs(), *workspace.runs(trashed=True)]
+    own_files = OwnFiles(workspace, runs)
     for done, run in enumerate(runs):
         progress(f"Reading the files of run {run.id}", done, len(runs))
         try:
@@ -64,7 +66,9 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
                 arrays.check_hash(workspace.file(run.id, name), digest)
             except Problem as problem:
                 damage.append(Damage(f"Run {run.id}, {shown(Path(name).name)}", str(problem)))
-        damage += [] if run.live else _checkpoints(workspace, run.id)
+        if not run.live:
+            damage += _checkpoints(workspace, run.id)
+            damage += [Damage(f"Run {run.id}, {name}", said) for name, said in own_files.foreign(run)]
     return damage + _caches(workspace, progress)
 
 
