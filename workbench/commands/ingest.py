@@ -1,6 +1,5 @@
 """`workbench ingest`: imports run folders into a workspace."""
 
-import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -110,7 +109,7 @@ def _may_go_on(workspace: Workspace, taken: Taken, changes: Changes) -> bool:
         return False
     written = (taken.folder / journal.NAME).stat()
     recently = changes.lately(taken.folder, written.st_size)
-    return recently and (owner.host != socket.gethostname() or abs(time() - written.st_mtime) < ownership.SILENT)
+    return recently and (not ownership.is_here(owner.host) or abs(time() - written.st_mtime) < ownership.SILENT)
 
 
 def _lacks(taken: Taken) -> str:

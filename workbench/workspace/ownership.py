@@ -1,10 +1,13 @@
 """The owner of a run or a sweep: one process of one machine, identified by its start, with a heartbeat.
 
-On the owner's machine the process decides: it exists, is no zombie, and began at the time in the row. On another
-machine the heartbeat decides: an owner without one for SILENT seconds counts as gone. Each time that a process takes a
-run it gets a new token, so that a process that lost the run (on a suspended laptop) finds another token in its row.
+Where the owner's process can be seen it decides: it exists, is no zombie, and began at the time in the row. Elsewhere,
+on another machine or in another container, the heartbeat decides: an owner without one for SILENT seconds counts as
+gone. Machines may have one name, as containers often do: a row names the host as `this_host`. Each time that a process
+takes a run it gets a new token, so that a process that lost the run (on a suspended laptop) finds another token in its
+row.
 """
 
+import contextlib
 import json
 import os
 import socket
@@ -12,7 +15,9 @@ import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import blake2b
 from math import inf
+from pathlib import Path
 from typing import Literal
 
 import psutil
@@ -25,6 +30,7 @@ from workbench.workspace.times import now
 SAME_START = 60.0  # seconds by which two readings of a process's start may differ if the clock was set
 SILENT = 120.0  # seconds without a heartbeat after which an owner on another machine counts as gone
 AHEAD = 3600.0  # seconds by which another machine's clock may be ahead; later heartbeats are ignored
+APART = "#"  # between a host's name and its mark
 BEAT = 20.0  # seconds between two heartbeats
 GONE = "The program that ran it ended. What was saved is kept."
 UNSENT = "The program that sent it to its place ended before the place had it. Resume sends it."
@@ -45,19 +51,19 @@ class Owner:
     token: str | None = None  # unique for each time that a run is taken; None for sweeps
 
     def __str__(self) -> str:
-        return f"process {self.pid} of {self.host}"
+        return f"process {self.pid} of {str(self.host).partition(APART)[0]}"
 
     @property
     def here(self) -> bool:
         """Whether it is this process."""
-        return (self.pid, self.host, self.born) == (os.getpid(), socket.gethostname(), _born(os.getpid()))
+        return (self.pid, self.host, self.born) == (os.getpid(), this_host(), _born(os.getpid()))
 
     @property
     def alive(self) -> bool:
-        """Whether it is alive: by its process on this machine, by its heartbeat on another."""
+        """Whether it is alive: by its process where that can be seen, by its heartbeat elsewhere."""
         if not isinstance(self.pid, int) or self.pid <= 0:
             return False
-        if self.host != socket.gethostname():
+        if not is_here(self.host):
             return -AHEAD < age(self.beat) < SILENT
         if self.token is not None and self.here:
             return self.token in _held
@@ -76,6 +82,30 @@ class Owner:
     def hands_over(self) -> bool:
         """Whether it has just let another process take the run, which still starts."""
         return self.pid is None and self.host is None and -AHEAD < age(self.beat) < SILENT
+
+
+def this_host() -> str:
+    """This machine's name, and on Linux a mark that tells its processes from those of a namesake or a container."""
+    mark = _mark()
+    return f"{socket.gethostname()}{APART}{mark}" if mark else socket.gethostname()
+
+
+def is_here(host: str | None) -> bool:
+    """Whether this process sees those of a host; rows of older versions, and of other systems, name it alone."""
+    return host in (this_host(), socket.gethostname())
+
+
+@cache
+def _mark() -> str:
+    """A hash of the machine's id and the namespace of its process numbers; empty on other systems than Linux."""
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""
+    known = b""
+    with contextlib.suppress(OSError):
+        known = Path("/etc/machine-id").read_bytes().strip()
+    return blake2b(known + namespace.encode(), digest_size=4).hexdigest()
 
 
 @cache
@@ -101,7 +131,7 @@ def owner_of(db: Connection, table: Literal["runs", "sweeps"], number: int) -> O
 def own(db: Connection, table: Literal["runs", "sweeps"], number: int) -> None:
     """Write this process as the owner; a run gets a new token."""
     beat = COLUMNS[table].split(", ")[3]
-    values = (os.getpid(), socket.gethostname(), _born(os.getpid()), datetime.now(UTC).isoformat(timespec="seconds"))
+    values = (os.getpid(), this_host(), _born(os.getpid()), datetime.now(UTC).isoformat(timespec="seconds"))
     db.execute(f"update {table} set pid = ?, host = ?, born = ?, {beat} = ? where id = ?", (*values, number))
     if table == "runs":
         token = uuid.uuid4().hex
@@ -111,13 +141,13 @@ def own(db: Connection, table: Literal["runs", "sweeps"], number: int) -> None:
 
 def here() -> dict[str, object]:
     """This process as in a run folder: pid, host and born."""
-    return {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
+    return {"pid": os.getpid(), "host": this_host(), "born": _born(os.getpid())}
 
 
 def name_sender(db: Connection, run_id: int) -> None:
     """Write this process as that of a run that it sends to a place: if it ends before, nobody else sends the run."""
     beat = datetime.now(UTC).isoformat(timespec="seconds")
-    values = (os.getpid(), socket.gethostname(), _born(os.getpid()), beat, run_id)
+    values = (os.getpid(), this_host(), _born(os.getpid()), beat, run_id)
     db.execute("update runs set pid = ?, host = ?, born = ?, heartbeat = ? where id = ?", values)
 
 

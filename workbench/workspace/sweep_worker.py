@@ -1,7 +1,6 @@
 """What the worker of a sweep records: that it is running, its device, and the results of its trials."""
 
 import os
-import socket
 from collections.abc import Callable
 
 from workbench.problem import Problem
@@ -60,12 +59,14 @@ def take_device(workspace: Workspace, sweep_id: int, device: str) -> bool:
 
 def _is_next(db: Connection, sweep_id: int, device: str) -> bool:
     others = db.execute(
-        "select id, device, holds, pid, host, born, beat from sweeps where id != ? and host = ? and pid is not null",
-        (sweep_id, socket.gethostname()),
+        "select id, device, holds, pid, host, born, beat from sweeps where id != ? and pid is not null", (sweep_id,)
     ).fetchall()
     wanted = set(device.split(","))
     return not any(
-        (holds or other < sweep_id) and not wanted.isdisjoint(theirs.split(",")) and Owner(*worker).alive
+        (holds or other < sweep_id)
+        and ownership.is_here(worker[1])
+        and not wanted.isdisjoint(theirs.split(","))
+        and Owner(*worker).alive
         for other, theirs, holds, *worker in others
     )
 
@@ -84,13 +85,14 @@ def beat(workspace: Workspace, sweep_id: int) -> None:
 
 def leave(workspace: Workspace, sweep_id: int, *, even_if_active: bool = True) -> bool:
     """Release the sweep from this process; False if it was resumed meanwhile and should take its device again."""
+    ours = (os.getpid(), ownership.this_host())
     with workspace.writing() as db:
         left = db.execute(
             "update sweeps set pid = null, holds = 0, device = '', beat = null "
-            "where id = ? and pid = ? and (? or state != 'active')",
-            (sweep_id, os.getpid(), even_if_active),
+            "where id = ? and pid = ? and host = ? and (? or state != 'active')",
+            (sweep_id, *ours, even_if_active),
         ).rowcount
-        db.execute("update sweeps set holds = 0 where id = ? and pid = ?", (sweep_id, os.getpid()))
+        db.execute("update sweeps set holds = 0 where id = ? and pid = ? and host = ?", (sweep_id, *ours))
     return bool(left)
 
 

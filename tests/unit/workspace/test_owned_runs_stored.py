@@ -80,6 +80,30 @@ def test_process_start_and_heartbeat_decide(host, later, silent, alive, status, 
         assert workspace.run(run_id).status == "queued"
 
 
+def test_a_namesake_whose_processes_are_not_here_is_judged_by_its_heartbeat(workspace):
+    container = f"{HERE}#00000000"
+    living, silent = (owned_by(workspace, 2**22 + 1, container, 1.0, ago(beat)) for beat in (10, 1000))
+    with pytest.raises(Problem, match=f"process {2**22 + 1} of {HERE} has it"):
+        workspace.take_over(living)
+    assert workspace.sweep_dead_runs() == [silent]
+
+
+UNSHARE = ("unshare", "--pid", "--fork", "--mount-proc")
+
+
+@pytest.mark.skipif(
+    not shutil.which("unshare") or subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0,
+    reason="needs Linux and the right to make a namespace of process numbers",
+)
+def test_a_container_of_the_same_name_leaves_a_living_run_alone(workspace):
+    run_id = workspace.create_run(RunConfig())
+    with workspace.writing() as db:
+        db.execute("update runs set status = 'running', heartbeat = ? where id = ?", (ago(0), run_id))
+    look = f"from workbench.workspace import Workspace; Workspace({str(workspace.path)!r}).sweep_dead_runs()"
+    subprocess.run([*UNSHARE, sys.executable, "-c", look], check=True, timeout=HANG)
+    assert workspace.run(run_id).status == "running"
+
+
 @pytest.mark.parametrize(
     "row",
     [
