@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from workbench import files
 from workbench.config import KINDS, Choice, RunConfig
 from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
@@ -35,8 +36,13 @@ class UnknownData(Problem):
         self.path = path
 
 
-def prepare(workspace: Workspace, config: RunConfig, place: Place) -> list[int]:
+def prepare(
+    workspace: Workspace, config: RunConfig, place: Place, experiment_id: int | None = None
+) -> list[int]:  # fmt: skip
     """Create the runs of a config for a place; returns their numbers. They wait for `submit`.
+
+    Args:
+        experiment_id: to which a single run belongs, from the moment that it exists; several get one of their own.
 
     Raises:
         UnknownData: the config names a path without a known counterpart at the place.
@@ -50,7 +56,7 @@ def prepare(workspace: Workspace, config: RunConfig, place: Place) -> list[int]:
     numbers: list[int] = []
     try:
         for child in children:
-            numbers.append(_prepared(workspace, child.config, place, group))
+            numbers.append(_prepared(workspace, child.config, place, group, experiment_id))
     except BaseException as problem:
         said = str(problem) if isinstance(problem, Problem) else "you ended the program that made it."
         with contextlib.suppress(Problem), workspace.writing() as db:
@@ -120,14 +126,20 @@ def _there(path: str, place: Place) -> str:
     raise UnknownData(path, place.name)
 
 
-def _prepared(workspace: Workspace, config: RunConfig, place: Place, group: ExperimentCopy | None) -> int:
+def _prepared(
+    workspace: Workspace, config: RunConfig, place: Place, group: ExperimentCopy | None, experiment_id: int | None
+) -> int:  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         travelling.make(Path(folder), config, group)
-        return ingest(workspace, Path(folder), place.name).run_id
+        return ingest(workspace, Path(folder), place.name, experiment_id).run_id
 
 
 def _order(workspace: Workspace, placement: Placement, place: Place) -> Order:
     home = workspace.folder(placement.run_id)
+    if not workspace.has_file(placement.run_id, travelling.CARD):  # its maker was killed between its row and its folder
+        run = workspace.run(placement.run_id)
+        files.make_folder(home)
+        travelling.write_first(home, run.config, placement.uid, run.created)
     contents = {name: (home / name).read_bytes() for name in FIRST_FILES if workspace.has_file(placement.run_id, name)}
     title = f"workbench {placement.run_id}"
     return Order(placement.uid, contents, title, str(getattr(place, "devices", "")))

@@ -15,7 +15,7 @@ from workbench.places.place import OtherKind, Place
 from workbench.problem import Problem
 from workbench.sweeps.trials import config_of, titled
 from workbench.sweeps.worker import Worker
-from workbench.workspace import Workspace, experiments, placements, sweep_worker
+from workbench.workspace import Workspace, placements, sweep_worker
 from workbench.workspace import sweeps as stored
 from workbench.workspace.placements import Placement
 from workbench.workspace.sweeps import Sweep, Trial
@@ -123,9 +123,7 @@ class PlaceWorker(Worker):
             left = sweep_worker.unlinked_run(self._workspace, sweep.experiment_id, text)
             if left is not None:
                 return left
-        (run_id,) = sending.prepare(self._workspace, config, self._place)
-        if sweep.experiment_id is not None:
-            experiments.join(self._workspace, sweep.experiment_id, run_id)
+        (run_id,) = sending.prepare(self._workspace, config, self._place, sweep.experiment_id)
         return run_id
 
     def _submit(self, numbers: Sequence[int], there: dict[int, Trial]) -> bool:

@@ -22,12 +22,6 @@ def create(workspace: Workspace, config: "RunConfig") -> int:
         return new_id(db.execute("insert into experiments (name, config, created) values (?, ?, ?)", values))
 
 
-def join(workspace: Workspace, experiment_id: int, run_id: int) -> None:
-    """Add a run to the experiment. Raises Problem if the workspace cannot be written."""
-    with workspace.writing() as db:
-        db.execute("update runs set experiment_id = ? where id = ?", (experiment_id, run_id))
-
-
 def every(workspace: Workspace) -> list[Experiment]:
     """All experiments, newest first."""
     with workspace.reading() as db:

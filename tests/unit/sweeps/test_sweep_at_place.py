@@ -205,6 +205,27 @@ def test_a_run_that_was_made_by_a_worker_that_was_killed_is_sent_and_not_made_ag
     assert len(workspace.runs()) == 3
 
 
+@pytest.mark.parametrize(
+    "step",
+    ["workbench.workspace.folders.ingest.copy_whole", "workbench.workspace.folders.ingest.settled.state_of"],
+    ids=["before it had its files", "while it was made"],
+)
+def test_a_run_whose_making_was_killed_is_sent_and_not_made_again(workspace, there, monkeypatch, step):
+    number = sweep_of(workspace)
+
+    def killed(*values, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(step, killed)
+        with pytest.raises(KeyboardInterrupt):
+            PlaceWorker(workspace, number, PLACE, there).run()
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
+    (experiment,) = experiments.every(workspace)
+    assert len(workspace.runs()) == len(experiments.runs_of(workspace, experiment.id)) == 3
+    assert all(travelling.read(folder)[1].name for folder in there.base.iterdir())
+
+
 def test_a_sweep_whose_place_became_one_of_another_kind_is_paused(workspace, there):
     number, there.holds = sweep_of(workspace), True
     worker = PlaceWorker(workspace, number, PLACE, there, lambda line: worker.interrupt())

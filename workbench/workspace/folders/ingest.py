@@ -42,13 +42,14 @@ class BeingImported(Problem):
     """Another program imports the same run, and has not ended after a while."""
 
 
-def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
+def ingest(workspace: Workspace, folder: Path, place: str = "", experiment_id: int | None = None) -> Taken:
     """Import what a run folder has and the workspace does not; the folder is only read.
 
     Args:
         workspace: open for writing.
         folder: of the run.
         place: the name of the place to which this process is about to send it, if it is new.
+        experiment_id: to which it belongs, if it is new.
 
     Raises:
         travelling.Unfinished: its first files are not complete yet.
@@ -62,7 +63,7 @@ def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
         arrival = arrivals.known(db, card.run)
         taken = Taken(folder, 0 if arrival is None else arrival.run_id, new=arrival is None)
         if arrival is None:
-            taken.run_id = _new_run(workspace, db, config, text, card.created)
+            taken.run_id = _new_run(workspace, db, config, text, card.created, experiment_id)
             arrivals.came(db, card.run, taken.run_id, str(folder))
             if place:
                 placements.store(db, Placement(taken.run_id, card.run, place))
@@ -167,13 +168,15 @@ def _journaled(arrival: Arrival, home: Path) -> RunState:
     return journal.last_state(home) if stored is None else stored
 
 
-def _new_run(workspace: Workspace, db: Connection, config: RunConfig, text: str, created: str) -> int:
+def _new_run(
+    workspace: Workspace, db: Connection, config: RunConfig, text: str, created: str, experiment_id: int | None
+) -> int:  # fmt: skip
     run_id = next_number(db, workspace.path / "runs")
     values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, created)
     db.execute(
-        "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour) "
-        "values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs))",
-        (run_id, *values, config.training.epochs),
+        "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
+        "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
+        (run_id, *values, config.training.epochs, experiment_id),
     )
     return run_id
 

@@ -59,19 +59,24 @@ def make(folder: Path, config: RunConfig, experiment: ExperimentCopy | None = No
     held = locked(folder)
     try:
         check_free(folder, config)  # another process may have made it meanwhile
-        text = config.to_toml().encode()
-        with files.atomic_write(folder / CONFIG) as file:
-            file.write(text)
         (folder / EXPERIMENT).unlink(missing_ok=True)
         if experiment is not None:
             with files.atomic_write(folder / EXPERIMENT) as file:
                 file.write(experiment.model_dump_json().encode())
-        card = RunCard(run=uuid.uuid4().hex, config=_digest(text), created=now(), workbench=__version__)
-        with files.atomic_write(folder / CARD) as file:
-            file.write(card.model_dump_json().encode())
+        write_first(folder, config.to_toml(), uuid.uuid4().hex, now())
     finally:
         if held is not None:
             os.close(held)
+
+
+def write_first(folder: Path, config: str, uid: str, created: str) -> None:
+    """Write a run's config and, last, `run.json` with its unique number. Raises Problem if the disk refuses it."""
+    text = config.encode()
+    with files.atomic_write(folder / CONFIG) as file:
+        file.write(text)
+    card = RunCard(run=uid, config=_digest(text), created=created, workbench=__version__)
+    with files.atomic_write(folder / CARD) as file:
+        file.write(card.model_dump_json().encode())
 
 
 def has_run(folder: Path) -> bool:
