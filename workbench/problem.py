@@ -1,5 +1,7 @@
 """A problem of the world (disk, file, memory, device), described in three parts. Anything else is a bug."""
 
+UNSTARTED = "Nothing was started."  # what is kept where data, weights, a device or a place refuse a config
+
 
 class Problem(Exception):  # noqa: N818 - the word the user reads
     """What happened, what is kept and what to do: one sentence each, in words of the user's work.

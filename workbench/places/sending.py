@@ -12,7 +12,7 @@ from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.places.contract import Launcher, Order, Unreachable
 from workbench.places.place import Place
-from workbench.problem import Problem
+from workbench.problem import UNSTARTED, Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, placements
 from workbench.workspace.dataset_copy import ExperimentCopy
@@ -80,13 +80,11 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     try:
         jobs = launcher.submit(orders)
     except BaseException as problem:  # Ctrl+C, too: no run may wait for what was never sent
-        refused = isinstance(problem, Problem) and not isinstance(problem, Unreachable)
-        begun = "It was not started" if refused else "Whether it was started is not known; Resume finds out"
-        ended = "Sending it was cancelled." if isinstance(problem, Cancelled) else "you ended the program that sent it."
-        said = str(problem) if isinstance(problem, Problem) else ended
         with workspace.writing() as db:
             for placement in placed:
-                placements.end(db, placement.run_id, "failed", f"{begun}: {said}")
+                placements.end(db, placement.run_id, "failed", _ended(problem))
+        if isinstance(problem, Problem) and problem.kept == UNSTARTED:  # the runs are in the list: that is not nothing
+            raise Problem(problem.what, kept=_kept(numbers), todo=problem.todo) from problem
         raise
     with workspace.writing() as db:
         for placement, job in zip(placed, jobs, strict=True):
@@ -132,6 +130,22 @@ def _prepared(
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         travelling.make(Path(folder), config, group)
         return ingest(workspace, Path(folder), place.name, experiment_id).run_id
+
+
+def _ended(problem: BaseException) -> str:
+    """What is stored of a run whose sending ended with this."""
+    if isinstance(problem, Unreachable) or not isinstance(problem, Problem):
+        said = "Sending it was cancelled." if isinstance(problem, Cancelled) else "you ended the program that sent it."
+        said = str(problem) if isinstance(problem, Problem) else said
+        return f"Whether it was started is not known; Resume finds out: {said}"
+    kept = "" if problem.kept == UNSTARTED else problem.kept
+    return " ".join(filter(None, (f"It was not started: {problem.what}", kept, problem.todo)))
+
+
+def _kept(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"Run {numbers[0]} was not started; it is kept as failed, and Resume sends it."
+    return f"Runs {numbers[0]} to {numbers[-1]} were not started; they are kept as failed, and Resume sends them."
 
 
 def _order(workspace: Workspace, placement: Placement, place: Place) -> Order:

@@ -12,7 +12,7 @@ from workbench.entries import catalog as catalogs
 from workbench.events import Emit, Event, Noted, Remarked, Status
 from workbench.jobs import Job, repeating
 from workbench.names import visible
-from workbench.problem import Problem
+from workbench.problem import UNSTARTED, Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment, recall_notes
 from workbench.running.launched_ranks import LAUNCHED
@@ -23,7 +23,6 @@ from workbench.workspace.folders.folder_recorder import FolderRecorder
 from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
 
-UNSTARTED = "Nothing was started."  # what is said where data, weights or a device refuse a config
 NAMED = 3  # notes on the data, in words
 
 if TYPE_CHECKING:

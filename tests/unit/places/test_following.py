@@ -598,6 +598,22 @@ def test_a_place_that_refuses_leaves_runs_that_can_be_resumed(workspace, played)
     assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("queued", "")
 
 
+@pytest.mark.parametrize(("seeds", "words"), [(1, "Run 1 was not started; it is"), (2, "Runs 1 to 2 were not")])
+def test_of_a_run_that_its_place_refused_nobody_says_that_nothing_is_left(workspace, played, monkeypatch, seeds, words):
+    def refused(orders):
+        raise Problem("Slurm refused the job: invalid account.", kept="Nothing was started.", todo="Name another.")
+
+    monkeypatch.setattr(played, "submit", refused)
+    numbers = sending.prepare(workspace, RunConfig(seeds=seeds), PLACE)
+    with pytest.raises(Problem, match="refused the job") as raised:
+        sending.submit(workspace, numbers, PLACE, played)
+    assert "Nothing was started" not in str(raised.value)
+    assert raised.value.kept.startswith(words)
+    assert {run.problem for run in workspace.runs()} == {
+        "It was not started: Slurm refused the job: invalid account. Name another."
+    }
+
+
 def test_seeds_are_one_experiment(workspace, played):
     numbers = sending.prepare(workspace, RunConfig(seeds=3), PLACE)
     sending.submit(workspace, numbers, PLACE, played)
