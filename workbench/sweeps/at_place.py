@@ -162,12 +162,18 @@ class PlaceWorker(Worker):
     def _end_runs(self, sweep: Sweep, there: dict[int, Trial]) -> None:
         """End the runs of a paused sweep with a checkpoint, those of a cancelled one at once.
 
-        A place that does not answer is asked again for a while, because what it does not hear of trains on.
+        A place that does not answer is asked again for a while, because what it does not hear of trains on; as long as
+        it has not heard, and also if it is given up, the sweep says so.
         """
-        how = Ending.SAVED if stored.one(self._workspace, self._id).state == "paused" else Ending.AT_ONCE
-        unasked, since, silent = list(there), monotonic(), ""
+        ended = stored.one(self._workspace, self._id)
+        how = Ending.SAVED if ended.state == "paused" else Ending.AT_ONCE
+        unasked, since, silent, said = list(there), monotonic(), "", ""
         while there and not self._interrupted:
             unasked = self._ask_to_end(unasked, how)
+            if (words := self._unheard(unasked)) != said:
+                said = words
+                reason = " ".join(filter(None, (ended.problem, words)))
+                sweep_worker.reason_of_end(self._workspace, self._id, reason)
             if unasked and (self._wanted() or monotonic() - since > ASKS_FOR):
                 return
             silent = self._look(silent)
@@ -176,6 +182,16 @@ class PlaceWorker(Worker):
             self._take_results(sweep, there)
             unasked = [run_id for run_id in unasked if run_id in there]
             sleep((SILENT_LOOK if unasked else LOOK) if there else 0.0)
+
+    def _unheard(self, runs: Sequence[int]) -> str:
+        """A sentence on runs that may train on; empty if there are none."""
+        if not runs:
+            return ""
+        many = "1 run" if len(runs) == 1 else f"{len(runs):,} runs"
+        return (
+            f"{many} at {self._place.name} may train on: it did not answer when they were asked to end. Once it does, "
+            "stop each that still trains."
+        )
 
     def _ask_to_end(self, runs: Sequence[int], how: Ending) -> list[int]:
         """Ask each of the runs to end; returns those of which the place did not hear. A refusal is reported."""

@@ -77,6 +77,12 @@ def remark(workspace: Workspace, sweep_id: int, words: str) -> None:
         db.execute("update sweeps set problem = ? where id = ? and state = 'active'", (words, sweep_id))
 
 
+def reason_of_end(workspace: Workspace, sweep_id: int, words: str) -> None:
+    """Record why a sweep does not go on, and what is left of it elsewhere, unless it was resumed meanwhile."""
+    with workspace.writing() as db:
+        db.execute("update sweeps set problem = ? where id = ? and state != 'active'", (words, sweep_id))
+
+
 def beat(workspace: Workspace, sweep_id: int) -> None:
     """Renew the worker's heartbeat, for other machines."""
     with workspace.writing() as db:

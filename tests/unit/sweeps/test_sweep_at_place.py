@@ -188,6 +188,31 @@ def test_pausing_asks_every_run_to_end_although_an_answer_was_lost(workspace, th
     worker = PlaceWorker(workspace, number, PLACE, there, lambda line: starting.pause(workspace, number))
     assert worker.run() == "paused"
     assert sorted(there.asked) == sorted((folder.name, Ending.SAVED) for folder in there.base.iterdir())
+    assert sweeps.one(workspace, number).problem == ""
+
+
+@pytest.mark.parametrize(("end", "reason"), [("paused", "Too warm. "), ("cancelled", "")])
+def test_a_place_that_stays_silent_when_its_runs_are_to_end_is_named_by_the_sweep(
+    workspace, there, monkeypatch, end, reason
+):
+    monkeypatch.setattr("workbench.sweeps.at_place.ASKS_FOR", 0.05)
+    number = sweep_of(workspace)
+    there.holds = True
+
+    def say(line):
+        if there.gone:
+            return
+        there.gone = "cluster is not reached."
+        if end == "paused":
+            sweeps.set_state(workspace, number, "paused", reason.strip())
+        else:
+            sweeps.cancel(workspace, number)
+
+    assert PlaceWorker(workspace, number, PLACE, there, say).run() == end
+    assert sweeps.one(workspace, number).problem == (
+        f"{reason}3 runs at cluster may train on: it did not answer when they were asked to end. Once it does, stop "
+        "each that still trains."
+    )
 
 
 def test_a_run_that_was_made_by_a_worker_that_was_killed_is_sent_and_not_made_again(workspace, there, monkeypatch):
