@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from workbench import plugins
 from workbench.entries.facts import OF_KIND, Facts
+from workbench.files.temporary import check_temporary
 from workbench.params import Params
 from workbench.problem import Problem
 
@@ -111,6 +112,7 @@ def discover(package: str, between: Callable[[], None] = lambda: None) -> None:
         except (ImportError, OSError, RuntimeError) as error:
             if _is_of(package.partition(".")[0], error):
                 raise
+            check_temporary()  # torch does not load without a folder for temporary files
             why = f"{type(error).__name__}: {error}".partition("\n")[0]
             raise Problem(
                 f"A library that {module.name} needs does not load ({why}).", kept="Nothing was started.",

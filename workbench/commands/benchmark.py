@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import mean, stdev
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.fair.benches import BENCHES, with_batches
+from workbench.files.temporary import temporary_folder
 from workbench.jobs import AnalysisProcess
 from workbench.numerals import megabytes, percentage
 from workbench.problem import Problem
@@ -152,8 +152,8 @@ def _nmi(
 ) -> float:
     """Agreement of k-means clusters with the classes, measured in the analysis process."""
     _, labels, embeddings = workspace.embeddings(evaluation.id)
-    with TemporaryDirectory() as folder:
-        vectors, classes = Path(folder) / "embeddings.npy", Path(folder) / "labels.npy"
+    with temporary_folder("workbench-") as folder:
+        vectors, classes = folder / "embeddings.npy", folder / "labels.npy"
         np.save(vectors, embeddings)
         np.save(classes, labels)
         process.request("nmi", embeddings=str(vectors), labels=str(classes), metric=evaluation.distance, seed=0)

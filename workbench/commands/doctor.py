@@ -13,6 +13,7 @@ from workbench.commands.machine import REINSTALL, Finding, display_findings, dri
 from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
+from workbench.files.temporary import check_temporary
 from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.running.gpus import gpus
@@ -34,7 +35,7 @@ def look(workspace: Path | None = None) -> list[Finding]:
     findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
     findings += [_package(name) for name in PACKAGES]
     findings += [_signals(), _sqlite(), _device(), *_gpus(), *driver_findings(), *display_findings()]
-    mismatch = torchvision_findings()
+    mismatch = temporary_findings() or torchvision_findings()  # torch needs a folder for temporary files
     findings += mismatch or plugin_findings()
     if workspace is not None:
         findings += _workspace(workspace)
@@ -86,6 +87,15 @@ def _gpus() -> list[Finding]:
         load = loads.get(number)
         findings.append(Finding("GPU", described if load is None else f"{described}, load {load}%"))
     return findings
+
+
+def temporary_findings() -> list[Finding]:
+    """A finding if there is no folder for temporary files."""
+    try:
+        check_temporary()
+    except Problem as problem:
+        return [Finding("Temporary files", " ".join((problem.what, problem.todo)), good=False)]
+    return []
 
 
 def torchvision_findings() -> list[Finding]:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -15,6 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from workbench.files.temporary import temporary_file
 from workbench.jobs.interpreter import python
 from workbench.jobs.threads import start_daemon
 from workbench.problem import Problem
@@ -307,7 +307,7 @@ class RankProcesses:
 
     def __init__(self, module: str, orders: Sequence[Answer]) -> None:
         self._files = contextlib.ExitStack()
-        self._said = [self._files.enter_context(tempfile.TemporaryFile()) for _ in orders]  # noqa: SIM115
+        self._said = [self._files.enter_context(temporary_file()) for _ in orders]
         self._processes: list[subprocess.Popen[bytes]] = []
         for rank, (order, said) in enumerate(zip(orders, self._said, strict=True), start=1):
             count = str(len(orders) + 1)

@@ -2,12 +2,13 @@
 
 import os
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+
+from workbench.files.temporary import temporary_file
 
 TOOL_LIMIT = 60.0  # seconds that a program of the system may run
 MOST_SAID = 1 << 16  # most bytes that are read of a program's standard error
@@ -57,10 +58,11 @@ def run_tool(
         asks: whether it may ask the user at the terminal, or through the system's password dialog.
 
     Raises:
-        OSError: the program is not installed or cannot be started.
+        OSError: the program is not installed or cannot be started, or the disk of temporary files is full.
+        Problem: there is no folder for temporary files.
     """
     # Files, not pipes: OpenSSH's shared connection keeps the stderr pipe open after its caller has ended.
-    with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
+    with temporary_file() as errors, temporary_file() as source:
         source.write(stdin)
         source.seek(0)
         process = subprocess.Popen(

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -10,6 +9,7 @@ from workbench import files
 from workbench.config import KINDS, Choice, RunConfig
 from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
+from workbench.files.temporary import temporary_folder
 from workbench.places.contract import Launcher, Order, Unreachable
 from workbench.places.place import Place
 from workbench.problem import UNSTARTED, Problem
@@ -127,9 +127,9 @@ def _there(path: str, place: Place) -> str:
 def _prepared(
     workspace: Workspace, config: RunConfig, place: Place, group: ExperimentCopy | None, experiment_id: int | None
 ) -> int:  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        travelling.make(Path(folder), config, group)
-        return ingest(workspace, Path(folder), place.name, experiment_id).run_id
+    with temporary_folder("workbench-") as folder:
+        travelling.make(folder, config, group)
+        return ingest(workspace, folder, place.name, experiment_id).run_id
 
 
 def _ended(problem: BaseException) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import matplotlib
@@ -17,6 +16,7 @@ import typst
 
 from workbench.files import explain
 from workbench.files.resources import resources
+from workbench.files.temporary import temporary_folder
 from workbench.problem import Problem
 from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
 from workbench.reports.content import QueryCard, percent, similarity_words
@@ -63,8 +63,7 @@ def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
     Raises:
         Problem: typst could not set it, or the disk of temporary files is full.
     """
-    with TemporaryDirectory(prefix="workbench-report-") as folder:
-        root = Path(folder)
+    with temporary_folder("workbench-report-") as root:
         try:
             _Writer(root, document).write(paper)
         except OSError as error:

@@ -4,7 +4,6 @@ Light to import; torch is loaded inside the functions. `python -m workbench.runn
 """
 
 import contextlib
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import jobs
 from workbench.config import RunConfig
+from workbench.files.temporary import temporary_folder
 from workbench.problem import Problem
 from workbench.running.launched_ranks import LAUNCHED, first_launched, launched
 from workbench.settings import checks
@@ -75,7 +75,7 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
         return
     refuse_unfit(config, len(devices))
     refuse_missing(devices)
-    with tempfile.TemporaryDirectory(prefix="workbench-ranks-", ignore_cleanup_errors=True) as meeting:
+    with temporary_folder("workbench-ranks-") as meeting:
         orders = [
             Order(f"{meeting}/meeting", rank, tuple(devices), config.to_toml(), str(folder))
             for rank in range(len(devices))

@@ -1,5 +1,8 @@
 """A library that is installed and does not load is named, and it is no defect of the program; an error of ours is."""
 
+import errno
+import tempfile
+
 import pytest
 
 from workbench import registry
@@ -53,3 +56,12 @@ def test_an_error_of_the_package_itself_stays_a_defect(written, package, line, k
     with pytest.raises(kind) as caught:
         registry.discover(written(package, line))
     assert not isinstance(caught.value, Problem)
+
+
+def test_without_a_folder_for_temporary_files_that_is_the_reason(written, monkeypatch):
+    def refuse():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", refuse)
+    with pytest.raises(Problem, match=r"No folder for temporary files can be written"):
+        registry.discover(written("no_room", "import lacks_a_file"))
