@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +68,18 @@ def spoil(database):
     data = bytearray(database.read_bytes())
     data[:3000] = bytes(3000)
     database.write_bytes(data)
+
+
+def spoil_one_table(folder):
+    """Damage a page of which nothing of a run is."""
+    with Workspace(folder) as workspace, workspace.writing() as db:
+        db.execute("create table spoilt (x integer) strict")
+        db.execute("insert into spoilt values (1)")
+        page = db.execute("select rootpage from sqlite_master where name = 'spoilt'").fetchone()[0]
+        size = db.execute("pragma page_size").fetchone()[0]
+    data = bytearray((folder / DATABASE).read_bytes())
+    data[(page - 1) * size : page * size] = b"\xee" * size
+    (folder / DATABASE).write_bytes(data)
 
 
 def told(workspace, run_id):
@@ -264,14 +277,7 @@ def test_what_the_damaged_database_still_says_comes_along(folder):
         workspace.trash(3)
         selections.put(workspace, None, selections.Selection(1, "odd ones", tuple(ids[:3].tolist())))
         saved_views.put(workspace, None, saved_views.SavedView("hard ones", {"failures_only": True}))
-        with workspace.writing() as db:
-            db.execute("create table spoilt (x integer) strict")
-            db.execute("insert into spoilt values (1)")
-            page = db.execute("select rootpage from sqlite_master where name = 'spoilt'").fetchone()[0]
-            size = db.execute("pragma page_size").fetchone()[0]
-    data = bytearray((folder / DATABASE).read_bytes())
-    data[(page - 1) * size : page * size] = b"\xee" * size
-    (folder / DATABASE).write_bytes(data)
+    spoil_one_table(folder)
     shutil.rmtree(folder / "runs" / "3")
     said, lost = repair(folder)
     assert "From the damaged database also came" in said
@@ -339,3 +345,38 @@ def test_a_repair_that_is_cancelled_leaves_the_damaged_database_as_it_was(folder
     assert database_files(folder) == before
     assert list(folder.glob(".repair-*")) == []
     assert "3 runs came back" in repair(folder)[0]
+
+
+@pytest.mark.parametrize("at", ["replace", "rename"])
+def test_a_repair_that_is_killed_while_the_databases_change_places_is_completed(folder, monkeypatch, at):
+    with Workspace(folder) as workspace:
+        workspace.rename(2, "mine")
+        workspace.set_note(2, "a note")
+    spoil_one_table(folder)
+    (folder / f"{DATABASE}-shm").touch()
+    move = getattr(Path, at)
+
+    def killed(path, target):
+        if at == "rename" and path.name.endswith("-shm"):
+            raise KeyboardInterrupt
+        if at == "replace" and Path(target).name == DATABASE:
+            raise KeyboardInterrupt
+        return move(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, at, killed)
+        with pytest.raises(KeyboardInterrupt):
+            repair(folder)
+    assert not (folder / DATABASE).exists()
+    said, lost = repair(folder)
+    assert said.startswith("A repair that was interrupted just before its end was completed.")
+    assert lost == []
+    with Workspace(folder) as workspace:
+        assert (workspace.run(2).name, workspace.run(2).note) == ("mine", "a note")
+    assert not list(folder.glob("*.repaired"))
+
+
+def test_remains_of_a_repair_that_was_killed_after_its_work_are_removed(folder):
+    (folder / f".repair-{2**22 + 1}-abc" / "new").mkdir(parents=True)
+    assert "is whole" in repair(folder)[0]
+    assert not list(folder.glob(".repair-*"))

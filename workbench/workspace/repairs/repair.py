@@ -47,6 +47,7 @@ from workbench.workspace.repairs.verification import damaged_rows
 from workbench.workspace.store import DATABASE
 from workbench.workspace.workspace import Workspace
 
+READY = f"{DATABASE}.repaired"  # a complete new database, while the damaged one is moved aside
 BESIDE = ("-wal", "-shm", "-journal")
 EVALUATION = re.compile(r"the evaluation of epoch ([0-9]{1,18}) \(.*", re.DOTALL)  # in the notes of a repair
 MOST_EPOCHS = 5  # that a sentence names
@@ -83,6 +84,8 @@ def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str
     database, runs = folder / DATABASE, folder / "runs"
     for ending in ("", *BESIDE):
         regular(database.with_name(f"{DATABASE}{ending}"))
+    _remove_remains(folder)
+    completed = _complete(database)
     _undo_half_done(database, wal=leased is None)
     log = write_ahead.set_aside(database)
     cut = f" Its last changes could not be read; the log is kept as {log.name}." if log is not None else ""
@@ -107,7 +110,24 @@ def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str
             else:
                 said = " ".join([said, *rebuilt.not_restored()])
     with closing(open_reader(database)) as db:
-        return said + cut, missing(db, folder)
+        return completed + said + cut, missing(db, folder)
+
+
+def _complete(database: Path) -> str:
+    """Put the new database of a repair in its place that was killed while it moved the damaged one; a sentence on it.
+
+    Names, notes and decisions are in no run's folder: a second repair would not find them again.
+    """
+    ready = regular(database.with_name(READY))
+    if not ready.exists():
+        return ""
+    if database.exists():  # it was killed before that: this repair reads the damaged one again
+        ready.unlink()
+        return ""
+    _move_aside(database)
+    ready.replace(database)
+    files.sync_folder(database.parent)
+    return "A repair that was interrupted just before its end was completed. "
 
 
 def _undo_half_done(database: Path, *, wal: bool) -> None:
@@ -186,7 +206,6 @@ def state(database: Path) -> State:
 
 def _made_again(folder: Path, leased: Lease | None, progress: Progress) -> str:
     database, runs = folder / DATABASE, folder / "runs"
-    _remove_remains(folder)
     with TemporaryDirectory(prefix=f".repair-{os.getpid()}-", dir=folder) as scratch:
         new = Path(scratch) / "new"
         from_wal = _read_back(database, new)
@@ -201,8 +220,11 @@ def _made_again(folder: Path, leased: Lease | None, progress: Progress) -> str:
         progress("Putting the new database in its place", 0, 0)
         if leased is not None:
             leased.check()  # this machine may have been suspended, and another may have taken over
+        ready = database.with_name(READY)
+        (new / DATABASE).replace(ready)
+        files.sync_folder(folder)
         kept = _move_aside(database)
-        (new / DATABASE).replace(database)
+        ready.replace(database)
         files.sync_folder(folder)
     return " ".join(filter(None, (f"Rebuilt {database}: {rebuilt}", also, kept)))
 
