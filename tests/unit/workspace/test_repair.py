@@ -380,3 +380,13 @@ def test_remains_of_a_repair_that_was_killed_after_its_work_are_removed(folder):
     (folder / f".repair-{2**22 + 1}-abc" / "new").mkdir(parents=True)
     assert "is whole" in repair(folder)[0]
     assert not list(folder.glob(".repair-*"))
+
+
+def test_of_a_run_that_was_killed_before_its_folder_was_made_nothing_is_called_lost(folder):
+    with Workspace(folder) as workspace:
+        run_id = workspace.create_run(RunConfig())
+        shutil.rmtree(workspace.folder(run_id))
+    (sentence,) = repair(folder)[1]
+    assert sentence == (
+        f"run {run_id} has no folder, because its program ended before it made one; resume or delete the run"
+    )

@@ -50,6 +50,7 @@ from workbench.workspace.workspace import Workspace
 READY = f"{DATABASE}.repaired"  # a complete new database, while the damaged one is moved aside
 BESIDE = ("-wal", "-shm", "-journal")
 EVALUATION = re.compile(r"the evaluation of epoch ([0-9]{1,18}) \(.*", re.DOTALL)  # in the notes of a repair
+RECORDED = ("evaluations", "scalar_points", "artefacts")  # tables of what a run has recorded
 MOST_EPOCHS = 5  # that a sentence names
 UNCHANGED = "It was not changed."
 IF_DAMAGED = "If its first page is damaged, move it away and repair again: the runs come back from their folders."
@@ -162,7 +163,11 @@ def missing(db: Connection, folder: Path) -> list[str]:
     names, behind = set(folder_names(folder / "runs")), lacking(db, folder / "runs")
     for number, environment in db.execute("select id, environment from runs order by id"):
         if str(number) not in names or not (folder / "runs" / str(number) / "config.toml").exists():
-            said.append(f"the folder of run {number} is missing")
+            gone = f"the folder of run {number} is missing"
+            unmade = (
+                f"run {number} has no folder, because its program ended before it made one; resume or delete the run"
+            )
+            said.append(unmade if _never_begun(db, number) else gone)
         if noted := [part for part in _noted(environment) if not _has_come(db, number, part)]:
             said.append(f"of run {number} is missing: {'; '.join(noted)}")
         elif number in behind and behind[number].here:
@@ -273,6 +278,14 @@ def _remove_remains(folder: Path) -> None:
         process = left.name.split("-")[1]
         if process.isdecimal() and process not in running and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
+
+
+def _never_begun(db: Connection, run_id: int) -> bool:
+    """Whether nothing was recorded of a run, so that nothing is lost with its folder."""
+    recorded = " or ".join(f"exists (select 1 from {table} where run_id = runs.id)" for table in RECORDED)
+    fresh = "dataset_id is null and started is null and done = 0 and status in ('queued', 'interrupted', 'failed')"
+    sql = f"select {fresh} and not ({recorded}) from runs where id = ?"
+    return bool(db.execute(sql, (run_id,)).fetchone()[0])
 
 
 def _live(db: Connection, run_id: int) -> bool:
