@@ -42,7 +42,7 @@ from workbench.workspace.folders.run_folders import folder_names, without_row
 from workbench.workspace.paths import regular
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.repairs.rebuild import readable, rebuild
-from workbench.workspace.repairs.salvage import salvage
+from workbench.workspace.repairs.salvage import FOLDER_GONE, salvage
 from workbench.workspace.repairs.verification import damaged_rows
 from workbench.workspace.store import DATABASE
 from workbench.workspace.workspace import Workspace
@@ -284,8 +284,8 @@ def _never_begun(db: Connection, run_id: int) -> bool:
     """Whether nothing was recorded of a run, so that nothing is lost with its folder."""
     recorded = " or ".join(f"exists (select 1 from {table} where run_id = runs.id)" for table in RECORDED)
     fresh = "dataset_id is null and started is null and done = 0 and status in ('queued', 'interrupted', 'failed')"
-    sql = f"select {fresh} and not ({recorded}) from runs where id = ?"
-    return bool(db.execute(sql, (run_id,)).fetchone()[0])
+    sql = f"select {fresh} and problem != ? and not ({recorded}) from runs where id = ?"
+    return bool(db.execute(sql, (FOLDER_GONE, run_id)).fetchone()[0])
 
 
 def _live(db: Connection, run_id: int) -> bool:

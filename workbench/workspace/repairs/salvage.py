@@ -18,6 +18,7 @@ OF_RUN = ("id", *OF_PERSON, "config", "seed", "dataset", "loss", "backbone", "ep
 SUM = "checksum"  # column: of the row as it was; the new one gets its own
 STORED = "select 1 from sqlite_master where type = 'table' and name = ? and rootpage > 0"  # what a view is not
 LEAST = 4  # bytes that a row takes
+FOLDER_GONE = "Its folder was gone when the workspace was repaired."
 WORKER = {"holds": 0, "pid": None, "host": None, "born": None, "beat": None}  # of a sweep: it works no more
 
 
@@ -125,8 +126,7 @@ class _Copy:
         if str(row["id"]) in folders or row["id"] < 1:
             return 0
         self._runs.add(row["id"])
-        problem = "Its folder was gone when the workspace was repaired."
-        alone = {name: row[name] for name in OF_RUN if name in row} | {"status": "interrupted", "problem": problem}
+        alone = {name: row[name] for name in OF_RUN if name in row} | {"status": "interrupted", "problem": FOLDER_GONE}
         return self._add("runs", iter([alone]))
 
     def _experiments(self) -> dict[int, int]:
