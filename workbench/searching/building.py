@@ -1,6 +1,7 @@
 """Builds the index of a gallery in passes over its blocks, and measures its recall against the exact nearest. faiss."""
 
 import contextlib
+import errno
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import log2, sqrt
@@ -13,6 +14,7 @@ import numpy as np
 from workbench import files
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.files import parts
+from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.searching.exact import exact_nearest
 from workbench.searching.index import CENTROIDS, CODES, NOTE, ROWS, STARTS, STEPS, Index, IndexNote, Lists, Recall
@@ -30,6 +32,7 @@ ITERATIONS = 10  # of k-means
 OF_A_LIST = 64  # rows of each list that k-means sees
 WRITING = 400  # what reading, scaling and writing one number costs, in additions and products
 SEED = 0
+TRIES = 10  # to put an index in its place while other programs do the same
 PARTS = 1_000  # of the whole work
 
 
@@ -110,9 +113,25 @@ def build_index(gallery: Gallery, progress: Progress) -> IndexNote:
         with files.atomic_write(folder / NOTE) as file:
             file.write(note.model_dump_json().encode())
         del kept
-        remove_folder(gallery.folder, INDEX)
-        folder.rename(target)
+        _put(folder, gallery, target)
     return note
+
+
+def _put(folder: Path, gallery: Gallery, target: Path) -> None:
+    """Rename a finished index to its place; of several programs that build one at once the last stays."""
+    for _ in range(TRIES):
+        remove_folder(gallery.folder, INDEX)
+        try:
+            folder.rename(target)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another program has just put its own there
+                raise files.explain(error, target) from error
+    raise Problem(
+        f"Other programs build the index of {gallery.folder} at the same time.",
+        kept="The index that is there is whole.",
+        todo="Use that one, or build it again once they have ended.",
+    )
 
 
 def lists_for(count: int) -> int:

@@ -1,7 +1,9 @@
 """Embeddings that are only searched: copied as they are, with a true recall, and nothing hostile is believed."""
 
 import json
+import shutil
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -261,3 +263,25 @@ def test_the_doctor_reads_it_a_repair_keeps_it_and_deleting_the_run_removes_it(f
         workspace.trash(run.id)
         workspace.delete(run.id)
         assert not path.parent.exists()
+
+
+@pytest.mark.parametrize("others", [1, 1000], ids=["once", "all the time"])
+def test_another_program_may_put_its_index_there_at_the_same_moment(folder, monkeypatch, others):
+    gallery = open_gallery(folder)
+    build_index(gallery, quiet)
+    target, left, rename = folder / "gallery-index", [others], Path.rename
+
+    def late(part, place):
+        if left[0]:
+            left[0] -= 1
+            shutil.copytree(part, target)
+        return rename(part, place)
+
+    monkeypatch.setattr(Path, "rename", late)
+    if others == 1:
+        assert build_index(gallery, quiet).lists
+    else:
+        with pytest.raises(Problem, match="at the same time"):
+            build_index(gallery, quiet)
+    assert (target / "note.json").is_file()
+    assert not list(folder.glob(".*.part"))
