@@ -390,3 +390,16 @@ def test_of_a_run_that_was_killed_before_its_folder_was_made_nothing_is_called_l
     assert sentence == (
         f"run {run_id} has no folder, because its program ended before it made one; resume or delete the run"
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows does not lock folders")
+def test_two_programs_do_not_repair_one_workspace_at_once(folder):
+    spoil(folder / DATABASE)
+
+    def second(text, done, total):
+        with pytest.raises(Problem, match="Another program repairs"):
+            repair(folder)
+
+    assert "3 runs came back" in repair(folder, second)[0]
+    assert len(list(folder.glob("*.damaged-*"))) == 1
+    assert "is whole" in repair(folder)[0]

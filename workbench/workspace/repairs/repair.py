@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from sqlite_utils import Database
 
 from workbench import files
 from workbench.events import LIVE
+from workbench.files import locks
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import placements
@@ -70,14 +71,30 @@ def repair(folder: Path, progress: Progress = quiet) -> tuple[str, list[str]]:
 
     Raises:
         Problem: no workspace; an intact database that must not be repaired (of a newer Workbench or another program,
-            locked, not readable); or one that cannot be written. Then nothing was changed.
+            locked, not readable); another program repairs it; or one that cannot be written. Then nothing was changed.
         lease_holder.Leased: it is on a network disk, and another machine has it.
     """
     database = folder / DATABASE
     if not database.exists() and not (folder / "runs").is_dir():
         raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
-    with lease.held(database) as leased:
+    with lease.held(database) as leased, _alone(folder):
         return _repair(folder, leased, progress)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """No other program repairs the workspace during the block, where folders have locks. Raises Problem."""
+    if os.name != "posix":
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a disk without locks
+            if not locks.lock(opened):
+                raise Problem(f"Another program repairs {folder}.", kept="It goes on.", todo="Wait until it has ended.")
+        yield
+    finally:
+        os.close(opened)
 
 
 def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str, list[str]]:
