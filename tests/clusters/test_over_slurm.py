@@ -110,6 +110,27 @@ def test_an_array_is_requeued_ended_and_resumed(cluster, workspace, quick):
 
 
 @pytest.mark.slow
+def test_a_run_that_is_resumed_before_slurm_has_noticed_its_end_goes_on(cluster, workspace, quick):
+    """Its journal says that it ended; its task still runs, and would be taken for the new one."""
+    place = cluster(python=quick, before="trap 'sleep 3' EXIT")
+    launcher = launcher_of(place)
+    (run_id,) = sending.prepare(workspace, digits("training.epochs=2000"), place)
+    sending.submit(workspace, [run_id], place, launcher)
+    following = Following(workspace, place, launcher)
+    looked(following, workspace, run_id, lambda run: steps(workspace, run.id) > 0)
+    working.end(workspace, run_id, Ending.SAVED)
+    run = looked(following, workspace, run_id, lambda run: run.resumable)
+    assert run.placement.open, "its task has not ended"
+    reached, first = steps(workspace, run_id), run.placement.job
+    working.resume(workspace, run_id)
+    assert workspace.run(run_id).placement.job != first
+    looked(following, workspace, run_id, lambda run: steps(workspace, run.id) > reached + 20)
+    working.end(workspace, run_id, Ending.AFTER_EPOCH)
+    run = looked(following, workspace, run_id, lambda run: not run.placement.open)
+    assert run.status == "stopped", run.problem
+
+
+@pytest.mark.slow
 def test_what_slurm_has_forgotten_meanwhile_is_told_of_what_its_tasks_wrote(cluster, workspace, quick, forgets):
     """The laptop was away while one run ended and another was killed; this cluster keeps no accounts (sacct)."""
     place = cluster(python=quick)

@@ -74,12 +74,14 @@ class Order:
             when the run is resumed.
         title: of the run, for the engine's own lists.
         devices: as `workbench run --devices` takes them; empty for the config's.
+        ended: the number of the job in which the run has written its end; its engine may not have noticed yet.
     """
 
     name: str
     files: Mapping[str, bytes]
     title: str = ""
     devices: str = ""
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)

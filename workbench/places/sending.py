@@ -16,7 +16,7 @@ from workbench.problem import UNSTARTED, Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, placements
 from workbench.workspace.dataset_copy import ExperimentCopy
-from workbench.workspace.folders import travelling
+from workbench.workspace.folders import journal, travelling
 from workbench.workspace.folders.ingest import ingest
 from workbench.workspace.placements import Placement
 from workbench.workspace.times import now
@@ -156,4 +156,5 @@ def _order(workspace: Workspace, placement: Placement, place: Place) -> Order:
         travelling.write_first(home, run.config, placement.uid, run.created)
     contents = {name: (home / name).read_bytes() for name in FIRST_FILES if workspace.has_file(placement.run_id, name)}
     title = f"workbench {placement.run_id}"
-    return Order(placement.uid, contents, title, str(getattr(place, "devices", "")))
+    ended = "" if journal.last_state(home).live else placement.job
+    return Order(placement.uid, contents, title, str(getattr(place, "devices", "")), ended)

@@ -21,8 +21,8 @@ from workbench.workspace.folders import travelling
 
 LONGEST_ARRAY = 1000  # tasks: Slurm's own MaxArraySize is 1001, a cluster's may be less
 LIMIT = "scontrol show config | sed -n 's/^MaxArraySize *= *//p'"
-# The user's own tasks that wait or run: array, task, name of the job.
-LIVE = 'squeue -h -r -o "%F %K %j" -u "$(id -un)" -t PENDING,CONFIGURING,RUNNING,SUSPENDED'
+# The user's own tasks that wait or run: array, task, state, name of the job.
+LIVE = 'squeue -h -r -o "%F %K %T %j" -u "$(id -un)" -t PENDING,CONFIGURING,RUNNING,SUSPENDED'
 LOOK = 'for job in "$@"; do echo "=$job"; scontrol -o show job "$job" 2>&1; done'
 MOST_LOOK = 64 << 20  # bytes that scontrol may say of a thousand jobs
 EARLY = 60  # seconds: Slurm may give its notice so much sooner
@@ -45,16 +45,17 @@ class Slurm(ThroughHost[SlurmPlace]):
     def submit(self, orders: Sequence[Order]) -> list[str]:
         """As `Launcher.submit`: an array job, in parts if the cluster does not allow one as long.
 
-        A run that waits or trains there keeps its number, as when the answer to an earlier call was lost.
+        A run that waits or trains there keeps its number, as when the answer to an earlier call was lost. One that has
+        ended, in a task that has not, begins after that task.
         """
         if not orders:
             return []
         self._write(orders)
-        numbers = self._at_work({order.name for order in orders})
+        numbers, ending = self._at_work(orders)
         new = [order for order in orders if order.name not in numbers]
         longest = self._longest_array() if len(new) > 1 else 1
         for first in range(0, len(new), longest):
-            numbers |= self._submit_array(new[first : first + longest])
+            numbers |= self._submit_array(new[first : first + longest], ending)
         return [numbers[order.name] for order in orders]
 
     def states(self, jobs: Sequence[str]) -> list[Standing]:
@@ -113,28 +114,35 @@ class Slurm(ThroughHost[SlurmPlace]):
         said = self._shell(LIMIT).out.strip()
         return max(1, min(LONGEST_ARRAY, int(said))) if said.isdigit() and len(said) < 10 else LONGEST_ARRAY
 
-    def _at_work(self, names: set[str]) -> dict[str, str]:
-        """The numbers of the jobs of these runs that wait or run, by name."""
-        live: dict[str, list[tuple[str, int]]] = {}  # arrays and tasks, by mark
+    def _at_work(self, orders: Sequence[Order]) -> tuple[dict[str, str], list[str]]:
+        """The numbers of the jobs of these runs that wait or run, by name, and the tasks whose run has ended."""
+        ended = {order.name: order.ended for order in orders}
+        live: dict[str, list[tuple[str, int, str]]] = {}  # arrays, tasks and states, by mark
         said = self._shell(LIVE, most=MOST_LOOK).out.decode("utf-8", "replace")
-        for match in re.finditer(r"(?m)^([0-9]{1,12}) ([0-9]{1,7}) \S*-([0-9a-f]{12})$", said):
-            live.setdefault(match[3], []).append((match[1], int(match[2])))
+        for match in re.finditer(r"(?m)^([0-9]{1,12}) ([0-9]{1,7}) ([A-Z]+) \S*-([0-9a-f]{12})$", said):
+            live.setdefault(match[4], []).append((match[1], int(match[2]), match[3]))
         lists = self._read_all([Part(f"array-{mark}/orders") for mark in live])
         numbers: dict[str, str] = {}
+        ending: list[str] = []
         for tasks, text in zip(live.values(), lists, strict=True):
             listed = (text or b"").decode("utf-8", "replace").splitlines()
-            for array, task in tasks:
-                if task < len(listed) and listed[task] in names:
-                    numbers[listed[task]] = f"{array}_{task}:{listed[task]}"
-        return numbers
+            for array, task, state in tasks:
+                if task >= len(listed) or (name := listed[task]) not in ended:
+                    continue
+                number = f"{array}_{task}:{name}"
+                if state == "RUNNING" and number == ended[name]:
+                    ending.append(f"{array}_{task}")
+                else:
+                    numbers[name] = number
+        return numbers, ending
 
-    def _submit_array(self, orders: Sequence[Order]) -> dict[str, str]:
+    def _submit_array(self, orders: Sequence[Order], after: Sequence[str]) -> dict[str, str]:
         names = "".join(f"{order.name}\n" for order in orders)
         mark = blake2b(names.encode(), digest_size=6).hexdigest()
         batch = f"array-{mark}"
         title = re.sub(r"[^A-Za-z0-9._-]+", "-", orders[0].title)[:60].strip("-.")
         job_name = f"{title or 'workbench'}-{mark}"
-        text = script(self._place, orders, batch, job_name)
+        text = script(self._place, orders, batch, job_name, after)
         own = {f"{batch}/orders": names.encode(), f"{batch}/script": text.encode()}
         host_files.write_all(self._host, self._place.folder, own)
         answer = self._call(["sbatch", "--parsable"], text.encode())

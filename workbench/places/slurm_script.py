@@ -46,7 +46,9 @@ exit $status
 """
 
 
-def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str) -> str:
+def script(
+    place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str, after: Sequence[str] = ()
+) -> str:  # fmt: skip
     """The script for sbatch.
 
     Args:
@@ -54,6 +56,7 @@ def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str
         orders: of the runs, the tasks 0, 1, ... of the array; all with the same devices.
         batch: folder of the array below the place's folder: `orders` holds the names of the run folders, a line each.
         job_name: as squeue shows it.
+        after: tasks, as ARRAY_TASK, that must have ended before one of these begins.
     """
     here = f"{place.folder}/{batch}"
     options = {
@@ -70,6 +73,7 @@ def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str
         "time": place.time,
         "cpus-per-task": str(place.cpus or ""),
         "mem": place.memory,
+        "dependency": f"afterany:{':'.join(after)}" if after else "",
     }
     lines = [f"#SBATCH --{option}={value}" for option, value in options.items() if value]
     lines += ["#SBATCH --requeue", *(f"#SBATCH {shlex.quote(option)}" for option in shlex.split(place.lines))]

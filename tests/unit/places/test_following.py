@@ -21,7 +21,7 @@ from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.places import following as following_module
 from workbench.places import host_files, mirror, records, sending, working
-from workbench.places.contract import Ending, JobState, Standing
+from workbench.places.contract import Ending, JobState, Order, Standing
 from workbench.places.following import Following
 from workbench.places.hosts import LocalHost
 from workbench.places.mirror import FOLDER
@@ -274,6 +274,24 @@ def test_a_run_goes_on_at_its_place_and_is_followed_again(made, workspace, playe
     until_ended(following)
     assert workspace.run(run_id).status == "done"
     assert len(workspace.evaluations(run_id)) == 3
+
+
+@pytest.mark.parametrize(("status", "ended"), [("interrupted", "first"), ("running", "")])
+def test_an_order_to_resume_names_the_job_in_which_the_run_wrote_its_end(
+    made, workspace, played, monkeypatch, status, ended
+):
+    """Only of such a run is it known that its job will end, too; of another it may train on."""
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    with (there / journal.NAME).open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"run": {"status": status}}) + "\n")
+    Following(workspace, PLACE, played).look()
+    with workspace.writing() as db:
+        placements.store(db, replace(placements.required(db, run_id), job="first"))
+    orders: list[Order] = []
+    monkeypatch.setattr(played, "submit", lambda asked: orders.extend(asked) or ["second"])
+    sending.submit(workspace, [run_id], PLACE, played)
+    assert [order.ended for order in orders] == [ended]
 
 
 @pytest.mark.parametrize("request_of", ["states", "read"])

@@ -4,6 +4,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -128,13 +129,26 @@ def test_runs_whose_answer_was_lost_are_not_queued_twice(played):
     assert slurm.submit(orders("a", "b", "c")) == ["7_0:a", "7_1:b", "7_2:c"]
     mark = next((played.base / "runs").glob("array-*")).name.removeprefix("array-")
     (played.base / "script").unlink()
-    live = "\n".join(f"7 {task} workbench-1-{mark}" for task in range(3))
-    played.program("squeue", f"echo '{live}\n8 N/A other\n9 0 other-0123456789ab'")
+    live = "\n".join(f"7 {task} RUNNING workbench-1-{mark}" for task in range(3))
+    played.program("squeue", f"echo '{live}\n8 N/A RUNNING other\n9 0 RUNNING other-0123456789ab'")
     assert slurm.submit(orders("a", "b", "c")) == ["7_0:a", "7_1:b", "7_2:c"]
     assert slurm.submit(orders("b")) == ["7_1:b"]
     assert not (played.base / "script").exists()
     played.program("sbatch", f"cat >'{played.base}/script'; echo 10")
     assert slurm.submit(orders("d", "c")) == ["10_0:d", "7_2:c"]
+
+
+@pytest.mark.parametrize(("state", "again"), [("RUNNING", True), ("PENDING", False)])
+def test_a_run_that_has_ended_in_a_task_that_has_not_begins_after_it(played, state, again):
+    """Resume in the second after Stop: squeue still has the task. One that waits was queued again by its time limit."""
+    slurm = played.slurm()
+    (first,) = slurm.submit(orders("a"))
+    mark = next((played.base / "runs").glob("array-*")).name.removeprefix("array-")
+    played.program("squeue", f"echo '7 0 {state} workbench-1-{mark}'")
+    played.program("sbatch", f"cat >'{played.base}/script'; echo 10")
+    (ended,) = orders("a")
+    assert slurm.submit([replace(ended, ended=first)]) == (["10_0:a"] if again else ["7_0:a"])
+    assert ("#SBATCH --dependency=afterany:7_0" in (played.base / "script").read_text().splitlines()) == again
 
 
 def test_a_refusal_is_said_in_slurms_words(played):
