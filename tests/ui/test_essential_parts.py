@@ -13,6 +13,7 @@ from workbench.ui.pages.setup.form.loss_parts import Families
 from workbench.ui.pages.setup.form.split_bar import SplitBar
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.needs import Need, needs_of
+from workbench.ui.style.tab_order import stops
 from workbench.ui.widgets.form import Cell, ParamsForm
 from workbench.ui.widgets.search_popup import ROW_ROLE, SearchPopup
 
@@ -150,6 +151,14 @@ def test_a_family_opens_its_losses_and_changes_nothing_until_one_is_picked(page,
     popup.line.returnPressed.emit()
     assert families[page.draft.value("loss.name")] == "Proxies"
     assert shown["Proxies"].isChecked()
+
+
+def test_tab_reaches_the_families_before_the_loss_below_them(page):
+    row = page.groups.forms["Essentials"].row("loss.name")
+    order = list(stops([row]))
+    families = [order.index(each) for each in families_of(page) if each in order]
+    assert families
+    assert max(families) < order.index(row.widget)
 
 
 def test_families_that_change_are_made_anew(qtbot):

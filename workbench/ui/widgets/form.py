@@ -348,6 +348,8 @@ class FieldRow(QWidget):
     def set_above(self, widget: QWidget) -> None:
         """Show a widget between title and editor of a field whose label is above."""
         self._grid.addWidget(widget, 1, 0, 1, 2)
+        for part in (self._body, self._tail, self.formula):  # Tab goes through the children in their order
+            part.raise_()
         widget.show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
