@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QWidget
 
 from workbench.exchange.formats import FORMATS, refusal
 from workbench.exchange.source import BEST, LAST, source_of
@@ -17,6 +17,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
+from workbench.ui.widgets.main_button import MainButtonDialog
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
@@ -33,7 +34,7 @@ class Look:
     epochs: list[int]  # of all its evaluations, rising
 
 
-class ExportDialog(QDialog):
+class ExportDialog(MainButtonDialog):
     """The export formats of one run. A format that is not possible is shown with the reason."""
 
     def __init__(self, session: Session, run: Run, parent: QWidget | None = None) -> None:
@@ -51,6 +52,7 @@ class ExportDialog(QDialog):
         self.epoch.setEnabled(False)
         self.state = label("Checking what the run holds…", "muted", wrap=True)
         self.cancel, self.start = button("Cancel"), button("Export", "export", "primary")
+        self.main = self.start
         self._build()
         self.start.clicked.connect(self._start)
         self.cancel.clicked.connect(self.reject)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.exchange.tables import ENDINGS
@@ -14,6 +14,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
+from workbench.ui.widgets.main_button import MainButtonDialog
 
 WIDTH = 640  # px at 100% text
 HELP = {
@@ -24,7 +25,7 @@ HELP = {
 }
 
 
-class ImportDialog(QDialog):
+class ImportDialog(MainButtonDialog):
     """Stays open until the run is made, and shows what is wrong with the files."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -49,6 +50,7 @@ class ImportDialog(QDialog):
             "Embeddings of a model trained elsewhere become a run with map, retrieval and report.", "muted", wrap=True
         )
         self.cancel, self.start = button("Cancel"), button("Import", "download-simple", "primary")
+        self.main = self.start
         self._build()
         for editor in self.places.values():
             editor.edited.connect(self._check)

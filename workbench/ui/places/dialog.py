@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from workbench.places import records
 from workbench.places.contract import Finding
@@ -19,6 +19,7 @@ from workbench.ui.state.tasks import Task, heard_by
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.main_button import MainButtonDialog
 from workbench.workspace import placements
 
 WIDTH, HEIGHT = 900, 620  # px at 100% text
@@ -28,7 +29,7 @@ PROMISE = "No password is stored: the SSH agent or the system's key ring has it.
 COMMAND = "Install… shows the steps first, as workbench place install NAME does."
 
 
-class PlacesDialog(QDialog):
+class PlacesDialog(MainButtonDialog):
     """Places as drafts; Save writes their records.
 
     Args:
@@ -57,6 +58,7 @@ class PlacesDialog(QDialog):
         self.problem = label("", "error", wrap=True)
         self.problem.hide()
         self.cancel, self.save = button("Cancel"), button("Save", "", "primary")
+        self.main = self.save
         inside = QWidget()
         self._column = in_column(self.none, 1, on=inside, margins=(0, 0, 4, 0), spacing=12)
         area = QScrollArea()

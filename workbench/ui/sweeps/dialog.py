@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
 
 from workbench.config import RunConfig
 from workbench.jobs.newest import Newest
@@ -28,6 +28,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
+from workbench.ui.widgets.main_button import MainButtonDialog
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
@@ -40,7 +41,7 @@ CHECKING = "Checking every trial…"
 NOT_STARTED = "The start was cancelled. Nothing was started."
 
 
-class SweepDialog(QDialog):
+class SweepDialog(MainButtonDialog):
     """Varies the run of the Set up page. Entries are checked on a thread: a grid may have thousands of trials.
 
     Args:
@@ -93,6 +94,7 @@ class SweepDialog(QDialog):
         self.warning = label(objective.OPTIMISTIC, "warning", wrap=True)
         self.problem = label("", "error", wrap=True)
         self.cancel, self.start = button("Cancel"), button(START, "play", "primary")
+        self.main = self.start
         in_column(
             ElidedLabel(f"Vary “{self.draft.config.name}”", "section", Qt.TextElideMode.ElideMiddle),
             self._choices(),

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.entries.catalog import Catalog
 from workbench.ui.style.words import SEARCH_RUNS, state_word
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.main_button import MainButtonDialog
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import names_of
 
@@ -18,7 +19,7 @@ TICKED, EMPTY = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 WIDTH, HEIGHT = 560, 480  # px
 
 
-class RunDialog(QDialog):
+class RunDialog(MainButtonDialog):
     """Runs to tick, newest first; `chosen` are their numbers once it is accepted."""
 
     def __init__(
@@ -44,6 +45,7 @@ class RunDialog(QDialog):
         self.count = label("", "caption")
         self.all, self.none = button("Tick all shown", kind="quiet"), button("Untick all", kind="quiet")
         self.cancel, self.take = button("Cancel"), button("Use these runs", kind="primary")
+        self.main = self.take
         below, foot = QHBoxLayout(), QHBoxLayout()
         below.addWidget(self.count, 1)
         foot.addStretch(1)
