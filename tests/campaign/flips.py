@@ -24,7 +24,7 @@ from workbench.exchange.formats import export_run
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports import write_report
-from workbench.reports.gathering import gather
+from workbench.reports.content.gathering import gather
 from workbench.reports.sections import SECTIONS
 from workbench.results.class_geometry import measure_classes
 from workbench.results.explanations import explain_failures

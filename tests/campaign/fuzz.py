@@ -31,8 +31,8 @@ from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
 from workbench.files import archives
 from workbench.problem import Problem
-from workbench.reports.markdown import blocks_of
 from workbench.reports.templates import offered
+from workbench.reports.writing.markdown import blocks_of
 from workbench.running import folds_and_seeds
 from workbench.settings.changed import read_config
 from workbench.sweeps import space

@@ -24,7 +24,7 @@ from workbench.entries import catalog
 LOADED = (
     "torch", "workbench.running.engine", "workbench.cli", "workbench.sweeps.worker", "workbench.reports",
     "workbench.app", "workbench.ui.window.main_window", "workbench.projection.maps", "workbench.exchange.formats",
-    "workbench.reports.html", "workbench.reports.pdf", "sklearn.datasets", "PIL.Image",
+    "workbench.reports.formats.html", "workbench.reports.formats.pdf", "sklearn.datasets", "PIL.Image",
 )  # fmt: skip
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree")
 

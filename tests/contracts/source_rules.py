@@ -19,7 +19,7 @@ SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 LAYERS = "## What a room may import"
 LAYERS_OF_THE_WINDOW = "## What a folder of the window may import"
-ROOMS_OF_PAGES = "## The rooms of a page"
+ROOMS_OF_FOLDERS = "## The rooms of a folder"
 PAGES = f"{PACKAGE}.ui.pages."
 STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}
 STARTING_NAMES = {"QThread", "QThreadPool", "QRunnable", "QProcess", "QtConcurrent", "ThreadPoolExecutor"} | {
@@ -142,16 +142,19 @@ def rooms_of(text: str, heading: str = LAYERS) -> dict[str, frozenset[str]]:
     return rooms
 
 
-def rooms_of_pages(text: str) -> dict[str, list[str]]:
-    """Page -> its rooms, in the order of the table below `ROOMS_OF_PAGES`."""
-    table = text.partition(ROOMS_OF_PAGES)[2].partition("\n## ")[0]
-    rows = (re.findall(r"`(\w+)`", line) for line in re.findall(r"^\|(.+)\|$", table, re.MULTILINE)[2:])
-    return {page: rooms for page, *rooms in rows}
+def rooms_of_folders(text: str) -> dict[str, list[str]]:
+    """Dotted name of a folder -> its rooms, in the order of the table below `ROOMS_OF_FOLDERS`."""
+    table = text.partition(ROOMS_OF_FOLDERS)[2].partition("\n## ")[0]
+    rooms: dict[str, list[str]] = {}
+    for line in re.findall(r"^\|(.+)\|$", table, re.MULTILINE)[2:]:
+        folder, *stated = re.findall(r"`([\w/]+)`", line)
+        rooms.setdefault(f"{PACKAGE}.{folder.replace('/', '.')}", []).extend(stated)
+    return rooms
 
 
 MAY_IMPORT = rooms_of(ARCHITECTURE.read_text("utf-8"))
 WINDOW_MAY_IMPORT = rooms_of(ARCHITECTURE.read_text("utf-8"), LAYERS_OF_THE_WINDOW)
-PAGE_ROOMS = rooms_of_pages(ARCHITECTURE.read_text("utf-8"))
+FOLDER_ROOMS = rooms_of_folders(ARCHITECTURE.read_text("utf-8"))
 
 
 def upward(rooms: dict[str, frozenset[str]]) -> list[str]:
@@ -222,20 +225,27 @@ def pages_that_know_each_other(source: Source) -> list[str]:
     ]
 
 
-def wrong_rooms_of_a_page(source: Source) -> list[str]:
-    """A room of a page without a place in its row, and imports of a room behind it or of a file beside the rooms."""
-    page, _, below = source.name.removeprefix(PAGES).partition(".")
-    room, _, module = below.partition(".")
-    if not source.name.startswith(PAGES) or not (module or (source.is_package and room)):
+def folder_with_rooms(name: str) -> str:
+    """The folder with a row of rooms, or the page, that a module stands below; empty for all others."""
+    page = re.match(rf"{re.escape(PAGES)}\w+(?=\.)", name)
+    return next((folder for folder in FOLDER_ROOMS if name.startswith(f"{folder}.")), page.group() if page else "")
+
+
+def wrong_rooms_of_a_folder(source: Source) -> list[str]:
+    """A room without a place in its folder's row, and imports of a room behind it or of a file beside the rooms."""
+    folder = folder_with_rooms(source.name)
+    rooms = FOLDER_ROOMS.get(folder, [])
+    room, _, module = source.name.removeprefix(f"{folder}.").partition(".")
+    if not folder or not (module or source.is_package or room in rooms):
         return []
-    rooms = PAGE_ROOMS.get(page, [])
     if room not in rooms:
         return [f"{source.name} is in a room that the table of docs/architecture.md does not name"]
     allowed = rooms[: rooms.index(room) + 1]
     return [
         f"{source.name}:{line} imports {name}"
         for name, line in imports(source.tree)
-        if f"{name}.".startswith(f"{PAGES}{page}.") and [*name.split("."), ""][4] not in allowed
+        if f"{name}.".startswith(f"{folder}.")
+        and f"{name}.".removeprefix(f"{folder}.").partition(".")[0] not in allowed
     ]
 
 

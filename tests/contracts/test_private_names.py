@@ -42,7 +42,7 @@ def _private(name: str) -> bool:
     "planted",
     [
         "assert page._shown == 3", "page.model._rows[0].text", "make()._rows",
-        "from workbench.reports.content import _map", "patch.setattr(Recorder, '_commit', none)",
+        "from workbench.reports.content.run_content import _map", "patch.setattr(Recorder, '_commit', none)",
         "patch.setattr('workbench.ui.window.page_stack.PageStack._make', blank)",
     ],
 )  # fmt: skip

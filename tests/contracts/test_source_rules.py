@@ -9,7 +9,7 @@ import source_rules as rules
 from source_rules import ROOT, Source
 
 PACKAGE = rules.read_package(ROOT / "workbench")
-MOST_FILES = 12  # in a room of a page, and beside its rooms, so that the list is read at a glance
+MOST_FILES = 12  # in a room, and beside the rooms, so that the list is read at a glance
 RULES = (
     rules.qt_outside_window,
     rules.heavy_in_window,
@@ -17,7 +17,7 @@ RULES = (
     rules.wrong_rooms,
     rules.wrong_folders_of_the_window,
     rules.pages_that_know_each_other,
-    rules.wrong_rooms_of_a_page,
+    rules.wrong_rooms_of_a_folder,
     rules.starts_work,
     rules.sql_outside,
     rules.unsafe_loading,
@@ -62,17 +62,20 @@ PLANTED = [
     (rules.wrong_folders_of_the_window, "workbench.ui.new_folder.module", ""),
     (rules.pages_that_know_each_other, "workbench.ui.pages.map.page", "from workbench.ui.pages.train import curves"),
     (rules.pages_that_know_each_other, "workbench.ui.pages.map", "from workbench.ui.pages import report"),
-    (rules.wrong_rooms_of_a_page, "workbench.ui.pages.map.new_room.module", ""),
-    (rules.wrong_rooms_of_a_page, "workbench.ui.pages.report.model.choices", ""),
+    (rules.wrong_rooms_of_a_folder, "workbench.ui.pages.map.new_room.module", ""),
+    (rules.wrong_rooms_of_a_folder, "workbench.ui.pages.report.model.choices", ""),
     (
-        rules.wrong_rooms_of_a_page,
+        rules.wrong_rooms_of_a_folder,
         "workbench.ui.pages.map.model.chain",
         "from workbench.ui.pages.map.drawing import canvas",
     ),
-    (rules.wrong_rooms_of_a_page, "workbench.ui.pages.map.side.legend", "import workbench.ui.pages.map.page"),
-    (rules.wrong_rooms_of_a_page, "workbench.ui.pages.map.side.legend", "from workbench.ui.pages.map import MapPage"),
+    (rules.wrong_rooms_of_a_folder, "workbench.ui.pages.map.side.legend", "import workbench.ui.pages.map.page"),
+    (rules.wrong_rooms_of_a_folder, "workbench.ui.pages.map.side.legend", "from workbench.ui.pages.map import MapPage"),
+    (rules.wrong_rooms_of_a_folder, "workbench.reports.new_room.module", ""),
+    (rules.wrong_rooms_of_a_folder, "workbench.reports.sections", "from workbench.reports.templates import offered"),
+    (rules.wrong_rooms_of_a_folder, "workbench.reports.document", "import workbench.reports"),
     (
-        rules.wrong_rooms_of_a_page,
+        rules.wrong_rooms_of_a_folder,
         "workbench.ui.pages.retrieval.model.browsing",
         "def late():\n    from workbench.ui.pages.retrieval.triage.panel import TriagePanel",
     ),
@@ -90,7 +93,7 @@ PLANTED = [
     (rules.starts_work, "workbench.jobs", "DataLoader(data, num_workers=2)"),
     (
         rules.sql_outside,
-        "workbench.reports.content",
+        "workbench.reports.content.run_content",
         "db.execute('insert into runs (name) values (?)', (name,))",
     ),
     (rules.sql_outside, "workbench.ui.state.live", "db.execute(f'update {table} set name = 1')"),
@@ -98,7 +101,7 @@ PLANTED = [
     (rules.sql_outside, "workbench.ui.models.list", "ask = f'select id from runs where {where}'"),
     (rules.sql_outside, "workbench.comparing.pairs", "ASK = '''\nSELECT id,\n  name\nFROM runs'''"),
     (rules.sql_outside, "workbench.ui.state.live", "ask = 'pragma data_version'"),
-    (rules.sql_outside, "workbench.reports.tables", "rows = db.execute(QUESTION, (1,)).fetchall()"),
+    (rules.sql_outside, "workbench.reports.formats.tables", "rows = db.execute(QUESTION, (1,)).fetchall()"),
     (rules.unsafe_loading, "workbench.training.checkpoint", "torch.load(path)"),
     (rules.unsafe_loading, "workbench.training.checkpoint", "torch.load(path, weights_only=False)"),
     (rules.unsafe_loading, "workbench.workspace.packing", "np.load(path)"),
@@ -131,11 +134,14 @@ ALLOWED = [
         "from workbench.ui.pages.map.colours import colouring",
     ),
     (
-        rules.wrong_rooms_of_a_page,
+        rules.wrong_rooms_of_a_folder,
         "workbench.ui.pages.map.side.legend",
         "from workbench.ui.pages.map.model import groups\nfrom workbench.ui.pages.map.side import legend_row",
     ),
-    (rules.wrong_rooms_of_a_page, "workbench.ui.pages.map.page", "from workbench.ui.pages.map.side import legend"),
+    (rules.wrong_rooms_of_a_folder, "workbench.ui.pages.map.page", "from workbench.ui.pages.map.side import legend"),
+    (rules.wrong_rooms_of_a_folder, "workbench.reports.document", "from workbench.reports import templates"),
+    (rules.wrong_rooms_of_a_folder, "workbench.reports.server", "from workbench import reports"),
+    (rules.wrong_rooms_of_a_folder, "workbench.losses.ccp.train", "import workbench.losses.ccp"),
     (rules.starts_work, "workbench.ui.state.activity", "import threading\nthreading.get_ident()"),
     (rules.starts_work, "workbench.training.trainer", "DataLoader(data, num_workers=0)"),
     (rules.sql_outside, "workbench.workspace.recorder", "db.execute('insert into runs (name) values (?)')"),
@@ -209,31 +215,33 @@ def test_the_package_imports_in_no_circle():
     assert rules.cycles(rules.import_graph(PACKAGE)) == []
 
 
-def test_a_page_imports_in_no_circle_not_even_for_the_type_checker():
+def test_a_folder_with_rooms_imports_in_no_circle_not_even_for_the_type_checker():
     """A circle of types says that a piece stands in the wrong file."""
-    pages = [source for source in PACKAGE if source.name.startswith("workbench.ui.pages.")]
-    assert rules.cycles(rules.import_graph(pages, typing_too=True)) == []
+    sources = [source for source in PACKAGE if rules.folder_with_rooms(source.name)]
+    assert rules.cycles(rules.import_graph(sources, typing_too=True)) == []
 
 
-def test_the_table_of_the_rooms_of_pages_names_the_rooms_that_exist_and_no_other():
-    rooms: dict[str, set[str]] = {}
-    for name in (source.name for source in PACKAGE if source.is_package and source.name.startswith(rules.PAGES)):
-        page, _, room = name.removeprefix(rules.PAGES).partition(".")
-        rooms.setdefault(page, set()).update({room} - {""})
-    assert {page: set(order) for page, order in rules.PAGE_ROOMS.items()} == {
-        page: named for page, named in rooms.items() if named
-    }
+def test_the_table_of_the_rooms_of_folders_names_the_rooms_that_exist_and_no_other():
+    """Of a file that is named as a room, that it exists."""
+    there: dict[str, set[str]] = {folder: set() for folder in rules.FOLDER_ROOMS}
+    for source in PACKAGE:
+        folder = rules.folder_with_rooms(source.name)
+        room = source.name.removeprefix(f"{folder}.").partition(".")[0]
+        if folder and (source.is_package or room in rules.FOLDER_ROOMS.get(folder, ())):
+            there.setdefault(folder, set()).add(room)
+    assert {folder: set(order) for folder, order in rules.FOLDER_ROOMS.items()} == there
 
 
-def test_architecture_says_what_each_room_of_a_page_holds():
-    for page, rooms in rules.PAGE_ROOMS.items():
-        text = rules.ARCHITECTURE.read_text("utf-8").partition(f"          {page}/ ")[2]
+def test_architecture_says_what_each_room_of_a_folder_holds():
+    for folder, rooms in rules.FOLDER_ROOMS.items():
+        *above, name = folder.split(".")
+        text = rules.ARCHITECTURE.read_text("utf-8").partition(f"\n{' ' * 6}{'  ' * (len(above) - 1)}{name}/ ")[2]
         text = re.split(r"\n {,10}\w", text)[0]
-        assert [room for room in rooms if f"{room}/" not in text] == [], page
+        assert [room for room in rooms if f"{room}/" not in text and f"{room}.py" not in text] == [], folder
 
 
-def test_no_folder_of_a_page_is_crowded():
-    modules = [source.name for source in PACKAGE if not source.is_package and source.name.startswith(rules.PAGES)]
+def test_no_folder_with_rooms_is_crowded():
+    modules = [source.name for source in PACKAGE if not source.is_package and rules.folder_with_rooms(source.name)]
     files = Counter(name.rpartition(".")[0] for name in modules)
     assert {folder: count for folder, count in files.items() if count > MOST_FILES} == {}
 

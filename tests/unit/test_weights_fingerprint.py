@@ -9,7 +9,7 @@ from torchvision import models
 from workbench import files
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.reports.provenance import facts_of
+from workbench.reports.content.provenance import facts_of
 from workbench.running.launch import make_job, prepare_run
 from workbench.workspace import Workspace
 

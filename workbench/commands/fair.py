@@ -108,7 +108,7 @@ def _show(comparison: Any, out: Path | None) -> None:
     click.echo(text)
     if out is None:
         return
-    from workbench.reports.critical_difference import critical_difference
+    from workbench.reports.figures.critical_difference import critical_difference
 
     title = f"{comparison.plan.bench}: {comparison.plan.trials} trials, {comparison.plan.seeds} seeds"
     drawn = critical_difference(comparison.placed, comparison.groups, title).encode("svg")

@@ -13,7 +13,7 @@ from workbench.workspace.paths import inside
 
 if TYPE_CHECKING:
     from workbench.reports.document import Made, Wish
-    from workbench.reports.pdf import Preview
+    from workbench.reports.formats.pdf import Preview
 
 __all__ = [
     "BUNDLE",
@@ -111,7 +111,7 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
     Raises:
         Problem: as in `write_report`.
     """
-    from workbench.reports import bundle
+    from workbench.reports.formats import bundle
 
     report = _made(workspace, wish, progress, len(FORMATS) + 1)
     files.make_folder(path.parent)
@@ -130,7 +130,7 @@ def preview_pages(workspace: Workspace, wish: "Wish", dpi: int = 96, progress: P
     Raises:
         Problem: as in `write_report`.
     """
-    from workbench.reports import pdf
+    from workbench.reports.formats import pdf
 
     report = _made(workspace, wish, progress, 2)
     progress("Laying out pages", 1, 2)
@@ -146,8 +146,8 @@ def _made(workspace: Workspace, wish: "Wish", progress: Progress, total: int) ->
 
 def _encoded(kind: str, report: "Made", workspace: Workspace) -> dict[str, bytes]:
     """The files of one format by their names."""
-    from workbench.reports import html, latex, pdf, tables
-    from workbench.reports.drawing import COLUMN, FULL, PAPER
+    from workbench.reports.figures.drawing import COLUMN, FULL, PAPER
+    from workbench.reports.formats import html, latex, pdf, tables
 
     document, drawn = report.document, report.document.drawings
     match kind:

@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from workbench.comparing.measures import BEST, At
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.reports import figures, group_figures
-from workbench.reports.blocks import Block, Document, Section
-from workbench.reports.content import Content
-from workbench.reports.drawing import Drawing
-from workbench.reports.entry_titles import moment
-from workbench.reports.fair_blocks import fair_drawings
-from workbench.reports.gathering import gather
-from workbench.reports.group_content import GroupContent, gather_groups
-from workbench.reports.group_sections import group_blocks
-from workbench.reports.headline import headline
-from workbench.reports.markdown import blocks_of
-from workbench.reports.run_sections import default_settings, section_blocks
+from workbench.reports.content.entry_titles import moment
+from workbench.reports.content.gathering import gather
+from workbench.reports.content.group_content import GroupContent, gather_groups
+from workbench.reports.content.run_content import Content
+from workbench.reports.figures import group_figures
+from workbench.reports.figures import run_figures as figures
+from workbench.reports.figures.drawing import Drawing
 from workbench.reports.sections import GROUP_SECTIONS, METRIC, ONE_RUN, PAPER, PAPERS, RUN_SECTIONS, SECTIONS
 from workbench.reports.templates import check_sections
+from workbench.reports.writing.blocks import Block, Document, Section
+from workbench.reports.writing.fair_blocks import fair_drawings
+from workbench.reports.writing.group_sections import group_blocks
+from workbench.reports.writing.headline import headline
+from workbench.reports.writing.markdown import blocks_of
+from workbench.reports.writing.run_sections import default_settings, section_blocks
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 

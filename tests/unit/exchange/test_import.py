@@ -22,8 +22,8 @@ from workbench.files import packages
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports import write_report
-from workbench.reports.gathering import gather
-from workbench.reports.provenance import command_of
+from workbench.reports.content.gathering import gather
+from workbench.reports.content.provenance import command_of
 from workbench.workspace import Workspace, recorder
 
 

@@ -14,7 +14,7 @@ from workbench.fair.runs import Tried
 from workbench.fair.scores import Scores
 from workbench.fair.table import Placed, compared, markdown, ranking_cells, tables
 from workbench.problem import Problem
-from workbench.reports.critical_difference import critical_difference
+from workbench.reports.figures.critical_difference import critical_difference
 from workbench.sweeps.progress import Standing
 from workbench.sweeps.space import Parameter
 

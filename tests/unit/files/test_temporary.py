@@ -12,8 +12,8 @@ from workbench.jobs import run_tool
 from workbench.places import sending
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
-from workbench.reports.blocks import Document
-from workbench.reports.typesetting import typeset
+from workbench.reports.formats.typesetting import typeset
+from workbench.reports.writing.blocks import Document
 from workbench.workspace import Workspace
 
 REFUSED = r"No folder for temporary files can be written.*TMPDIR"

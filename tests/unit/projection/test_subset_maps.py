@@ -11,7 +11,7 @@ from workbench.projection.maps import make_map
 from workbench.projection.params import UmapParams, in_words
 from workbench.projection.server import project, project_epochs
 from workbench.projection.subset import among, mark, rows_of, said_of, sample_by_class
-from workbench.reports.gathering import map_of
+from workbench.reports.content.gathering import map_of
 from workbench.workspace import Workspace
 from workbench.workspace.measured.stored_maps import Measured, kept_neighbours, store_map
 

@@ -2,9 +2,9 @@
 
 from tests.unit.fair.test_table import PLAN, planted
 from workbench.fair.table import HEAD, MEANING, compared, rows_of
-from workbench.reports.blocks import Paragraph, Plot, Table
-from workbench.reports.fair_blocks import NONE, fair_blocks, fair_drawings
 from workbench.reports.templates import templates
+from workbench.reports.writing.blocks import Paragraph, Plot, Table
+from workbench.reports.writing.fair_blocks import NONE, fair_blocks, fair_drawings
 
 
 def words(blocks):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from workbench.reports.content import Map
-from workbench.reports.drawing import FULL, Drawing
-from workbench.reports.figures import draw, draw_map
-from workbench.reports.group_figures import apart
+from workbench.reports.content.run_content import Map
+from workbench.reports.figures.drawing import FULL, Drawing
+from workbench.reports.figures.group_figures import apart
+from workbench.reports.figures.run_figures import draw, draw_map
 
 CAPTION = "UMAP (15 neighbours, minimum distance 0.1, cosine), seed 0; 899 of 899 test images, epoch 5"
 

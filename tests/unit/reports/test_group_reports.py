@@ -19,11 +19,11 @@ from workbench.colours import OF_RUNS
 from workbench.comparing.intervals import t_interval
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.problem import Problem
-from workbench.reports import html
-from workbench.reports.blocks import Paragraph, Table
 from workbench.reports.document import make
-from workbench.reports.group_figures import apart
+from workbench.reports.figures.group_figures import apart
+from workbench.reports.formats import html
 from workbench.reports.sections import GROUP_SECTIONS
+from workbench.reports.writing.blocks import Paragraph, Table
 from workbench.workspace import Workspace
 
 EVIL = "=1+1 <script>alert(1)</script> \\input{x}"

@@ -8,11 +8,12 @@ from tests.unit.comparing.compared_runs import store
 from workbench.comparing.overview import overview
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.progress import quiet
-from workbench.reports import html, wish_of
-from workbench.reports.blocks import Document, Section, Tile, said
+from workbench.reports import wish_of
 from workbench.reports.document import make
-from workbench.reports.headline import tiles_of_groups
-from workbench.reports.typesetting import typeset
+from workbench.reports.formats import html
+from workbench.reports.formats.typesetting import typeset
+from workbench.reports.writing.blocks import Document, Section, Tile, said
+from workbench.reports.writing.headline import tiles_of_groups
 from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(4), 8)

@@ -16,8 +16,8 @@ from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Ended, Evaluated
-from workbench.reports.blocks import Document, Section, Table, heading, said
-from workbench.reports.latex import ESCAPED, MAIN, TYPESET, escaped, fragment
+from workbench.reports.formats.latex import ESCAPED, MAIN, TYPESET, escaped, fragment
+from workbench.reports.writing.blocks import Document, Section, Table, heading, said
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.reports.line_breaks import BREAK, breakable, pieces
+from workbench.reports.formats.line_breaks import BREAK, breakable, pieces
 
 
 @pytest.mark.parametrize(

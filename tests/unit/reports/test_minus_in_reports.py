@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench.reports.blocks import Table
-from workbench.reports.content import similarity_words
-from workbench.reports.figures import draw
+from workbench.reports.content.run_content import similarity_words
+from workbench.reports.figures.run_figures import draw
+from workbench.reports.writing.blocks import Table
 from workbench.workspace.rows import Neighbour
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.reports import html, latex, pdf
-from workbench.reports.blocks import Bullets, Code, Document, Heading, Paragraph, Section, Span, Table
-from workbench.reports.markdown import blocks_of, safe_link
+from workbench.reports.formats import html, latex, pdf
+from workbench.reports.writing.blocks import Bullets, Code, Document, Heading, Paragraph, Section, Span, Table
+from workbench.reports.writing.markdown import blocks_of, safe_link
 
 TEXT = """# Aim *now*
 

@@ -12,11 +12,11 @@ from workbench.config import Choice, EmbeddingParams, RunConfig
 from workbench.entries import catalog
 from workbench.evaluation import retrieval_metrics
 from workbench.events import Ended
-from workbench.reports.blocks import Table
-from workbench.reports.gathering import gather
-from workbench.reports.group_content import gather_groups
-from workbench.reports.group_sections import group_blocks
-from workbench.reports.run_sections import section_blocks
+from workbench.reports.content.gathering import gather
+from workbench.reports.content.group_content import gather_groups
+from workbench.reports.writing.blocks import Table
+from workbench.reports.writing.group_sections import group_blocks
+from workbench.reports.writing.run_sections import section_blocks
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder

@@ -11,7 +11,7 @@ from workbench.comparing import published_tables
 from workbench.comparing.published_tables import beside, own_values, tables
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig
 from workbench.events import Ended
-from workbench.reports.gathering import gather
+from workbench.reports.content.gathering import gather
 from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder

@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui.trained import trained_run
 from workbench import reports
-from workbench.reports.entry_titles import in_sentence, moment
+from workbench.reports.content.entry_titles import in_sentence, moment
 from workbench.workspace import Workspace
 from workbench.workspace.run_names import title_of
 

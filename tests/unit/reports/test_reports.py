@@ -17,9 +17,9 @@ from workbench.events import Ended, Scalar
 from workbench.files.spreadsheet import csv_cell
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.reports.blocks import Table
 from workbench.reports.document import make
-from workbench.reports.latex import escaped
+from workbench.reports.formats.latex import escaped
+from workbench.reports.writing.blocks import Table
 from workbench.workspace import Workspace
 from workbench.workspace.measured.stored_maps import Measured, store_map
 from workbench.workspace.recorder import Recorder
@@ -212,7 +212,8 @@ def test_a_negative_number_is_no_formula(workspace, tmp_path):
 
 
 def test_a_loss_below_zero_is_drawn_on_a_plain_axis(workspace, tmp_path):
-    from workbench.reports import figures, gathering
+    from workbench.reports.content import gathering
+    from workbench.reports.figures import run_figures as figures
 
     run_id = workspace.create_run(RunConfig())
     recorder = Recorder(workspace, run_id)

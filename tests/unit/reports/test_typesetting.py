@@ -12,15 +12,15 @@ import pytest
 from tests.ui.trained import trained_run
 from workbench import reports
 from workbench.problem import Problem
-from workbench.reports import pdf
-from workbench.reports.blocks import Document, Plot, Section, Span, Table, said
-from workbench.reports.blocks import Paragraph as Par
-from workbench.reports.content import Map
+from workbench.reports.content.run_content import Map
 from workbench.reports.document import make
-from workbench.reports.drawing import FULL, Drawing
-from workbench.reports.figures import draw_map
-from workbench.reports.markdown import blocks_of
-from workbench.reports.typesetting import typeset
+from workbench.reports.figures.drawing import FULL, Drawing
+from workbench.reports.figures.run_figures import draw_map
+from workbench.reports.formats import pdf
+from workbench.reports.formats.typesetting import typeset
+from workbench.reports.writing.blocks import Document, Plot, Section, Span, Table, said
+from workbench.reports.writing.blocks import Paragraph as Par
+from workbench.reports.writing.markdown import blocks_of
 from workbench.workspace import Workspace
 
 HOSTILE = (

@@ -12,7 +12,7 @@ from workbench.control import Control
 from workbench.datasets.image_set import Level
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Evaluated
-from workbench.reports.gathering import gather
+from workbench.reports.content.gathering import gather
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
 from workbench.ui.pages.train.curves.epoch_table import EpochTable

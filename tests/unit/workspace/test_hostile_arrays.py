@@ -6,7 +6,7 @@ import pytest
 from tests.campaign.hostile import in_sql, make_space
 from workbench.files import digest
 from workbench.problem import Problem
-from workbench.reports.gathering import gather
+from workbench.reports.content.gathering import gather
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
 from workbench.workspace.measured.ranking import read_scores, read_similarities

@@ -18,7 +18,7 @@ from workbench.files import digest
 from workbench.names import LONGEST_NAME, LONGEST_SENTENCE
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.reports.gathering import gather
+from workbench.reports.content.gathering import gather
 from workbench.reports.templates import offered
 from workbench.workspace import Workspace, experiments, sweeps
 from workbench.workspace.choices import report_templates, selections

@@ -13,9 +13,9 @@ from workbench import reports
 from workbench.config import RunConfig
 from workbench.events import Ended, Scalar
 from workbench.exchange.formats import export_run
-from workbench.reports.content import percent
-from workbench.reports.figures import draw
-from workbench.reports.gathering import gather
+from workbench.reports.content.gathering import gather
+from workbench.reports.content.run_content import percent
+from workbench.reports.figures.run_figures import draw
 from workbench.ui.style import words
 from workbench.workspace import Workspace
 from workbench.workspace.measured.evaluations import as_metrics

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from workbench.fair.table import HEAD, MEANING, Comparison, conditions, rows_of, title_of, verdicts
-from workbench.reports.blocks import Block, Plot, Table, heading, said
-from workbench.reports.critical_difference import critical_difference
-from workbench.reports.drawing import Drawing
+from workbench.reports.figures.critical_difference import critical_difference
+from workbench.reports.figures.drawing import Drawing
+from workbench.reports.writing.blocks import Block, Plot, Table, heading, said
 
 NONE = "This workspace holds no fair comparison; `workbench benchmark fair` makes one."
 PICTURE = "Mean ranks over seeds with their intervals; bars join methods of which no pair differs."

@@ -11,9 +11,9 @@ from workbench.comparing.settings import fold_of
 from workbench.metric_names import metric_name
 from workbench.numerals import percentage
 from workbench.progress import duration
-from workbench.reports.blocks import Tile
-from workbench.reports.content import Content
-from workbench.reports.group_figures import apart
+from workbench.reports.content.run_content import Content
+from workbench.reports.figures.group_figures import apart
+from workbench.reports.writing.blocks import Tile
 
 SCORES = (("MAP@R", "MAP@R"), ("recall@1", "R@1"))
 

@@ -21,9 +21,19 @@ from workbench.projection.params import in_words
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import said_of
 from workbench.projection.vectors import prepared
-from workbench.reports.content import Beside, ClassRow, Content, Curve, Map, MetricRow, QueryCard, Setting, percent
-from workbench.reports.entry_titles import in_sentence, moment
-from workbench.reports.provenance import command_of, facts_of
+from workbench.reports.content.entry_titles import in_sentence, moment
+from workbench.reports.content.provenance import command_of, facts_of
+from workbench.reports.content.run_content import (
+    Beside,
+    ClassRow,
+    Content,
+    Curve,
+    Map,
+    MetricRow,
+    QueryCard,
+    Setting,
+    percent,
+)
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
 from workbench.workspace.run_names import backbone_title, data_title, title_of

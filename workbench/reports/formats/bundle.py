@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench import __version__, files
+from workbench.reports.content.provenance import command_of, config_name
 from workbench.reports.document import Made, Wish
-from workbench.reports.provenance import command_of, config_name
 from workbench.reports.sections import GROUP_SECTIONS, PAPER
 from workbench.workspace.rows import Run
 

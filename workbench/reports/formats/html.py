@@ -9,11 +9,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from workbench.files.resources import resources
-from workbench.reports.blocks import Document
-from workbench.reports.content import percent, similarity_words
-from workbench.reports.drawing import Drawing
-from workbench.reports.line_breaks import BREAK, breakable
-from workbench.reports.thumbnails import thumbnail
+from workbench.reports.content.run_content import percent, similarity_words
+from workbench.reports.figures.drawing import Drawing
+from workbench.reports.formats.line_breaks import BREAK, breakable
+from workbench.reports.formats.thumbnails import thumbnail
+from workbench.reports.writing.blocks import Document
 
 
 def page(document: Document) -> str:

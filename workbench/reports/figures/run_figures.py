@@ -14,8 +14,8 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 from workbench.colours import OKABE_ITO, class_colours
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.metric_names import metric_name
-from workbench.reports.content import Content, Curve, Map, QueryCard, percent, similarity_words
-from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
+from workbench.reports.content.run_content import Content, Curve, Map, QueryCard, percent, similarity_words
+from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
 LEGEND_MARK = 14.0  # square points: the map's own are too small to tell their colours

@@ -10,14 +10,14 @@ from workbench.comparing.pairing import Comparison
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
-from workbench.reports.blocks import NO_VALUE, Block, Plot, Table, heading, said
-from workbench.reports.content import points
-from workbench.reports.drawing import Drawing
-from workbench.reports.fair_blocks import fair_blocks
-from workbench.reports.group_content import GroupContent
-from workbench.reports.group_figures import MOST_CURVES, MOST_MEANS
-from workbench.reports.provenance import command_of, facts_of
-from workbench.reports.published_blocks import published_blocks
+from workbench.reports.content.group_content import GroupContent
+from workbench.reports.content.provenance import command_of, facts_of
+from workbench.reports.content.run_content import points
+from workbench.reports.figures.drawing import Drawing
+from workbench.reports.figures.group_figures import MOST_CURVES, MOST_MEANS
+from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, heading, said
+from workbench.reports.writing.fair_blocks import fair_blocks
+from workbench.reports.writing.published_blocks import published_blocks
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import short_names
 

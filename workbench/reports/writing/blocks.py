@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.numerals import minus
-from workbench.reports.content import QueryCard
-from workbench.reports.drawing import Drawing
+from workbench.reports.content.run_content import QueryCard
+from workbench.reports.figures.drawing import Drawing
 
 Style = Literal["", "strong", "em", "code"]
 NO_VALUE = "–"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from workbench.files.spreadsheet import csv_text
-from workbench.reports.content import Content
+from workbench.reports.content.run_content import Content
 from workbench.reports.document import Made
 from workbench.workspace import Workspace
 from workbench.workspace.measured import evaluations

@@ -3,9 +3,9 @@
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
-from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, said
-from workbench.reports.content import ClassRow, Content, MetricRow, percent, points
-from workbench.reports.published_blocks import published_blocks
+from workbench.reports.content.run_content import ClassRow, Content, MetricRow, percent, points
+from workbench.reports.writing.blocks import NO_VALUE, Block, Cards, Plot, Table, said
+from workbench.reports.writing.published_blocks import published_blocks
 from workbench.workspace.run_names import short_names
 
 UNMEASURED = "There is no evaluation yet."

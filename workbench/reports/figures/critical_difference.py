@@ -6,7 +6,7 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from workbench.fair.table import Placed
-from workbench.reports.drawing import FULL, Drawing
+from workbench.reports.figures.drawing import FULL, Drawing
 
 ROW = 0.2  # inches of a name
 BAR = 0.12  # inches of a bar over alike methods

@@ -3,8 +3,19 @@
 import re
 from collections.abc import Sequence
 
-from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
-from workbench.reports.drawing import COLUMN, FULL
+from workbench.reports.figures.drawing import COLUMN, FULL
+from workbench.reports.writing.blocks import (
+    Block,
+    Bullets,
+    Cards,
+    Code,
+    Document,
+    Heading,
+    Paragraph,
+    Plot,
+    Span,
+    Table,
+)
 
 ESCAPED = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",

@@ -18,12 +18,23 @@ from workbench.files import explain
 from workbench.files.resources import resources
 from workbench.files.temporary import temporary_folder
 from workbench.problem import Problem
-from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
-from workbench.reports.content import QueryCard, percent, similarity_words
-from workbench.reports.drawing import FULL
-from workbench.reports.line_breaks import breakable
+from workbench.reports.content.run_content import QueryCard, percent, similarity_words
+from workbench.reports.figures.drawing import FULL
+from workbench.reports.formats.line_breaks import breakable
+from workbench.reports.formats.thumbnails import thumbnail
 from workbench.reports.sections import PAPERS
-from workbench.reports.thumbnails import thumbnail
+from workbench.reports.writing.blocks import (
+    Block,
+    Bullets,
+    Cards,
+    Code,
+    Document,
+    Heading,
+    Paragraph,
+    Plot,
+    Span,
+    Table,
+)
 
 SHORT_TITLE = 90  # letters in the running head
 SHORT_CLASS = 17  # letters of a class below an image

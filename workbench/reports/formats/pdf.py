@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from workbench.reports.blocks import Document
-from workbench.reports.typesetting import typeset
+from workbench.reports.formats.typesetting import typeset
+from workbench.reports.writing.blocks import Document
 
 MOST_SHOWN = 40  # pages of a preview
 

@@ -12,7 +12,7 @@ from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
+from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, legend_name
 
 LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"

@@ -5,7 +5,7 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from workbench.reports.blocks import Block, Bullets, Code, Heading, Paragraph, Span, Style, Table
+from workbench.reports.writing.blocks import Block, Bullets, Code, Heading, Paragraph, Span, Style, Table
 
 SAFE = ("http", "https", "mailto")
 SCHEME = re.compile(r"^([a-z][a-z0-9+.-]*):", re.IGNORECASE)

@@ -1,0 +1,1 @@
+"""One file per format of a report, and what they share."""

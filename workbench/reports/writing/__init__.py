@@ -1,0 +1,1 @@
+"""The sections of a report as blocks, which every format draws."""
