@@ -99,7 +99,9 @@ def complaints(entry: Entry) -> list[str]:
 
 
 def discover(package: str, between: Callable[[], None] = lambda: None) -> None:
-    """Import every module of `package`, so that its entries register themselves; `between` is called before each.
+    """Import every module of `package` and its folders, so that their entries register themselves.
+
+    `between` is called before each.
 
     Raises:
         Problem: a library that one needs does not load, as torchvision beside a torch of another device.
@@ -118,6 +120,8 @@ def discover(package: str, between: Callable[[], None] = lambda: None) -> None:
                 f"A library that {module.name} needs does not load ({why}).", kept="Nothing was started.",
                 todo="Run `workbench doctor`: it says what to install.",
             ) from error  # fmt: skip
+        if module.ispkg:
+            discover(module.name, between)
 
 
 def _is_of(package: str, error: ImportError | OSError | RuntimeError) -> bool:

@@ -27,11 +27,11 @@ from time import perf_counter, process_time
 import numpy as np
 
 from workbench import jobs
-from workbench.datasets import decode_processes, kept_images
-from workbench.datasets.image_files import ImageFiles
+from workbench.datasets.cache import decode_processes, kept_images
+from workbench.datasets.cache.keeping import Wanted, keep
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import square
-from workbench.datasets.keeping import Wanted, keep
+from workbench.datasets.images.image_files import ImageFiles
+from workbench.datasets.images.loader import square
 from workbench.progress import quiet
 
 

@@ -20,8 +20,8 @@ import numpy as np
 import torch
 from PIL import Image
 
-from workbench.datasets.augment import CropFlip, CropFlipParams
-from workbench.datasets.encoded_images import Encoded, EncodedImages
+from workbench.datasets.batches.augment import CropFlip, CropFlipParams
+from workbench.datasets.cache.encoded_images import Encoded, EncodedImages
 from workbench.training.feed import Feed
 
 IMAGES = 256

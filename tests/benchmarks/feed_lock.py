@@ -20,8 +20,8 @@ from time import perf_counter
 import numpy as np
 from feed_cost import IMAGES, photographs
 
-from workbench.datasets.crop_processes import CropProcesses
-from workbench.datasets.encoded_images import EncodedImages
+from workbench.datasets.cache.crop_processes import CropProcesses
+from workbench.datasets.cache.encoded_images import EncodedImages
 
 TOGETHER = 16  # crops at a time, as a feed makes them
 

@@ -37,12 +37,12 @@ from workbench import jobs
 from workbench.backbones.model import build_model
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.datasets.augment import CropFlip, CropFlipParams
-from workbench.datasets.crop_processes import CropProcesses
-from workbench.datasets.encoded_images import EncodedImages
-from workbench.datasets.image_files import ImageFiles
+from workbench.datasets.batches.augment import CropFlip, CropFlipParams
+from workbench.datasets.cache.crop_processes import CropProcesses
+from workbench.datasets.cache.encoded_images import EncodedImages
+from workbench.datasets.cache.keeping import keep
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.keeping import keep
+from workbench.datasets.images.image_files import ImageFiles
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Scalar
 from workbench.losses import build_loss, list_losses

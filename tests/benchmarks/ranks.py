@@ -25,7 +25,7 @@ import torch
 from workbench.backbones.model import build_model
 from workbench.config import EmbeddingParams, TrainingParams
 from workbench.control import Control
-from workbench.datasets.augment import Shift, ShiftParams
+from workbench.datasets.batches.augment import Shift, ShiftParams
 from workbench.jobs import RankProcesses, serve_rank
 from workbench.losses import build_loss
 from workbench.training import lines

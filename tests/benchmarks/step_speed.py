@@ -40,7 +40,7 @@ def trained(name: str, steps: int) -> Callable[[], float]:
     from workbench.backbones.model import build_model
     from workbench.config import EmbeddingParams, TrainingParams
     from workbench.control import Control
-    from workbench.datasets.augment import Shift, ShiftParams
+    from workbench.datasets.batches.augment import Shift, ShiftParams
     from workbench.losses import build_loss
     from workbench.training.feed import Feed
     from workbench.training.optimisers import build_optimiser, build_schedule

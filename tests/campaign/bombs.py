@@ -68,7 +68,7 @@ def main(folder: Path, seed: int) -> None:
             with contextlib.suppress(Exception):
                 fuzz.IMPORTERS[kind](place)
             fuzz.remove(place)
-    with fuzz.patch("workbench.datasets.data_folder.cache_folder", lambda: folder / "cache"):
+    with fuzz.patch("workbench.datasets.reading.data_folder.cache_folder", lambda: folder / "cache"):
         for name in names:
             place = folder / "bomb"
             place.mkdir()

@@ -17,8 +17,8 @@ import torch
 from tests.campaign.outcome import Outcome
 from tests.ui.trained import image_set, trained_run
 from workbench.charts import Chart, Marks
+from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.pictures import Pictures
-from workbench.datasets.pixels import decoded
 from workbench.events import Charted, Ended, Saved
 from workbench.exchange.formats import export_run
 from workbench.problem import Problem

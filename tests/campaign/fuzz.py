@@ -22,9 +22,9 @@ from tests.campaign.outcome import Outcome
 from workbench import registry
 from workbench.config import RunConfig
 from workbench.control import Cancelled
+from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.inspection import inspect
-from workbench.datasets.pixels import decoded
 from workbench.datasets.split import Split
 from workbench.entries import catalog as catalogs
 from workbench.exchange.formats import export_run
@@ -57,7 +57,10 @@ class HungError(BaseException):
 def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     """Some inputs for every importer, mutated from true ones."""
     kinds = {**corpus(), "run folders": _run_folders(), "paths": [{"path": b""}]}
-    with patch("workbench.datasets.data_folder.cache_folder", lambda: folder / "cache"), warnings.catch_warnings():
+    with (
+        patch("workbench.datasets.reading.data_folder.cache_folder", lambda: folder / "cache"),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")  # a library's warning is no traceback
         for kind, seeds in kinds.items():
             for number in range(EACH):

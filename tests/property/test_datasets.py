@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from workbench import registry
 from workbench.datasets.image_set import ImageSet, sample_id
-from workbench.datasets.images import display_name, square
+from workbench.datasets.images.loader import display_name, square
 from workbench.problem import Problem
 
 registry.discover("workbench.datasets")

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from workbench.config import RunConfig
+from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.pixels import decoded
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Ended, Evaluated, Progress, Scalar
 from workbench.workspace import Workspace

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from workbench.config import BadConfig, RunConfig
-from workbench.datasets.pickled_arrays import NotPlain, read_pickled
-from workbench.datasets.published import skipped_numbers
+from workbench.datasets.reading.pickled_arrays import NotPlain, read_pickled
+from workbench.datasets.reading.published import skipped_numbers
 from workbench.entries import catalog
 from workbench.exchange.importing import import_embeddings
 from workbench.files import archives, atomic_write, make_folder

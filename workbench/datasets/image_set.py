@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.datasets.images import Picture, on_disk
-from workbench.datasets.path_table import SomePaths
+from workbench.datasets.images.loader import Picture, on_disk
+from workbench.datasets.images.path_table import SomePaths
 from workbench.names import visible
 from workbench.problem import Problem
 

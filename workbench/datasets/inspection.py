@@ -6,9 +6,9 @@ from hashlib import blake2b
 import numpy as np
 from PIL import Image
 
-from workbench.datasets.encoded_images import EncodedImages
+from workbench.datasets.cache.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import on_disk
+from workbench.datasets.images.loader import on_disk
 from workbench.datasets.split import Split, notes
 from workbench.progress import Progress
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.datasets.encoded_images import ENDING, EncodedImages
-from workbench.datasets.images import BadImage, load, on_disk
-from workbench.datasets.pixel_blocks import Blocks
+from workbench.datasets.cache.encoded_images import ENDING, EncodedImages
+from workbench.datasets.cache.pixel_blocks import Blocks
+from workbench.datasets.images.loader import BadImage, load, on_disk
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 

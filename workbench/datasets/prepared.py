@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from workbench.datasets.encoded_images import QUALITY, Encoded, cut
-from workbench.datasets.images import Picture, as_picture, decode_picture, picture, square, stretched
+from workbench.datasets.cache.encoded_images import QUALITY, Encoded, cut
+from workbench.datasets.images.loader import Picture, as_picture, decode_picture, picture, square, stretched
 
 READ = """\
 image = Image.open("image.png")

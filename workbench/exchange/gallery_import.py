@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from workbench import __version__
-from workbench.datasets.images import display_name
+from workbench.datasets.images.loader import display_name
 from workbench.exchange.importing import config_of, imported_run
 from workbench.exchange.named_arrays import KEPT
 from workbench.exchange.tables import mapped_array

@@ -9,9 +9,9 @@ import numpy as np
 
 from workbench import __version__, events
 from workbench.config import IMPORTED, KINDS, RunConfig
+from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import display_name
-from workbench.datasets.pixels import decoded
+from workbench.datasets.images.loader import display_name
 from workbench.events import Ended, Evaluated, Scalar, Status
 from workbench.exchange import labelled_embeddings
 from workbench.exchange.named_arrays import KEPT

@@ -11,11 +11,11 @@ import torch  # noqa: TID253 - running's functions import this file when they ar
 from workbench import jobs, registry
 from workbench.backbones.model import build_model
 from workbench.config import RunConfig
-from workbench.datasets.crop_processes import CropProcesses
+from workbench.datasets.cache.crop_processes import CropProcesses
+from workbench.datasets.cache.encoded_images import EncodedImages
+from workbench.datasets.cache.keeping import keep
 from workbench.datasets.decisions import DROPPED, decided_labels, read_decisions
-from workbench.datasets.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.keeping import keep
 from workbench.datasets.split import Split, notes
 from workbench.entries.catalog import cache_folder
 from workbench.entries.facts import LossFacts

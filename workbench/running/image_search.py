@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.config import RunConfig
-from workbench.datasets.images import BadImage, load
+from workbench.datasets.images.loader import BadImage, load
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import trained_network

@@ -87,8 +87,8 @@ def preflight(
         Cancelled: `cancelled` returned True.
     """
     progress("Loading the engine", 0, 0)
-    from workbench.datasets.encoded_images import EncodedImages
-    from workbench.datasets.keeping import words_of
+    from workbench.datasets.cache.encoded_images import EncodedImages
+    from workbench.datasets.cache.keeping import words_of
     from workbench.running.augmented import augmented_pictures
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine

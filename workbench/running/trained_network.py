@@ -106,8 +106,8 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
 
 def _prepared(workspace: Workspace, config: RunConfig, data: Dataset, augmentation: Any) -> "Prepared":
     """How the run's images were read, kept and cut for evaluation."""
-    from workbench.datasets.encoded_images import Encoded
-    from workbench.datasets.keeping import form_of
+    from workbench.datasets.cache.encoded_images import Encoded
+    from workbench.datasets.cache.keeping import form_of
     from workbench.datasets.prepared import Prepared
 
     squeezed = bool(getattr(augmentation, "whole_evaluation", False))

@@ -25,7 +25,7 @@ class Augmentation(Protocol):
     """Changes a batch of images [n, C, H, W] in 0..1; `evaluate` is its deterministic version.
 
     One that crops whole images sets `whole_training`, and has `boxes` and `side`; one that is evaluated on whole images
-    sets `whole_evaluation`, and has `side`, as CropFlip in datasets/augment.py. One that draws random numbers only from
+    sets `whole_evaluation`, and has `side`, as CropFlip in batches/augment.py. One that draws random numbers only from
     its generator sets `own_draws`: threads may then run it ahead of the step. One that changes each image independently
     of the others may set `each_alone`: if several ranks train, each then reads only its own images of a batch.
     """

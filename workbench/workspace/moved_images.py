@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from workbench.datasets.images import on_disk
+from workbench.datasets.images.loader import on_disk
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace.dataset_copy import keep_dataset

@@ -5,7 +5,7 @@ import torch
 from torchvision.transforms import functional
 
 from workbench import registry
-from workbench.datasets.augment import LUMA, turned
+from workbench.datasets.batches.augment import LUMA, turned
 
 NAMES = ("none", "shift", "crop_flip", "strong")
 

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from workbench.datasets.pickled_arrays import NotPlain, read_pickled
+from workbench.datasets.reading.pickled_arrays import NotPlain, read_pickled
 from workbench.problem import Problem
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (60, 3072), dtype=np.uint8)

@@ -9,8 +9,8 @@ from listeners import give_up, silent
 from PIL import Image
 
 from workbench.control import Cancelled
-from workbench.datasets import scan
-from workbench.datasets.pixels import decoded
+from workbench.datasets.cache.pixels import decoded
+from workbench.datasets.images import scan
 from workbench.problem import Problem
 
 

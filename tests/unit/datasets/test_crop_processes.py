@@ -11,9 +11,9 @@ from PIL import Image
 
 from tests.processes import children_with
 from workbench import jobs
-from workbench.datasets.augment import CropFlip, CropFlipParams
-from workbench.datasets.crop_processes import CropProcesses
-from workbench.datasets.keeping import keep
+from workbench.datasets.batches.augment import CropFlip, CropFlipParams
+from workbench.datasets.cache.crop_processes import CropProcesses
+from workbench.datasets.cache.keeping import keep
 from workbench.problem import Problem
 from workbench.running.building import MOST_PROCESSES, load_data
 from workbench.training.feed import Feed

@@ -4,7 +4,7 @@ import pytest
 from listeners import give_up, silent
 
 from workbench.control import Cancelled
-from workbench.datasets.pixels import decoded
+from workbench.datasets.cache.pixels import decoded
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 

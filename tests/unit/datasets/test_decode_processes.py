@@ -8,9 +8,9 @@ from PIL import Image
 from tests.processes import children_with
 from workbench import jobs
 from workbench.control import Cancelled
-from workbench.datasets import decode_processes
-from workbench.datasets.image_files import ImageFiles
-from workbench.datasets.keeping import keep
+from workbench.datasets.cache import decode_processes
+from workbench.datasets.cache.keeping import keep
+from workbench.datasets.images.image_files import ImageFiles
 
 COUNT = 60
 
@@ -40,7 +40,7 @@ def by_processes(monkeypatch):
         counts.append(files)
         return jobs.BytePool(decode_processes.MODULE, [], 2)
 
-    monkeypatch.setattr("workbench.datasets.kept_images.decoders", decoders)
+    monkeypatch.setattr("workbench.datasets.cache.kept_images.decoders", decoders)
     return counts
 
 
@@ -53,7 +53,7 @@ def test_they_write_the_same_cache(photographs, tmp_path, form, by_processes, mo
     apart, _, by_them = keep(photographs, tmp_path / "apart", form, False, silent)
     assert by_processes == [COUNT]
     assert not children()
-    monkeypatch.setattr("workbench.datasets.kept_images.decoders", lambda files, cores: None)
+    monkeypatch.setattr("workbench.datasets.cache.kept_images.decoders", lambda files, cores: None)
     own, _, by_threads = keep(photographs, tmp_path / "own", form, False, silent)
     assert by_them.read_bytes() == by_threads.read_bytes()
     assert apart.paths == own.paths
@@ -67,7 +67,7 @@ def test_cancelled_they_end_and_what_was_decoded_is_continued(photographs, tmp_p
         if text == "Decoding images" and done >= 16:
             raise Cancelled
 
-    monkeypatch.setattr("workbench.datasets.kept_images.TELL_EVERY", 0.0)
+    monkeypatch.setattr("workbench.datasets.cache.kept_images.TELL_EVERY", 0.0)
     with pytest.raises(Cancelled):
         keep(photographs, tmp_path / "cache", "pixels", False, give_up)
     assert not children()

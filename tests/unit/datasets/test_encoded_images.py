@@ -8,11 +8,11 @@ from listeners import silent
 from PIL import Image
 
 from workbench.control import Cancelled
-from workbench.datasets import keeping, unfinished
-from workbench.datasets.encoded_images import EncodedImages
-from workbench.datasets.images import BadImage
+from workbench.datasets.cache import keeping, unfinished
+from workbench.datasets.cache.encoded_images import EncodedImages
+from workbench.datasets.cache.keeping import keep, words_of
+from workbench.datasets.images.loader import BadImage
 from workbench.datasets.inspection import copies
-from workbench.datasets.keeping import keep, words_of
 from workbench.datasets.pictures import Pictures
 from workbench.problem import Problem
 
@@ -133,7 +133,7 @@ def test_damage_is_found_and_the_images_are_encoded_again(tmp_path, photographs,
 def test_what_was_given_up_is_gone_on_with_where_it_stopped(tmp_path, slow, noted_often, monkeypatch, form):
     images, reads = slow
     with monkeypatch.context() as changed:
-        changed.setattr("workbench.datasets.kept_images.TELL_EVERY", 0.0)
+        changed.setattr("workbench.datasets.cache.kept_images.TELL_EVERY", 0.0)
         with pytest.raises(Cancelled):
             keep(images, tmp_path, form, False, give_up_after(192))  # between two parts of 64
     reads.clear()
@@ -150,7 +150,7 @@ def test_what_was_given_up_is_gone_on_with_where_it_stopped(tmp_path, slow, note
 def test_only_what_is_whole_is_gone_on_with(tmp_path, slow, noted_often, monkeypatch, harm):
     images, reads = slow
     with monkeypatch.context() as changed:
-        changed.setattr("workbench.datasets.kept_images.TELL_EVERY", 0.0)
+        changed.setattr("workbench.datasets.cache.kept_images.TELL_EVERY", 0.0)
         with pytest.raises(Cancelled):
             keep(images, tmp_path, "pixels", False, give_up_after(200))
     [journal] = tmp_path.glob("*.rows")
@@ -170,7 +170,7 @@ def test_only_what_is_whole_is_gone_on_with(tmp_path, slow, noted_often, monkeyp
 
 
 def test_unfinished_files_are_removed_after_a_month_and_not_before(tmp_path, slow, noted_often, monkeypatch, in_memory):
-    monkeypatch.setattr("workbench.datasets.kept_images.TELL_EVERY", 0.0)
+    monkeypatch.setattr("workbench.datasets.cache.kept_images.TELL_EVERY", 0.0)
     with pytest.raises(Cancelled):
         keep(slow[0], tmp_path, "pixels", False, give_up_after(200))
     keep(in_memory([0]), tmp_path, "pixels", False, silent)
@@ -199,6 +199,6 @@ def test_a_very_long_image_loses_its_ends(tmp_path, build):
 
 
 def test_a_giant_is_left_out_in_this_form_too(tmp_path, photographs, monkeypatch):
-    monkeypatch.setattr("workbench.datasets.images.MOST_PIXELS", 3000)
+    monkeypatch.setattr("workbench.datasets.images.loader.MOST_PIXELS", 3000)
     kept, _, _ = keep(photographs, tmp_path / "cache", "encoded", False, silent)
     assert sum("pixels, more than" in reason for _, reason in kept.problems) == 2

@@ -12,8 +12,8 @@ from PIL import Image
 from pyarrow import parquet
 
 from workbench.control import Cancelled
-from workbench.datasets.images import BadImage
-from workbench.datasets.pixels import decoded
+from workbench.datasets.cache.pixels import decoded
+from workbench.datasets.images.loader import BadImage
 from workbench.files import packages
 from workbench.problem import Problem
 

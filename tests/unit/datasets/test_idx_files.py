@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from listeners import silent
 
-from workbench.datasets.pixels import decoded
+from workbench.datasets.cache.pixels import decoded
 from workbench.problem import Problem
 
 NAMES = {"train": 30, "t10k": 20}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from workbench.datasets import images
+from workbench.datasets.images import loader as images
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from workbench.datasets.images import BadImage, decode, display_name, load, on_disk, picture, square
+from workbench.datasets.images.loader import BadImage, decode, display_name, load, on_disk, picture, square
 
 
 def halves(mode="RGB", size=(40, 30)):
@@ -233,5 +233,5 @@ def test_a_picture_has_the_pixels_of_the_array(tmp_path, monkeypatch, mode, chan
     assert picture(path, channels).mode == ("L" if channels == 1 else "RGB")
     for wanted in (1, 3):
         assert np.array_equal(square(picture(path, channels), 16, wanted), square(expected, 16, wanted))
-    monkeypatch.setattr("workbench.datasets.images.BAND", 100)  # a few lines at once
+    monkeypatch.setattr("workbench.datasets.images.loader.BAND", 100)  # a few lines at once
     assert np.array_equal(np.asarray(picture(path, channels)), expected)

@@ -5,8 +5,8 @@ import pytest
 from listeners import give_up, silent
 
 from workbench.control import Cancelled
+from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.inspection import copies, inspect, shared_images
-from workbench.datasets.pixels import decoded
 from workbench.datasets.split import ClassesParams, Split, classes
 
 

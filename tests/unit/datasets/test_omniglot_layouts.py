@@ -9,7 +9,7 @@ import pytest
 from listeners import silent
 from PIL import Image
 
-from workbench.datasets.pixels import decoded
+from workbench.datasets.cache.pixels import decoded
 from workbench.problem import Problem
 
 CHARACTERS = {"Greek/character01": 3, "Greek/character02": 2, "Old_Church/character01": 2}

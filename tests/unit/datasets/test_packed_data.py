@@ -10,13 +10,13 @@ import pytest
 from listeners import give_up, silent
 
 from workbench.control import Cancelled
-from workbench.datasets.pixels import decoded
+from workbench.datasets.cache.pixels import decoded
 from workbench.problem import Problem
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.datasets.data_folder.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("workbench.datasets.reading.data_folder.cache_folder", lambda: tmp_path / "cache")
     return tmp_path / "cache" / "unpacked"
 
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from workbench.datasets.path_table import PathCollector, SomePaths
+from workbench.datasets.images.path_table import PathCollector, SomePaths
 
 TREES = {
     "classes": {"cat/": ["2.jpg", "10.jpg"], "ant/": ["1.jpg"], "bee/": ["1.jpg", "2.jpg", "3.jpg"]},

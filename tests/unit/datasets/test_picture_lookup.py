@@ -7,9 +7,9 @@ import pytest
 from listeners import silent
 from PIL import Image
 
-from workbench.datasets.keeping import keep
+from workbench.datasets.cache.keeping import keep
+from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.pictures import LARGE, Pictures
-from workbench.datasets.pixels import decoded
 from workbench.problem import Problem
 
 

@@ -14,10 +14,10 @@ from listeners import give_up, silent
 from tests.waits import HANG
 from workbench import files
 from workbench.control import Cancelled
-from workbench.datasets import kept_images as module
-from workbench.datasets.images import BadImage
+from workbench.datasets.cache import kept_images as module
+from workbench.datasets.cache.pixels import decoded
+from workbench.datasets.images.loader import BadImage
 from workbench.datasets.pictures import Pictures
-from workbench.datasets.pixels import decoded
 from workbench.files import parts
 from workbench.problem import Problem
 

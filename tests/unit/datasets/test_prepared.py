@@ -5,9 +5,9 @@ import pytest
 import torch
 from PIL import Image
 
+from workbench.datasets.cache.keeping import form_of, keep
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import picture, stretched
-from workbench.datasets.keeping import form_of, keep
+from workbench.datasets.images.loader import picture, stretched
 from workbench.datasets.prepared import Prepared
 from workbench.progress import quiet
 from workbench.training.feed import Feed

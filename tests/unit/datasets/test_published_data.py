@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from listeners import silent
 
+from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import describe
-from workbench.datasets.pixels import decoded
 
 
 def test_digits_come_with_the_program(tmp_path, build):
@@ -55,7 +55,9 @@ def test_caltech_is_decoded_once(real_data, build, tmp_path):
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
-    code = "import sys, workbench.datasets.pictures, workbench.datasets.pixels, workbench.files; print(*sys.modules)"
+    code = (
+        "import sys, workbench.datasets.pictures, workbench.datasets.cache.pixels, workbench.files; print(*sys.modules)"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "sklearn", "scipy", "matplotlib"} & set(found)
     assert "workbench.datasets.pictures" in found

@@ -132,7 +132,7 @@ def test_inshop_is_read_back(build, inshop):
 
 @pytest.mark.parametrize("kind", ["zip", "tgz"])
 def test_an_archive_is_unpacked_once(build, cub, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr("workbench.datasets.data_folder.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("workbench.datasets.reading.data_folder.cache_folder", lambda: tmp_path / "cache")
     place = tmp_path / f"CUB_200_2011.{kind}"
     files = [path for path in cub.rglob("*") if path.is_file()]
     if kind == "zip":
@@ -153,7 +153,7 @@ def test_an_archive_is_unpacked_once(build, cub, tmp_path, monkeypatch, kind):
 
 @pytest.mark.parametrize(("name", "packed"), [("cars", "car_ims.tgz"), ("inshop", "Img/img.zip")])
 def test_images_still_in_their_published_archive_beside_the_list(build, request, tmp_path, monkeypatch, name, packed):
-    monkeypatch.setattr("workbench.datasets.data_folder.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("workbench.datasets.reading.data_folder.cache_folder", lambda: tmp_path / "cache")
     root = request.getfixturevalue(name)
     plain = build(name, folder=str(root)).fingerprint
     place = root / packed

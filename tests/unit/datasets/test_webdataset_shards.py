@@ -9,15 +9,15 @@ from listeners import give_up, silent
 from PIL import Image
 
 from workbench.control import Cancelled
-from workbench.datasets import tar_index
-from workbench.datasets.pixels import decoded
-from workbench.datasets.tar_index import split_name
+from workbench.datasets.cache.pixels import decoded
+from workbench.datasets.reading import tar_index
+from workbench.datasets.reading.tar_index import split_name
 from workbench.problem import Problem
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.datasets.webdataset.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("workbench.datasets.own.webdataset.cache_folder", lambda: tmp_path / "cache")
     return tmp_path / "cache" / "shards"
 
 

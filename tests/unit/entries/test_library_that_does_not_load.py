@@ -11,7 +11,7 @@ from workbench.problem import Problem
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    """A package with one module of these lines, beside libraries that do not load; called once a test."""
+    """A package with one module of these lines, beside libraries that do not load."""
     raised = 'raise RuntimeError("operator torchvision::nms does not exist\\nmore")'
     (tmp_path / "built_otherwise.py").write_text(raised)
     (tmp_path / "lacks_a_file.py").write_text('raise OSError("libcudart.so.12: cannot open shared object file")')
@@ -34,6 +34,13 @@ def test_a_library_that_does_not_load_is_named(written):
         "A library that needs_one.pooling needs does not load (RuntimeError: operator torchvision::nms does not "
         "exist). Nothing was started. Run `workbench doctor`: it says what to install."
     )
+
+
+def test_so_is_one_that_a_room_of_the_package_needs(written):
+    written("outer", "")
+    written("outer/room", "import built_otherwise")
+    with pytest.raises(Problem, match=r"A library that outer\.room\.pooling needs does not load"):
+        registry.discover("outer")
 
 
 @pytest.mark.parametrize(

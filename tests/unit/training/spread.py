@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from workbench.config import TrainingParams
 from workbench.control import Control
-from workbench.datasets.augment import Shift, ShiftParams
+from workbench.datasets.batches.augment import Shift, ShiftParams
 from workbench.evaluation.geometry import class_shape
 from workbench.events import Scalar
 from workbench.jobs import RankProcesses, serve_rank

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.unit.training.test_feed import CPU, Drawn, Ramps, same
-from workbench.datasets.augment import CropFlip, CropFlipParams
+from workbench.datasets.batches.augment import CropFlip, CropFlipParams
 from workbench.training import feed as module
 from workbench.training.epochs import Epochs
 from workbench.training.feed import Feed

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from workbench import jobs
-from workbench.datasets.augment import CropFlip, CropFlipParams, resized_boxes
+from workbench.datasets.batches.augment import CropFlip, CropFlipParams, resized_boxes
 from workbench.training import ahead
 from workbench.training import feed as module
 from workbench.training.feed import Feed

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from tests.pretended_apple import AppleGpu, OnApple, on_apple
 from workbench.backbones.conv4 import Conv4, Conv4Params
-from workbench.datasets.augment import CropFlip, CropFlipParams, colour_turn, sampled
+from workbench.datasets.batches.augment import CropFlip, CropFlipParams, colour_turn, sampled
 from workbench.evaluation.clusters import nmi
 from workbench.losses import build_loss, list_losses
 from workbench.losses.anatomy_view import anatomy

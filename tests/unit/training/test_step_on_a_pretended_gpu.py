@@ -9,7 +9,7 @@ from tests.pretended_gpu import NEEDS_CUDA_BUILD, NoWaits, WaitError, on_pretend
 from workbench import registry
 from workbench.backbones.model import build_model
 from workbench.config import EmbeddingParams, TrainingParams
-from workbench.datasets.augment import colour_turn
+from workbench.datasets.batches.augment import colour_turn
 from workbench.losses import build_loss
 from workbench.losses.batch import labels_in_range
 from workbench.training.optimisers import build_optimiser, build_schedule

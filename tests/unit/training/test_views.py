@@ -5,7 +5,7 @@ import torch
 
 from workbench.config import EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.datasets.augment import Shift, ShiftParams
+from workbench.datasets.batches.augment import Shift, ShiftParams
 from workbench.entries import catalog
 from workbench.progress import quiet
 from workbench.running.building import load_data

@@ -9,8 +9,8 @@ from PIL import Image
 
 from workbench.config import RunConfig
 from workbench.control import Cancelled
+from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.pixels import decoded
 from workbench.events import Ended
 from workbench.problem import Problem
 from workbench.workspace import Workspace

@@ -158,7 +158,7 @@ def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
 
 def _caches(workspace: Workspace, progress: Progress) -> list[Damage]:
     """Caches of decoded images that differ from their hashes by blocks."""
-    from workbench.datasets.pixel_blocks import damage, read_side
+    from workbench.datasets.cache.pixel_blocks import damage, read_side
 
     with workspace.reading() as db:
         rows = db.execute("select id, name, pixels from datasets where pixels != ''").fetchall()

@@ -1,0 +1,50 @@
+"""Google Landmarks v2, the cleaned training set: photographs of 81,313 landmarks, in the layout as published."""
+
+import re
+
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.reading.data_folder import find_place
+from workbench.datasets.reading.published import (
+    Counts,
+    Line,
+    PublishedParams,
+    from_lines,
+    lines_of,
+    whole_number,
+    wrong,
+)
+from workbench.progress import Progress
+from workbench.registry import register
+
+COUNTS = Counts(classes=81_313, images=1_580_470)
+LIST = "train_clean.csv"
+HEADER = ["landmark_id,images"]
+
+
+@register(
+    "dataset", "gldv2_clean", title="Google Landmarks v2, clean", params=PublishedParams, markers=[LIST],
+    source="Weyand et al. 2020 (GLDv2); cleaned list train_clean.csv: Yokoo et al. 2020, as published",
+)  # fmt: skip
+def gldv2_clean(params: PublishedParams, *, progress: Progress) -> ImageSet:
+    """1,580,470 photographs of 81,313 landmarks; no halves are published for them.
+
+    A line of the list has a landmark's number and the names of its images, separated by spaces; the image 0a1b2c... is
+    train/0/a/1/0a1b2c....jpg.
+    """
+    root = find_place(params.folder, (LIST,), "Google Landmarks v2", progress)
+    list_path = root / LIST
+    top = "train/" if (root / "train").is_dir() else ""
+    lines: list[Line] = []
+    for number, words in lines_of(list_path, None):
+        if number == 1 and words == HEADER:
+            continue
+        landmark, comma, first = words[0].partition(",")
+        if not comma:
+            raise wrong(list_path, number, "there is no comma behind the landmark's number")
+        label = f"{whole_number(list_path, number, landmark, 'landmark'):06d}"
+        for image in (first, *words[1:]):
+            if not re.fullmatch("[0-9a-f]{16}", image):
+                raise wrong(list_path, number, f"{image[:40]!r} is not the name of an image")
+            path = f"{top}{image[0]}/{image[1]}/{image[2]}/{image}.jpg"
+            lines.append(Line(path, label, "", f"{LIST}, line {number}"))
+    return from_lines("gldv2_clean", root, lines, COUNTS, params, progress)

@@ -1,0 +1,1 @@
+"""Images decoded once into files that training, map and window share."""

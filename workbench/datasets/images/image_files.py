@@ -1,0 +1,31 @@
+"""Reading the images of a set that are files below one folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.datasets.images.loader import Picture, on_disk, picture, stretched
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFiles:
+    """What an image set reads its images by, if they are files; other processes can do the same.
+
+    Args:
+        root: the folder.
+        paths: [n], relative, as `images.display_name` shows them.
+        channels: 1 or 3.
+        size: px, of the squares that are made of the images.
+        stretch: whether all of an image is squeezed into its square.
+    """
+
+    root: Path
+    paths: Sequence[str]
+    channels: int
+    size: int
+    stretch: bool = False
+
+    def __call__(self, row: int) -> Picture:
+        """One image. Raises BadImage."""
+        image = picture(on_disk(self.root, self.paths[row]), self.channels, self.size)
+        return stretched(image, self.size) if self.stretch else image

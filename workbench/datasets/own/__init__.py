@@ -1,0 +1,1 @@
+"""The user's own images: one file per way to store them."""

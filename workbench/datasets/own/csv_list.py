@@ -1,0 +1,168 @@
+"""A CSV file with path, label and, perhaps, split; it and its images may be in an archive."""
+
+import csv
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from workbench.datasets.image_set import ImageSet, Level, numbered
+from workbench.datasets.images.image_files import ImageFiles
+from workbench.datasets.reading.data_folder import DEEPEST, open_place
+from workbench.datasets.reading.fields import colours, short_side, stored_at
+from workbench.datasets.split import WORDS, official_halves
+from workbench.files import unreadable
+from workbench.files.archive_names import is_archive
+from workbench.files.spreadsheet import plain_cell, separated
+from workbench.params import Params, param
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.registry import register
+
+TELL_EVERY = 1000  # lines
+
+
+class CsvParams(Params):
+    """Where the CSV file and its images are stored, and how the images are read."""
+
+    file: str = param(
+        "", label="File or archive", path="file",
+        help="Columns path, label and, optionally, split (train or test), separated by commas, semicolons or tabs; a "
+        "header line; or an archive with one.",
+    )  # fmt: skip
+    folder: str = stored_at(
+        "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.", optional=True
+    )
+    levels: str = param(
+        "", label="Columns above the label", optional=True,
+        help="Columns of wider labels, such as family genus, the widest first: scored beside the label.",
+    )  # fmt: skip
+    image_size: int = short_side()
+    colour: Literal["colour", "grey"] = colours()
+
+
+@register(
+    "dataset", "csv", title="CSV list", params=CsvParams, source="Workbench 2026: columns path, label, split",
+    named_by="file",
+)  # fmt: skip
+def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
+    """Your own images, listed in a CSV file with their labels and, perhaps, their split."""
+    if not params.file:
+        raise Problem("No CSV file is chosen.", kept="Nothing was started.", todo="Choose one.")
+    path = _list(params.file, progress)
+    root = open_place(params.folder, "the images", progress) if params.folder else path.parent
+    progress(f"Reading {path.name}", 0, 0)
+    problems: list[tuple[str, str]] = []
+    kept: list[Line] = []
+    above = params.levels.replace(",", " ").split()
+    rows = _rows(path, root, above)
+    for done, line in enumerate(rows):
+        if done % TELL_EVERY == 0:
+            progress(f"Reading {path.name}", done, len(rows))
+        if os.path.isfile(root / line.path):
+            kept.append(line)
+        else:
+            problems.append((line.path, f"is in line {line.number} of {path.name}, but not on disk"))
+    kept.sort(key=lambda line: line.path)
+    paths = [line.path for line in kept]
+    labels, names = numbered([line.label for line in kept])
+    channels, size = (3 if params.colour == "colour" else 1), params.image_size
+    return ImageSet(
+        name="csv", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
+        read=ImageFiles(root, paths, channels, size),
+        official=official_halves([line.half for line in kept]) if kept and kept[0].half else None,
+        problems=problems,
+        levels=[Level(name, *numbered(line.above[column] for line in kept)) for column, name in enumerate(above)],
+    )  # fmt: skip
+
+
+def _list(chosen: str, progress: Progress) -> Path:
+    """The chosen CSV file, or the only one in the chosen archive. Raises Problem if there is not exactly one."""
+    list_path = Path(chosen).expanduser()
+    if not is_archive(list_path):
+        return list_path
+    root = open_place(chosen, "the CSV file", progress)
+    lists = sorted(path for depth in range(DEEPEST + 1) for path in root.glob("*/" * depth + "*.[cC][sS][vV]"))
+    if len(lists) != 1:
+        named = ", ".join(path.relative_to(root).as_posix() for path in lists[:3]) + (", ..." if lists[3:] else "")
+        raise Problem(
+            f"{chosen} holds {f'{len(lists):,} CSV files ({named})' if lists else 'no CSV file'}.",
+            kept="Nothing was started.",
+            todo="Unpack it and choose the CSV file." if lists else "Choose another one.",
+        )
+    return lists[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One image of the list."""
+
+    number: int  # in the file, from 1
+    path: str  # relative, posix
+    label: str
+    half: str  # the word in the file; empty in every line or in none
+    above: tuple[str, ...] = ()  # wider labels
+
+
+def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
+    """Every line with an image, and its wider labels in the columns `above`. Raises Problem naming file and line."""
+
+    def refused(why: str) -> Problem:
+        said = f"{source} cannot be read as CSV ({why})."
+        return Problem(said, kept="Nothing was started.", todo="Save it as UTF-8 text.")
+
+    with unreadable.opened_text(source, "Choose it again.", "utf-8-sig", "") as file, unreadable.refusing(refused):
+        separator, text = separated(unreadable.lines_of(file))
+        reader = csv.reader(text, delimiter=separator)
+        lines = [(reader.line_num, line) for line in reader if any(line)]
+    header = [name.strip().lower() for name in lines[0][1]] if lines else []
+    if "path" not in header or "label" not in header:
+        raise _wrong(source, 1, f"the columns path and label are needed; found {', '.join(header) or 'nothing'}")
+    missing = [name for name in above if name.lower() not in header]
+    if missing:
+        raise _wrong(source, 1, f"there is no column {missing[0]}; found {', '.join(header)}")
+    parsed: list[Line] = []
+    wider: dict[str, tuple[str, ...]] = {}
+    seen: dict[str, int] = {}
+    for number, cells in lines[1:]:
+        if len(cells) != len(header):
+            raise _wrong(source, number, f"{len(cells)} columns instead of {len(header)}")
+        values = {name: plain_cell(cell.strip()) for name, cell in zip(header, cells, strict=True)}
+        if not values["path"] or not values["label"]:
+            raise _wrong(source, number, "path or label is empty")
+        half, path = values.get("split", ""), _relative(_path_of(cells[header.index("path")].strip(), root), root)
+        if half and half.lower() not in WORDS:
+            raise _wrong(source, number, f"the split {half!r} is neither train nor test")
+        if parsed and bool(half) != bool(parsed[0].half):
+            raise _wrong(source, number, "the split must be filled in on every line or on none")
+        if not path:
+            raise _wrong(source, number, f"{values['path']} lies outside {root}", "Choose the folder above all images.")
+        if path in seen:
+            raise _wrong(source, number, f"{values['path']} is already in line {seen[path]}")
+        seen[path] = number
+        labels = tuple(values[name.lower()] for name in above)
+        if "" in labels:
+            raise _wrong(source, number, f"{above[labels.index('')]} is empty")
+        if wider.setdefault(values["label"], labels) != labels:
+            raise _wrong(source, number, f"{values['label']} is of {' '.join(wider[values['label']])} in a line above")
+        parsed.append(Line(number, path, values["label"], half, labels))
+    return parsed
+
+
+def _path_of(written: str, root: Path) -> str:
+    """A path without the apostrophe that keeps a spreadsheet from running it, unless the file's own name has one."""
+    plain = plain_cell(written)
+    return written if plain != written and os.path.isfile(root / written) else plain
+
+
+def _relative(written: str, root: Path) -> str:
+    """The path below the root, posix; empty when it leaves the root."""
+    try:
+        path = os.path.relpath(root / written.replace("\\", "/"), root).replace(os.sep, "/")
+    except ValueError:  # another drive, or no path at all
+        return ""
+    return "" if ".." in PurePosixPath(path).parts else path
+
+
+def _wrong(path: Path, number: int, what: str, todo: str = "Correct the line.") -> Problem:
+    return Problem(f"{path}, line {number}: {what}.", kept="Nothing was started.", todo=todo)

@@ -1,0 +1,105 @@
+"""A folder per class, in a folder or an archive: the user's own images."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from workbench.datasets.image_set import ImageSet, Level, numbered
+from workbench.datasets.images.image_files import ImageFiles
+from workbench.datasets.images.loader import display_name
+from workbench.datasets.images.path_table import SomePaths
+from workbench.datasets.images.scan import Problems, find_images
+from workbench.datasets.reading.data_folder import open_place, without_wrapping
+from workbench.datasets.reading.fields import colours, short_side, stored_at
+from workbench.datasets.split import WORDS, official_halves
+from workbench.files.archive_names import is_archive
+from workbench.params import Params, param
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.registry import register
+
+
+class FolderParams(Params):
+    """Where the image folder is stored and how its images are read."""
+
+    folder: str = stored_at(
+        "Holds one folder per class; or train/ and test/, each with one per class. An archive is unpacked once."
+    )
+    levels: int = param(
+        1, ge=1, le=8, unit="folders",
+        help="Folders that name a class: 2 reads genus/species. The folders above the last are scored as well.",
+    )  # fmt: skip
+    image_size: int = short_side()
+    colour: Literal["colour", "grey"] = colours()
+
+
+@register(
+    "dataset", "folder", title="Folder of images", params=FolderParams, source="torchvision's ImageFolder layout",
+    named_by="folder",
+)  # fmt: skip
+def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
+    """Your own images: a folder per class, in any of the usual formats."""
+    root = open_place(params.folder, "your images", progress)
+    if packed := root != Path(params.folder).expanduser().absolute():
+        root = without_wrapping(root)
+    problems: Problems = []
+    remarks: Problems = []
+    image_paths = find_images(root, problems, progress)
+    if packed and not image_paths and not problems:
+        raise _without_images(params.folder, root)
+    depth = 1 if _has_halves(image_paths) else 0  # parts before the class
+    last = depth + params.levels - 1  # parts before the folder that completes the class's name
+    too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
+    deep = np.fromiter((path.count("/") > last for path in image_paths), bool, len(image_paths))
+    problems += [(image_paths[row], too_high) for row in np.flatnonzero(~deep).tolist()]
+    paths: Sequence[str] = image_paths if deep.all() else SomePaths(image_paths, np.flatnonzero(deep))
+    levels = [Level(f"folder {count}", *_named_by(paths, depth, count)) for count in range(1, params.levels)]
+    labels, names = _named_by(paths, depth, params.levels)
+    if names and not last:
+        known = {*names, *(path for path, _ in problems)}
+        remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
+    channels, size = (3 if params.colour == "colour" else 1), params.image_size
+    return ImageSet(
+        name="folder", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
+        read=ImageFiles(root, paths, channels, size),
+        official=official_halves(path.split("/", 1)[0] for path in paths) if depth else None,
+        problems=problems,
+        remarks=remarks,
+        levels=levels,
+    )  # fmt: skip
+
+
+def _named_by(paths: Sequence[str], start: int, count: int) -> tuple[np.ndarray, list[str]]:
+    """Labels [n] and their names, such as genus/species, by so many folders of each path from that part on."""
+    return numbered("/".join(path.split("/", start + count)[start : start + count]) for path in paths)
+
+
+def _has_halves(paths: Sequence[str]) -> bool:
+    """Whether the first folders are train and test (or validation), class folders are below, and there is no other."""
+    first = {path.split("/", 1)[0].lower() for path in paths if "/" in path}
+    halves = {WORDS.get(name, "other") for name in first}
+    return (
+        "train" in halves and len(halves) > 1 and "other" not in halves and any(path.count("/") > 1 for path in paths)
+    )
+
+
+def _without_images(chosen: str, root: Path) -> Problem:
+    """The sentence for an archive without images: ImageNet's training half, for one, is an archive of archives."""
+    inside = sum(is_archive(path) for path in root.iterdir())
+    if inside:
+        return Problem(
+            f"{chosen} holds no images but {inside:,} {'archive' if inside == 1 else 'archives'}.",
+            kept="Nothing was started.",
+            todo="Unpack each into a folder of its class, and choose the folder above them.",
+        )
+    return Problem(f"There are no images in {chosen}.", kept="Nothing was started.", todo="Choose another one.")
+
+
+def _folders(root: Path) -> list[str]:
+    """Names of the folders in the root that are not hidden, sorted."""
+    with os.scandir(root) as entries:
+        names = [display_name(entry.name) for entry in entries if os.path.isdir(entry.path)]
+    return sorted(name for name in names if not name.startswith("."))
