@@ -103,12 +103,13 @@ def test_a_person_without_a_mouse_ends_with_a_report(qtbot, window):
     qtbot.waitUntil(lambda: session.run() is not None and session.run().status in ("done", "failed"))
     assert session.run().problem == ""
     qtbot.waitUntil(lambda: train.tiles.score.number.text() != "–")
-    tab_to(window, train.views.tabBar())
-    press(window, Qt.Key.Key_Right)
-    assert train.views.currentWidget() is train.anatomy
+    assert train.views.currentWidget() is train.curves
     tab_to(window, train.evaluations.unfold)
     press(window, Qt.Key.Key_Space)
     assert train.evaluations.table.isVisible()
+    tab_to(window, train.views.tabBar())
+    press(window, Qt.Key.Key_Right)
+    assert train.views.currentWidget() is train.anatomy
 
     maps = go_to(window, qtbot, 3, "map")
     qtbot.waitUntil(lambda: maps.canvas.data is not None)

@@ -327,6 +327,17 @@ def test_an_ended_run_leads_on_to_what_it_found(page, session, work, qtbot):
     assert asked == ["map", "retrieval", "report"]
 
 
+def test_tab_goes_on_from_the_last_plot_to_the_folded_evaluations(page, session, work, qtbot):
+    session.show_run(work.run_id)
+    page.resize(760, 640)  # no room for the card
+    evaluations = page.curves.evaluations
+    qtbot.waitUntil(evaluations.unfold.isVisible)
+    assert not evaluations.table.isVisible()
+    page.curves.rate.canvas.setFocus()
+    qtbot.keyClick(page.curves.rate.canvas, Qt.Key.Key_Tab)
+    assert page.window().focusWidget() is evaluations.unfold
+
+
 def test_empty_plots_say_whether_values_may_still_come(page, session, work, qtbot):
     session.show_run(work.run_id)
     plots = (*page.curves.plots, *page.anatomy.plots)

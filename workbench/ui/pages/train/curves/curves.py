@@ -80,7 +80,7 @@ class Curves(Scrolled):
             plot.failed.connect(self.failed)
         yield
         self.evaluations = EvaluationTable(self._preferences, self.accuracy_at)
-        self.evaluations.full_size_asked.connect(lambda: self.grid.fill(self.evaluations))
+        self.evaluations.full_size_asked.connect(lambda: self.grid.fill(self.evaluations, self.evaluations.table))
         self._lay_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

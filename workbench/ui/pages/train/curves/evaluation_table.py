@@ -41,7 +41,6 @@ class EvaluationTable(QFrame):
         self.table = WideTable(self.model, "Metrics of each evaluated epoch, newest first")
         self.table.setToolTip("Double-click shows that epoch on the other pages")
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
-        self.setFocusProxy(self.table)
         self.title, self.count = label("Evaluations", "strong"), label("", "caption")
         self.menu = QMenu(self)
         self.menu.addAction("All metrics at full size, and back", self.full_size_asked.emit)

@@ -45,7 +45,7 @@ class PlotGrid(QObject):
         self._plots.append(plot)
         self._mark_best(plot)
         plot.canvas.pointed.connect(partial(self._point, plot))
-        plot.full_size_asked.connect(partial(self.fill, plot))
+        plot.full_size_asked.connect(partial(self.fill, plot, plot.canvas))
 
     def lay_out(self, shown: Sequence[CurvePlot], columns: int = COLUMNS, wide: Container[CurvePlot] = ()) -> None:
         """Show only these plots, in this many columns; a plot that fills the grid keeps filling it.
@@ -67,13 +67,13 @@ class PlotGrid(QObject):
         self._back.setEnabled(False)
         self._arrange(self._shown, ())
 
-    def fill(self, wanted: QWidget) -> None:
-        """Show one plot or table alone, or all again if one is shown alone."""
+    def fill(self, wanted: QWidget, focused: QWidget) -> None:
+        """Show one plot or table alone, or all again if one is shown alone; the part `focused` of it gets the focus."""
         if self._back.isEnabled():
             self.show_all()
             return
         self._arrange({wanted: Cell(0, 0, 1)}, self._shown)
-        (wanted.canvas if isinstance(wanted, CurvePlot) else wanted).setFocus()
+        focused.setFocus()
         self._back.setEnabled(True)
 
     def show_best(self, epoch: int | None, step: int | None) -> None:
