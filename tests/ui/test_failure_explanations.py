@@ -16,9 +16,11 @@ from tests.ui.pointing import click_cell
 from workbench.results.explanations import Explanation, explain_failures
 from workbench.results.leaving_out import without_samples
 from workbench.results.mistakes import read_changes
-from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES
-from workbench.ui.pages.retrieval.model.causes import before_first_hit, changed, sentence
-from workbench.ui.pages.retrieval.neighbours.result import LINES
+from workbench.ui.pages.retrieval.classes.confusion_bars import MOST
+from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES, WORDS
+from workbench.ui.pages.retrieval.model.causes import Why, before_first_hit, changed, evidence
+from workbench.ui.pages.retrieval.neighbours.why_card import LINES
+from workbench.ui.pages.retrieval.queries.query_table import CAUSE_ROLE, TAKEN_ROLE
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.rows import Neighbour
 
@@ -94,11 +96,11 @@ def test_choosing_a_cause_shows_its_first_query_and_work_that_ends_changes_nothi
 
 
 def test_a_long_explanation_scrolls_where_its_lines_have_no_room(page, qtbot):
-    page.result.show_explanation("Short.")
-    text = page.result.explanation
+    page.result.show_explanation(Why("", "Short."))
+    text = page.result.explanation.words
     qtbot.waitUntil(lambda: text.focusPolicy() == Qt.FocusPolicy.NoFocus)
     assert text.verticalScrollBar().maximum() == 0
-    page.result.show_explanation("A sentence that is one of very many. " * 60)
+    page.result.show_explanation(Why("Rare class", "A sentence that is one of very many. " * 60))
     qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() > 0)
     assert text.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAsNeeded
     assert text.said.height() >= text.said.heightForWidth(text.said.width())
@@ -125,9 +127,8 @@ def test_a_failed_query_is_explained_with_what_stands_before_it(page, session, r
     session.show_query(int(run.ids[30]))
     rest()
     said = page.result.explanation.text()
-    assert "Near-duplicate with another label" in said
-    assert "“ant”" in said
-    assert said.startswith("Its first true neighbour is at rank ")
+    assert said.startswith("Near-duplicate, other label The nearest neighbour, of “ant”, is ")
+    assert "Its first true neighbour is at rank " in said
     right = session.workspace.queries(session.evaluation_id)
     row = int(np.flatnonzero(right.first_hit == 1)[0])
     session.show_query(int(right.sample_ids[row]))
@@ -151,6 +152,49 @@ def test_missed_neighbours_stand_below_with_their_ranks(page, session, run, qtbo
     assert page.result.area.verticalScrollBar().value() > before
     qtbot.mouseClick(page.result.missed.cards[2], Qt.MouseButton.LeftButton)
     assert session.query == shown[2].sample_id
+
+
+def test_the_list_says_what_failed_queries_were_taken_for_and_why(page, session):
+    found, model = found_of(session), page.queries.model
+    for row, sample_id in enumerate(listed_in_order(page)):
+        about, index = found.about(sample_id), model.index(row, 1)
+        taken, word = index.data(TAKEN_ROLE), index.data(CAUSE_ROLE)
+        if about is None:
+            assert (taken, word) == ("", "")
+            assert "taken for" not in index.data(Qt.ItemDataRole.AccessibleTextRole)
+        else:
+            assert (taken, word) == (about.nearest_class, WORDS[about.cause])
+            assert f"taken for {about.nearest_class}: {TITLES[about.cause]}" in index.data(
+                Qt.ItemDataRole.AccessibleTextRole
+            )
+    failed = sum(found.counts.values())
+    assert (page.queries.every.text(), page.queries.failures.text()) == ("All 120", f"Failures {failed}")
+    page.browsing.take_failures(None)
+    assert model.index(0, 1).data(TAKEN_ROLE) == "", "what is not known is not said"
+
+
+def test_the_most_frequent_confusions_stand_at_the_right_and_a_click_lists_their_queries(page, session, qtbot):
+    bars, found = page.classes.confusions, found_of(session)
+    assert not page.queries.why.mistakes.isHidden(), "a narrow page has a button for them"
+    page.resize(1300, 800)
+    qtbot.waitUntil(bars.isVisible)
+    assert page.queries.why.mistakes.isHidden()
+    times = [pair.times for pair in bars.rows.pairs]
+    assert times == sorted((pair.times for pair in found.pairs), reverse=True)[:MOST]
+    second = bars.rows.index(1, 0)
+    qtbot.mouseClick(bars.list.viewport(), Qt.MouseButton.LeftButton, pos=bars.list.visualRect(second).center())
+    pair = bars.rows.pairs[1]
+    assert listed(page) == set(found.of_pair(pair.label, pair.taken_label).tolist())
+    assert bars.list.selectionModel().isSelected(second)
+    bars.list.setFocus()
+    qtbot.keyClick(bars.list, Qt.Key.Key_Space)
+    assert len(listed(page)) == 120, "the second time it lists all"
+    assert not bars.list.selectionModel().hasSelection()
+    bars.every.click()
+    qtbot.waitUntil(page.explaining.dialog.isVisible)
+    page.browsing.take_failures(None)
+    assert bars.none.isVisible()
+    assert bars.rows.rowCount() == 0
 
 
 def test_won_and_lost_since_another_epoch(page, session, run, qtbot, rest):
@@ -266,9 +310,9 @@ def test_a_person_who_cancels_is_not_left_waiting(qtbot, session, run, monkeypat
     made = open_page(qtbot, session)
     session.show_query(int(run.ids[30]))
     at_rest(qtbot, made)
-    assert made.result.explanation.text().endswith("Looking for the cause…")
+    assert made.result.explanation.title.text().endswith("Looking for the cause…")
     session.activity.items[-1].cancel()
-    qtbot.waitUntil(lambda: "worked out" not in made.result.explanation.text())
+    qtbot.waitUntil(lambda: not made.result.explanation.title.text())
     assert made.result.explanation.text()
     assert made.browsing.filters.explained is None
 
@@ -284,7 +328,7 @@ def test_filters_that_leave_nothing_say_so(page):
 def test_every_cause_has_words():
     from workbench.results.failures import CAUSES
 
-    assert tuple(TITLES) == tuple(TIPS) == CAUSES
+    assert tuple(TITLES) == tuple(TIPS) == tuple(WORDS) == CAUSES
     facts = {
         "first_hit": 5, "distance": "cosine", "nearest": 1, "nearest_class": "dog", "gap": 0.00123, "typical_gap": 0.21,
         "agreed_class": "elk", "votes": 9, "voters": 10, "times": 1040, "wrong_times": 832, "mean_times": 10.0, "r": 1,
@@ -295,16 +339,16 @@ def test_every_cause_has_words():
         "label": ("9 of its 10", "“elk”"),
         "hub": ("1,040 samples", "10 on average", "832 of them"),
         "rare": ("1 other sample", "39"),
-        "proxy": ("cosine 0.82", "“ant”", "0.71"),
-        "none": ("No cause found", "“dog”"),
+        "proxy": ("Cosine 0.82", "“ant”", "0.71"),
+        "none": ("The nearest neighbour is of “dog”",),
     }
     for cause, parts in expected.items():
-        said = sentence(Explanation(cause=cause, also=("rare",), **facts))
+        said = evidence(Explanation(cause=cause, also=("rare",), **facts))
         assert all(part in said for part in parts), said
         assert said.endswith("Also: rare class.")
     apart = facts | {"distance": "euclidean", "gap": 0.5}
-    assert "“dog”, 0.5 away." in sentence(Explanation(cause="none", also=(), **apart))
-    assert "is 0.5 away; for half of all samples it is over 0.21 away" in sentence(
+    assert "“dog”, 0.5 away." in evidence(Explanation(cause="none", also=(), **apart))
+    assert "is 0.5 away; for half of all samples it is over 0.21 away" in evidence(
         Explanation(cause="copy", also=(), **apart)
     )
 

@@ -72,9 +72,13 @@ def test_the_worst_query_is_shown_first_with_its_facts_and_neighbours(page, sess
     assert session.query == worst
     row = run.ids.tolist().index(worst)
     assert page.result.title.text() == f"class {LABELS[row]:02}"
-    assert f"AP {100 * run.ap[row]:.1f}%" in page.result.facts.text()
-    assert f"rank {run.first_hit[row]}" in page.result.facts.text()
-    assert "R = 11" in page.result.facts.text()
+    right = sum(near.right for near in page.browsing.neighbours)
+    assert page.result.scores.text() == (
+        f"AP {100 * run.ap[row]:.1f}%, First hit rank {run.first_hit[row]}, "
+        f"Right of {len(page.browsing.neighbours)} {right}, Of its class 11"
+    )
+    assert page.result.place.text() == "1 of 60"
+    assert not page.result.before.isEnabled()
     near = session.workspace.neighbours(run.run_id, int(worst))
     assert [card.neighbour for card in page.result.cards] == near
     assert page.queries.count.text() == "60 of 60 queries"
@@ -219,6 +223,20 @@ def test_one_query_and_no_neighbours(qtbot, session, workspace):
     page = open_page(qtbot, session)
     assert page.queries.count.text() == "1 of 1 queries"
     assert page.result.cards == []
+
+
+def test_the_buttons_beside_the_query_go_through_the_list(page, session, qtbot):
+    order, result = listed(page), page.result
+    result.after.click()
+    result.after.click()
+    assert session.query == order[2]
+    qtbot.waitUntil(lambda: result.place.text() == "3 of 60")
+    result.before.click()
+    assert session.query == order[1]
+    session.show_query(order[-1])
+    qtbot.waitUntil(lambda: not result.after.isEnabled())
+    page.queries.failures.click()
+    qtbot.waitUntil(lambda: result.place.text() == f"1 of {len(listed(page))}")
 
 
 # Filters

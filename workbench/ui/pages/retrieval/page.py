@@ -142,10 +142,12 @@ class RetrievalPage(QStackedWidget):
         self.by_words.toggled.connect(self.words.open)
         result.neighbour_chosen.connect(self.browsing.choose)
         self.explaining.sample_chosen.connect(self.browsing.choose)
+        self.classes.confusions.all_asked.connect(self.explaining.open_dialog)
         result.map_asked.connect(self._show_in_map)
         self.back.clicked.connect(self.browsing.back)
         self.forward.clicked.connect(self.browsing.forward)
         result.copy_asked.connect(self._copy)
+        result.stepped.connect(self.browsing.step)
         result.own_dropped.connect(self._show_query)
         session.theme.changed.connect(self._fit_text)
         self._fit_text()
@@ -214,8 +216,10 @@ class RetrievalPage(QStackedWidget):
                 )
             case Change.OPTIONS:
                 self.queries.why.draw()
+                self.classes.confusions.draw()
             case Change.LIST:
                 self.queries.draw_list()
+                self._draw_place()
                 self.classes.mark_class()
             case Change.QUERY:
                 self._draw_query()
@@ -240,10 +244,16 @@ class RetrievalPage(QStackedWidget):
         else:
             self.result.show_nothing(READING if browsing.reading else NO_QUERY)
         self.queries.mark_query()
+        self._draw_place()
         self._draw_comparison()
         self.explaining.draw()
         self.back.setEnabled(browsing.history.can_go_back)
         self.forward.setEnabled(browsing.history.can_go_forward)
+
+    def _draw_place(self) -> None:
+        """Say where the query stands in the list."""
+        listing = self.browsing.listing
+        self.result.show_place(listing.position_of(self.browsing.query), len(listing))
 
     def _draw_comparison(self) -> None:
         """Draw the query's neighbours in the compared evaluation beside those in the shown one."""

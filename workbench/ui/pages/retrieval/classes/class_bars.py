@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from workbench.colours import class_colours
 from workbench.numerals import percentage
+from workbench.ui.pages.retrieval.classes.confusion_bars import ConfusionBars
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.class_scores import MEASURES, ORDERS, ClassListing
 from workbench.ui.style import theme
@@ -46,7 +47,7 @@ FEW = 12  # classes that need no search
 FAINT = 150  # of 255: bars of classes that are not chosen
 KEYS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 COLOUR_ROLE, VALUE_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-HINT = "A click lists the queries of a class, another lists all again."
+HINT = "A click lists those queries, another lists all again."
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -173,13 +174,15 @@ class ClassBars(QFrame):
         self.list = self._list()
         self.summary = label("", "caption", wrap=True)
         self.title, self.hint = label("Classes", "strong"), label(HINT, "caption", wrap=True)
+        self.confusions = ConfusionBars(browsing)
         self._alone = True
         in_column(
             self.title,
             in_row((self.order, 1), self.measure, spacing=8),
             self.search,
-            (self.list, 1),
+            (self.list, 3),
             self.summary,
+            (self.confusions, 2),
             self.hint,
             on=self,
             margins=12,
@@ -205,10 +208,11 @@ class ClassBars(QFrame):
         return shown
 
     def stand_alone(self, alone: bool) -> None:
-        """Be a column of its own, with title and hint, or a part of another one."""
+        """Be a column of its own, with title, hint and confusions, or a part of another one."""
         self._alone = alone
         self.title.setVisible(alone)
         self.hint.setVisible(alone)
+        self.confusions.setVisible(alone)
 
     def fit_text(self, theme_of_window: Theme) -> None:
         """Set the width for the words at this size of text; as a part of a column, use all of it."""
@@ -230,6 +234,8 @@ class ClassBars(QFrame):
     def relist(self) -> None:
         """Show other classes, or another order; the chosen class stays marked."""
         self._classes.relist()
+        row = self.list.sizeHintForRow(0)
+        self.list.setMaximumHeight(max(LEAST, len(self.listing) * row + 2) if len(self.listing) else WIDEST)
         self.summary.setText(self.listing.summary)
         self.mark_class()
 

@@ -53,7 +53,7 @@ class ClassPlace(QObject):
                 self._queries.show_above(self._bars)
             shown = self._session.preferences.flag(self._key, default=wide)
             self._switch.setChecked(shown)
-            self._bars.setVisible(shown)
+            self._show(shown)
         self._bars.fit_text(theme)
         if not self._wide:
             self._fold()
@@ -64,13 +64,18 @@ class ClassPlace(QObject):
         if self._switch.isChecked() and unfold.isChecked() and not self._queries.fits:
             (unfold if self._bars_last else self._switch).setChecked(False)
 
+    def _show(self, shown: bool) -> None:
+        """Show the bars or not; confusions have a button above the list where they have no bars."""
+        self._bars.setVisible(shown)
+        self._queries.why.mistakes.setVisible(not (shown and self._wide))
+
     @property
     def _key(self) -> str:
         return AT_THE_RIGHT if self._wide else IN_THE_LIST
 
     def _toggled(self, shown: bool) -> None:
         self._bars_last = shown
-        self._bars.setVisible(shown)
+        self._show(shown)
         self._session.preferences.set_flag(self._key, shown)
 
     def _unfolded(self, shown: bool) -> None:

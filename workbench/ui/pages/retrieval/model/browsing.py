@@ -13,7 +13,7 @@ from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.running.image_search import Answer
 from workbench.running.text_search import TextAnswer
-from workbench.ui.pages.retrieval.model.causes import explanation
+from workbench.ui.pages.retrieval.model.causes import NOTHING, Why, explanation
 from workbench.ui.pages.retrieval.model.comparison import Comparison
 from workbench.ui.pages.retrieval.model.contract import Change, Window
 from workbench.ui.pages.retrieval.model.filters import Filters
@@ -219,10 +219,10 @@ class Browsing:
             return self.answer.neighbours
         return [] if self.result is None else self.result.near[:SHOWN]
 
-    def explanation(self) -> str:
-        """Why the query failed, in sentences, as far as it is known by now; empty if it did not."""
+    def explanation(self) -> Why:
+        """Why the query failed, as far as it is known by now; NOTHING if it did not."""
         if self.result is None or self.answer is not None:
-            return ""
+            return NOTHING
         return explanation(self.result, self.filters.explained, self.comparison.word, explaining=self.explaining)
 
     # Similarities

@@ -1,4 +1,4 @@
-"""The causes of a failed query as the filter, the sentences and the CSV file call them."""
+"""The causes of a failed query as the filter and the CSV file call them (TITLES), and in a word in the list (WORDS)."""
 
 TITLES = {
     "copy": "Near-duplicate, other label",
@@ -8,6 +8,14 @@ TITLES = {
     "proxy": "Class vector of another class nearer",
     "none": "No cause found",
 }
+WORDS = {
+    "copy": "copy",
+    "label": "label?",
+    "hub": "hub",
+    "rare": "rare",
+    "proxy": "near class",
+    "none": "",
+}  # in the list
 TIPS = {
     "copy": "The nearest neighbour has another label, at no more than a tenth of the usual distance of neighbours",
     "label": "At least nine in ten of its nearest neighbours agree on another class",

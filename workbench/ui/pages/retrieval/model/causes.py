@@ -1,6 +1,7 @@
-"""Why a query failed, in sentences, with the numbers behind them."""
+"""Why a query failed: its cause, and sentences with the numbers behind it."""
 
 from collections import Counter
+from dataclasses import dataclass
 from math import isfinite
 
 from workbench.numerals import significant
@@ -13,27 +14,39 @@ from workbench.workspace.rows import Neighbour
 MOST_CLASSES = 4  # named in one sentence
 
 
-def explanation(shown: ShownQuery, explained: FailedQueries | None, other: str, *, explaining: bool) -> str:
-    """Why a query failed, in sentences, as far as it is known; empty if it did not.
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The cause of a failed query as a title, and sentences; both are empty where there is nothing to say."""
+
+    title: str = ""
+    words: str = ""
+
+
+NOTHING = Why()
+
+
+def explanation(shown: ShownQuery, explained: FailedQueries | None, other: str, *, explaining: bool) -> Why:
+    """Why a query failed, as far as it is known; NOTHING if it did not.
 
     Args:
         explained: causes of the failed queries; None while they are not known.
         other: names the evaluation compared with: "epoch 3".
         explaining: whether the causes are being worked out.
     """
-    query = shown.query
-    sentences = [before_first_hit(shown.near, query.first_hit)]
+    query, title, sentences = shown.query, "", []
     if explained is None:
-        sentences += ["Looking for the cause…"] if query.first_hit > 1 and explaining else []
+        title = "Looking for the cause…" if query.first_hit > 1 and explaining else ""
     elif (about := explained.about(query.sample_id)) is not None:
-        sentences.append(sentence(about))
+        title = TITLES[about.cause]
+        sentences.append(evidence(about))
+    sentences.append(before_first_hit(shown.near, query.first_hit))
     if shown.elsewhere is not None:
         sentences.append(changed(shown.elsewhere.first_hit, query.first_hit, other))
-    return " ".join(filter(None, sentences))
+    return Why(title, " ".join(filter(None, sentences)))
 
 
-def sentence(about: Explanation) -> str:
-    """The cause of a failed query with its evidence, and which other causes hold."""
+def evidence(about: Explanation) -> str:
+    """What speaks for the cause of a failed query, and which other causes hold."""
     also = ", ".join(TITLES[cause].lower() for cause in about.also)
     return f"{_evidence(about)} Also: {also}." if also else _evidence(about)
 
@@ -78,32 +91,26 @@ def _evidence(about: Explanation) -> str:
     near = about.nearest_class
     match about.cause:
         case "copy":
-            return (
-                f"Near-duplicate with another label: the nearest neighbour, of “{near}”, is {_nearness(about)}; "
-                f"{_usual(about)}."
-            )
+            return f"The nearest neighbour, of “{near}”, is {_nearness(about)}; {_usual(about)}."
         case "label":
-            return (
-                f"Suspected label error: {about.votes} of its {about.voters} nearest neighbours "
-                f"are of “{about.agreed_class}”."
-            )
+            return f"{about.votes} of its {about.voters} nearest neighbours are of “{about.agreed_class}”."
         case "hub":
             return (
-                f"Hub intruder: the nearest neighbour, of “{near}”, is among the ten neighbours of {about.times:,} "
+                f"The nearest neighbour, of “{near}”, is among the ten neighbours of {about.times:,} "
                 f"samples ({about.mean_times:.0f} on average), {about.wrong_times:,} of them of other classes."
             )
         case "rare":
             return (
-                f"Rare class: its class has {counted(about.r, 'other sample')} to find; "
+                f"Its class has {counted(about.r, 'other sample')} to find; "
                 f"the median class has {about.typical_r:,.0f}."
             )
         case "proxy":
-            kind = "cosine" if about.distance == "cosine" else "minus the distance"
+            kind = "Cosine" if about.distance == "cosine" else "Minus the distance"
             return (
-                f"Class vector of another class nearer: {kind} {_number(about.other_proxy)} to that of "
+                f"{kind} {_number(about.other_proxy)} to the class vector of "
                 f"“{about.other_proxy_class}”, {_number(about.own_proxy)} to that of its own class."
             )
-    return f"No cause found. The nearest neighbour is of “{near}”, {_nearness(about)}."
+    return f"The nearest neighbour is of “{near}”, {_nearness(about)}."
 
 
 def _nearness(about: Explanation) -> str:

@@ -13,7 +13,7 @@ from workbench.workspace.rows import Queries
 
 TAG = "tag:"  # before a tag, among the keys of options
 WON, LOST = "won", "lost"
-ANY = "Any cause of failure"
+ANY = "Any cause"
 CHANGED = {WON: "Won: wrong before, right now", LOST: "Lost: right before, wrong now"}
 
 

@@ -111,6 +111,11 @@ class Listing:
         return 0 if self._queries is None else len(self._queries.sample_ids)
 
     @property
+    def failures(self) -> int:
+        """How many queries of the evaluation failed, before filtering."""
+        return 0 if self._queries is None else int(np.count_nonzero(self._queries.first_hit > 1))
+
+    @property
     def names(self) -> list[str]:
         """Names of the classes that occur, in the order of `labels`."""
         return self._in_order.names

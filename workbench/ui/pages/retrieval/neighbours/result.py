@@ -1,20 +1,23 @@
 """The query with its scores, and the grid of its neighbours."""
 
+from functools import partial
+
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from workbench.numerals import percentage
 from workbench.results.explanations import Standing
+from workbench.ui.pages.retrieval.model.causes import NOTHING, Why
 from workbench.ui.pages.retrieval.neighbours.card_grid import CardArea, CardGrid
 from workbench.ui.pages.retrieval.neighbours.missed_row import MissedRow
-from workbench.ui.pages.retrieval.neighbours.other_grid import OtherGrid, first_hit
+from workbench.ui.pages.retrieval.neighbours.other_grid import OtherGrid
+from workbench.ui.pages.retrieval.neighbours.query_facts import QueryFacts
 from workbench.ui.pages.retrieval.neighbours.rank_strip import RankStrip
+from workbench.ui.pages.retrieval.neighbours.why_card import WhyCard
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.capped_text import CappedText
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -26,9 +29,10 @@ from workbench.workspace.rows import Neighbour, Query
 BIG, SMALL = 224, 128  # px of the query's picture, and where the page is narrow
 NARROW = 480  # px of this part of the page at 100% text, below which it is
 GRID_LEAST = 170  # px, minimum height: one row of cards
-LINES = 6  # of the explanation; a longer one scrolls
 AHEAD = 48  # cards made with the page: to make them when it is first shown would block the window
 PLACE = "neighbours"
+NEAR = "Nearest neighbours"
+LONELY = "No other image of its class: it has no AP"
 
 
 class Result(QWidget):
@@ -38,6 +42,7 @@ class Result(QWidget):
     map_asked = Signal()
     copy_asked = Signal()
     own_dropped = Signal()  # the user closes the search with an own image
+    stepped = Signal(int)  # by how many queries of the list
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,10 +57,14 @@ class Result(QWidget):
         self.picture.setFixedSize(BIG, BIG)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.title = ElidedLabel("", "title", Qt.TextElideMode.ElideMiddle)
+        self.before = icon_button("caret-left", "Previous query (K)")
+        self.after = icon_button("caret-right", "Next query (J)")
+        self.place = label("", "caption")
+        self.steps = QWidget()
+        in_row(self.before, self.place, self.after, on=self.steps, spacing=4)
+        self.scores = QueryFacts()
         self.facts = label("", wrap=True)
-        self.explanation = CappedText("", LINES)
-        for part in (self.explanation, self.explanation.said):
-            part.setAccessibleName("Why the query failed")
+        self.explanation = WhyCard()
         self.path = ElidedLabel("", "caption", Qt.TextElideMode.ElideMiddle)
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
@@ -71,9 +80,9 @@ class Result(QWidget):
         flow = FlowLayout(buttons, spacing=8)
         flow.addWidget(self.show_in_map)
         flow.addWidget(self.tag)
-        words = (self.title, self.facts, self.explanation, self.path, self.tags)
+        words = (self.scores, self.facts, self.explanation, self.path, self.tags)
         chips = in_row(self.own, self.words, 1)
-        beside = in_column(chips, *words, 1, buttons, spacing=8)
+        beside = in_column(chips, in_row((self.title, 1), self.steps, spacing=8), *words, 1, buttons, spacing=8)
         head = in_row((self.picture, Qt.AlignmentFlag.AlignTop), (beside, 1), spacing=16)
         inside = QWidget()
         self.grid = CardGrid(self._loader, PLACE, AHEAD)
@@ -90,6 +99,8 @@ class Result(QWidget):
         in_column(Scrolled(whole), on=self)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
+        self.before.clicked.connect(partial(self.stepped.emit, -1))
+        self.after.clicked.connect(partial(self.stepped.emit, 1))
         self.grid.stop.reached.connect(self.area.ensureWidgetVisible)
         self.grid.chosen.connect(self.neighbour_chosen)
         self.missed.stop.reached.connect(self.area.ensureWidgetVisible)
@@ -102,7 +113,8 @@ class Result(QWidget):
         self.to_missed.setToolTip("Images of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()
         self.to_missed.clicked.connect(self._go_to_missed)
-        return in_row((label("Nearest neighbours", "section", wrap=True), 1), self.to_missed, self.copy)
+        self.near_title = label(NEAR, "section", wrap=True)
+        return in_row((self.near_title, 1), self.to_missed, self.copy)
 
     def _go_to_missed(self) -> None:
         self.area.verticalScrollBar().setValue(self.missed.y())
@@ -120,16 +132,26 @@ class Result(QWidget):
         self.picture.show()
         self.show_in_map.setEnabled(True)
         self.title.setText(query.class_name)
-        self.facts.setText(facts_of(query, neighbours, kind))
+        self.scores.show_query(query, neighbours)
+        self.scores.show()
+        self.facts.setText(LONELY)
+        self.facts.setVisible(not query.r)
+        self.near_title.setText(f"{NEAR} by {kind}")
         self.path.setText(query.path)
         self.picture.setAccessibleName(f"The query, of class {query.class_name}")
         self._fill(neighbours, judged=True)
         self._loader.request(f"{PLACE} query", [query.sample_id], BIG)
 
-    def show_explanation(self, sentences: str) -> None:
-        """Show why the query failed; empty if it did not, which hides the explanation."""
-        self.explanation.set_text(sentences)
-        self.explanation.setVisible(bool(sentences))
+    def show_explanation(self, why: Why) -> None:
+        """Show why the query failed; NOTHING hides the card."""
+        self.explanation.show_why(why)
+
+    def show_place(self, position: int, listed: int) -> None:
+        """Show where the query stands in the list, from 0; -1 if it is not listed."""
+        self.steps.setVisible(self._sample is not None and listed > 0)
+        self.place.setText(f"{position + 1:,} of {listed:,}" if position >= 0 else f"not in the {listed:,}")
+        self.before.setEnabled(position > 0)
+        self.after.setEnabled(position < listed - 1)
 
     def show_tags(self, tags: list[str] | None) -> None:
         """Show the tags of the query; None if it cannot have tags."""
@@ -174,8 +196,12 @@ class Result(QWidget):
         """Hide what only a query of the evaluation has."""
         self._sample = None
         self.show_in_map.setEnabled(False)
+        self.scores.hide()
+        self.facts.show()
         self.path.setText("")
-        self.show_explanation("")
+        self.near_title.setText(NEAR)
+        self.show_place(-1, 0)
+        self.show_explanation(NOTHING)
         self.show_tags(None)
         self.show_standing(None)
         self.other.hide()
@@ -222,12 +248,3 @@ class Result(QWidget):
             picture = picture.scaled(whole, whole, keep, Qt.TransformationMode.SmoothTransformation)
             picture.setDevicePixelRatio(ratio)
         self.picture.setPixmap(picture)
-
-
-def facts_of(query: Query, neighbours: list[Neighbour], kind: str) -> str:
-    """The scores of a query and how many of the shown neighbours are right, in two lines."""
-    right = sum(neighbour.right for neighbour in neighbours)
-    shown = f"{right} of the {len(neighbours)} shown are of its class, by {kind}"
-    if not query.r:
-        return f"No other image of its class: it has no AP\n{shown}"
-    return f"AP {percentage(query.ap)}   ·   {first_hit(query)}   ·   R = {query.r:,}\n{shown}"

@@ -14,7 +14,7 @@ COMPARE_TIP = "Which queries were won or lost since another evaluation, or again
 
 
 class FailureFilter(QWidget):
-    """Draws the filters of `browsing` and passes the user's choices to it."""
+    """Draws the filters of `browsing` and passes the user's choices to it. `causes` is placed by who makes this."""
 
     mistakes_asked = Signal()
     left_out_asked = Signal(str)  # a tag
@@ -47,7 +47,6 @@ class FailureFilter(QWidget):
         self.left_out_said = label("", "caption", wrap=True)
         self.left_out_said.hide()
         in_column(
-            self.causes,
             in_row((self.compare, 1), self.mistakes, spacing=8),
             self.differences,
             (self.left_out, Qt.AlignmentFlag.AlignLeft),

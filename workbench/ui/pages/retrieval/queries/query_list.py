@@ -1,8 +1,8 @@
 """The list of queries with its filters, drawn from Browsing."""
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QCompleter,
     QHeaderView,
@@ -14,20 +14,23 @@ from PySide6.QtWidgets import (
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT
 from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
+from workbench.ui.pages.retrieval.queries.query_name import QueryName
 from workbench.ui.pages.retrieval.queries.query_table import THUMBNAIL, QueryTable
 from workbench.ui.pages.retrieval.queries.similarity_filter import SimilarityFilter
-from workbench.ui.style.theme import Theme
+from workbench.ui.style.theme import Theme, caption_font
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.widgets.row_table import head_width, select_rows
+from workbench.ui.widgets.segments import Segments
 
 WIDTH = 300  # px at 100% text
 WIDEST_NUMBERS = ((2, "100.0"), (3, "99,999"))  # column and widest text
 ORDERED = (CLASS, AP, FIRST_HIT)  # columns that the list can be sorted by
 NUMBER_SIDE = 8  # px at each side of a number
 EVERY_CLASS = "All classes"
+EVERY, FAILED = "all", "failures"  # values of the choice of queries
 
 
 class QueryList(QWidget):
@@ -46,7 +49,8 @@ class QueryList(QWidget):
         self._connect()
 
     def _build(self) -> None:
-        self.failures = QCheckBox("Failures only")
+        self.which = Segments("Queries", [(EVERY, "All"), (FAILED, "Failures")])
+        self.every, self.failures = self.which.buttons[EVERY], self.which.buttons[FAILED]
         self.failures.setToolTip("Queries whose nearest neighbour is of another class")
         self.classes = self._class_chooser()
         self.selected = button("", "x", "quiet")
@@ -60,7 +64,8 @@ class QueryList(QWidget):
         self.why = FailureFilter(self.browsing)
         self.similarity = SimilarityFilter(self.browsing)
         self._column = in_column(
-            in_row(self.failures, (self.classes, 1), self.saved, spacing=8),
+            in_row(self.which, 1, self.saved, spacing=8),
+            in_row((self.classes, 1), (self.why.causes, 1), spacing=8),
             self.why,
             self.similarity,
             (self.selected, Qt.AlignmentFlag.AlignLeft),
@@ -76,6 +81,8 @@ class QueryList(QWidget):
         self.setFixedWidth(theme.side(WIDTH))
         self.similarity.fit_text(theme)
         self._fit_columns()
+        lines = self.table.fontMetrics().height() + QFontMetrics(caption_font(self.table.font())).height()
+        self.table.verticalHeader().setDefaultSectionSize(max(THUMBNAIL, lines) + 6)
 
     def _fit_columns(self) -> None:
         """Give the numbers and their heads the width that they need, and the class names the rest."""
@@ -122,6 +129,7 @@ class QueryList(QWidget):
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        table.setItemDelegateForColumn(CLASS, QueryName(table))
         table.setColumnWidth(0, THUMBNAIL + 6)
         header.setSortIndicator(2, Qt.SortOrder.AscendingOrder)
         return table
@@ -150,6 +158,7 @@ class QueryList(QWidget):
         """Show other listed queries, or another order; the query stays marked."""
         listing, filters = self.browsing.listing, self.browsing.filters
         self.model.relist()
+        self.model.explain(filters.explained)
         self._draw_choices()
         self.similarity.draw()
         self.selected.setVisible(filters.narrowed_by_selection)
@@ -164,7 +173,9 @@ class QueryList(QWidget):
         header = self.table.horizontalHeader()
         for widget in (self.failures, self.classes, header):
             widget.blockSignals(True)
-        self.failures.setChecked(filters.failures_only)
+        self.which.set_value(FAILED if filters.failures_only else EVERY)
+        self.every.setText(f"All {listing.total:,}")
+        self.failures.setText(f"Failures {listing.failures:,}")
         at = 1 + listing.labels.index(filters.label) if filters.label in listing.labels else 0
         if at != self.classes.currentIndex():  # the user may be typing
             self.classes.setCurrentIndex(at)

@@ -6,8 +6,11 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from workbench.numerals import percentage
+from workbench.results.explanations import Explanation, FailedQueries
 from workbench.ui.models.sorted_rows import NUMBER, WORDS
-from workbench.ui.pages.retrieval.model.listing import Listing
+from workbench.ui.pages.retrieval.model.cause_names import TITLES as CAUSES
+from workbench.ui.pages.retrieval.model.cause_names import WORDS as CAUSE_WORDS
+from workbench.ui.pages.retrieval.model.listing import CLASS, Listing
 from workbench.ui.style.words import NO_VALUE, percent
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
@@ -22,6 +25,7 @@ TIPS = (
 THUMBNAIL = 36  # px
 AHEAD = 40  # rows below a visible one whose pictures are loaded, too
 PLACE = "query list"
+TAKEN_ROLE, CAUSE_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1  # of a failed query: class, word
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -35,6 +39,7 @@ class QueryTable(QAbstractTableModel):
         self.listing, self._loader = listing, loader
         self._count = len(listing)
         self._listed = listing.sample_ids
+        self._explained: FailedQueries | None = None
         loader.ready.connect(self._pictures_came)
 
     def relist(self) -> None:
@@ -44,6 +49,13 @@ class QueryTable(QAbstractTableModel):
         self.beginResetModel()
         self._listed, self._count = self.listing.sample_ids, len(self.listing)
         self.endResetModel()
+
+    def explain(self, explained: FailedQueries | None) -> None:
+        """Say of failed queries what they were taken for, and why; None: it is not known."""
+        if explained is not self._explained:
+            self._explained = explained
+            if self._count:
+                self.dataChanged.emit(self.index(0, CLASS), self.index(self._count - 1, CLASS))
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Emit `sort_asked` with the column and whether descending; this model itself is not reordered."""
@@ -68,12 +80,25 @@ class QueryTable(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return self._words(row)[column]
             case Qt.ItemDataRole.AccessibleTextRole:
-                _, name, _, first_hit = self._words(row)
-                return f"{name}, AP {percentage(self.listing.query(row).ap)}, first hit {first_hit}"
+                _, _, _, first_hit = self._words(row)
+                return f"{self._said(row)}, AP {percentage(self.listing.query(row).ap)}, first hit {first_hit}"
             case Qt.ItemDataRole.ToolTipRole:
-                query = self.listing.query(row)
-                return plain_tip((self._loader.absent(query.sample_id) if column == 0 else "") or query.class_name)
+                absent = self._loader.absent(self.listing.query(row).sample_id) if column == 0 else ""
+                return plain_tip(absent or self._said(row))
+            case _ if role == TAKEN_ROLE:
+                return "" if (about := self._about(row)) is None else about.nearest_class
+            case _ if role == CAUSE_ROLE:
+                return "" if (about := self._about(row)) is None else CAUSE_WORDS[about.cause]
         return None
+
+    def _about(self, row: int) -> Explanation | None:
+        """Why the query of a row failed; None if it did not, or while that is not known."""
+        return None if self._explained is None else self._explained.about(int(self.listing.sample_ids[row]))
+
+    def _said(self, row: int) -> str:
+        """The class of a query, and what it was taken for and why if it failed."""
+        name, about = self.listing.query(row).class_name, self._about(row)
+        return name if about is None else f"{name}, taken for {about.nearest_class}: {CAUSES[about.cause]}"
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation == Qt.Orientation.Horizontal:
