@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.style import theme
-from workbench.ui.widgets.neighbour_card import NeighbourCard
+from workbench.ui.widgets.images.neighbour_card import NeighbourCard
 
 EVERYWHERE = (-1e9, -1e9, 1e9, 1e9)  # a box of a map
 

@@ -19,7 +19,7 @@ from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.pages.retrieval.queries.saved_views_menu import SavedViewsMenu
 from workbench.ui.state.commands import Commands
-from workbench.ui.widgets.question import Question
+from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.window.ending import Ending
 from workbench.workspace import Workspace
 

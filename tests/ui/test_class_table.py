@@ -15,7 +15,7 @@ from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.side.class_panel import SHOWN, ClassPanel
 from workbench.ui.pages.map.side.class_table import ClassRows, ClassTableDialog
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.row_table import head_width
+from workbench.ui.widgets.tables.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "raise")
 LABELS = np.repeat(np.arange(4), 15)

@@ -34,7 +34,7 @@ from workbench.ui.pages.compare.style.word_table import NARROWEST, TITLE_SHARE, 
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.style import theme
-from workbench.ui.widgets.question import Question
+from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import experiments
 

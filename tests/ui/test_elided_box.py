@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

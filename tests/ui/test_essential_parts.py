@@ -14,8 +14,8 @@ from workbench.ui.pages.setup.form.split_bar import SplitBar
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.needs import Need, needs_of
 from workbench.ui.style.tab_order import stops
+from workbench.ui.widgets.fields.search_popup import ROW_ROLE, SearchPopup
 from workbench.ui.widgets.form import Cell, ParamsForm
-from workbench.ui.widgets.search_popup import ROW_ROLE, SearchPopup
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
 FIELDS = Example.model_json_schema()["properties"]

@@ -21,7 +21,7 @@ from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES, WORDS
 from workbench.ui.pages.retrieval.model.causes import Why, before_first_hit, changed, evidence
 from workbench.ui.pages.retrieval.neighbours.why_card import LINES
 from workbench.ui.pages.retrieval.queries.query_table import CAUSE_ROLE, TAKEN_ROLE
-from workbench.ui.widgets.pictures import shared_loader
+from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.workspace.rows import Neighbour
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")

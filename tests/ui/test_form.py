@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 from workbench.params import Params, param
 from workbench.ui.style import theme
 from workbench.ui.style.field_words import help_lines, range_of, tooltip
-from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
+from workbench.ui.widgets.fields.editors import ChoiceEditor, PathEditor
+from workbench.ui.widgets.fields.path_line import PathLine
+from workbench.ui.widgets.fields.typed_word import TypedWord
 from workbench.ui.widgets.form import ParamsForm
-from workbench.ui.widgets.path_line import PathLine
-from workbench.ui.widgets.typed_word import TypedWord
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -185,7 +185,7 @@ def test_a_folder_is_dropped_browsed_and_recent(form, qtbot, tmp_path, monkeypat
     assert caught.args == ["folder", str(tmp_path)]
 
     chosen = str(tmp_path / "other")
-    monkeypatch.setattr("workbench.ui.widgets.editors.QFileDialog.getExistingDirectory", lambda *args: chosen)
+    monkeypatch.setattr("workbench.ui.widgets.fields.editors.QFileDialog.getExistingDirectory", lambda *args: chosen)
     with qtbot.waitSignal(form.changed):
         editor.browse.click()
     assert form.values()["folder"] == chosen

@@ -8,8 +8,8 @@ from PySide6.QtGui import QFont, QFontMetrics, Qt, QTextDocumentFragment
 from workbench.ui.pages.compare.style.word_table import WordTable
 from workbench.ui.pages.map.model.groups import Groups
 from workbench.ui.pages.map.side.legend import Legend
+from workbench.ui.widgets.images.neighbour_card import NeighbourCard
 from workbench.ui.widgets.labels import ElidedLabel, label, names_near, plain_tip, shortened
-from workbench.ui.widgets.neighbour_card import NeighbourCard
 from workbench.workspace.rows import Neighbour
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve"

@@ -16,7 +16,7 @@ from workbench.ui.pages.train.curves.curves import Curves
 from workbench.ui.pages.train.curves.evaluation_table import EvaluationTable
 from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
-from workbench.ui.widgets.row_table import head_width
+from workbench.ui.widgets.tables.row_table import head_width
 from workbench.ui.window.welcome import Welcome
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.main_button import MainButtonDialog
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

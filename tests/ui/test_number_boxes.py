@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
 import workbench
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.number_box import number_box
+from workbench.ui.widgets.fields.number_box import number_box
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 BARE = re.compile(r"(?<!number_box\()\bQ(Double)?SpinBox\(")

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from workbench.backbones.timm_models import SHORT_LIST
 from workbench.entries import catalog
 from workbench.entries.offered_models import offered_models
-from workbench.ui.widgets.editors import editor_of
+from workbench.ui.widgets.fields.editors import editor_of
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
 

@@ -12,7 +12,7 @@ from workbench.files import atomic_write
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries.query_neighbours import MOST, NOT_KEPT, AskedQuery
 from workbench.ui.pages.compare.queries.query_rows import WORSE
-from workbench.ui.widgets.neighbour_card import NeighbourCard
+from workbench.ui.widgets.images.neighbour_card import NeighbourCard
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Neighbour
 

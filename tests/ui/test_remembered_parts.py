@@ -13,7 +13,7 @@ from workbench.ui.pages.setup.data.dialog import DataDialog
 from workbench.ui.preferences import MOST_RUNS, Preferences
 from workbench.ui.state.session import Session
 from workbench.ui.sweeps.panel import show_sweeps
-from workbench.ui.widgets.remembered_tables import WIDTHS
+from workbench.ui.widgets.tables.remembered_tables import WIDTHS
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 

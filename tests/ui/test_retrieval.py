@@ -354,7 +354,7 @@ def test_nothing_is_read_on_the_windows_thread(qtbot, session, run, monkeypatch,
         def traced(whole=whole):
             if threading.current_thread() is here:
                 files = [Path(frame.filename).as_posix() for frame in traceback.extract_stack()]
-                if not any(file.endswith("ui/widgets/pictures.py") for file in files):  # asks the session
+                if not any(file.endswith("ui/widgets/images/pictures.py") for file in files):  # asks the session
                     read.extend([file for file in files if "ui/pages/retrieval" in file][-1:])
             return whole()
 

@@ -14,8 +14,8 @@ from workbench.ui.pages.retrieval.model.listing import Listing
 from workbench.ui.pages.retrieval.model.reading import read_evaluation
 from workbench.ui.pages.retrieval.queries import query_table
 from workbench.ui.pages.retrieval.queries.query_table import QueryTable
-from workbench.ui.widgets import pictures
-from workbench.ui.widgets.pictures import as_image, shared_loader
+from workbench.ui.widgets.images import pictures
+from workbench.ui.widgets.images.pictures import as_image, shared_loader
 
 LABELS = np.repeat(np.arange(6), 50)
 NAMES = tuple(f"class {label:02}" for label in range(7))

@@ -15,9 +15,9 @@ from tests.ui.seen import pictured
 from workbench.files import atomic_write
 from workbench.files.spreadsheet import plain_cell
 from workbench.ui.pages.retrieval.neighbours.result import BIG, SMALL
-from workbench.ui.widgets.pictures import shared_loader
-from workbench.ui.widgets.row_table import head_width
+from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.tables.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

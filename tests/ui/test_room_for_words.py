@@ -19,7 +19,7 @@ from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
 from workbench.ui.state.activity import Activity
 from workbench.ui.style import theme
 from workbench.ui.style.words import device_name
-from workbench.ui.widgets.row_table import head_width
+from workbench.ui.widgets.tables.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support")
 

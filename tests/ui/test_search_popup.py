@@ -9,9 +9,9 @@ from workbench.entries import catalog
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup.form.preset_chooser import PresetChooser
 from workbench.ui.pages.setup.model.draft import Draft
-from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE
-from workbench.ui.widgets.editors import editor_of
-from workbench.ui.widgets.search_popup import ROW_ROLE, SearchPopup
+from workbench.ui.widgets.fields.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE
+from workbench.ui.widgets.fields.editors import editor_of
+from workbench.ui.widgets.fields.search_popup import ROW_ROLE, SearchPopup
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from tests.ui.seen import Counted
 from workbench.ui.widgets.labels import ElidedLabel
-from workbench.ui.widgets.tile import Tile
+from workbench.ui.widgets.numbers.tile import Tile
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 

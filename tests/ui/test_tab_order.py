@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 from tests.ui.test_retrieval import page, run  # noqa: F401
 from workbench.ui.pages.map.side.inspector import InspectorPanel
 from workbench.ui.style.tab_order import order_regions
-from workbench.ui.widgets.editors import PathEditor
+from workbench.ui.widgets.fields.editors import PathEditor
 from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.neighbour_card import NeighbourCard
+from workbench.ui.widgets.images.neighbour_card import NeighbourCard
 from workbench.ui.widgets.one_stop import OneStop
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

@@ -18,7 +18,7 @@ from workbench.ui.pages.retrieval.triage.precision_plot import PrecisionPlot
 from workbench.ui.pages.retrieval.triage.summary import TriageSummary, time_left
 from workbench.ui.style import theme
 from workbench.ui.widgets.flow import EvenFlow
-from workbench.ui.widgets.shares_bar import SharesBar
+from workbench.ui.widgets.numbers.shares_bar import SharesBar
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, all_decisions
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

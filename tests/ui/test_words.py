@@ -17,8 +17,8 @@ from workbench.ui.style import theme
 from workbench.ui.style.words import THIN, counted, epoch_at_work, from_home, short_time
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import IconLabel
-from workbench.ui.widgets.pictures import PictureLoader
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 ACROSS, ALIGNED = Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole

@@ -15,9 +15,9 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
-from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.fields.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
-from workbench.ui.widgets.main_button import MainButtonDialog
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 

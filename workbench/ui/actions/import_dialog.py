@@ -12,9 +12,9 @@ from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
-from workbench.ui.widgets.editors import ChoiceEditor, LineEditor, PathEditor
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.fields.editors import ChoiceEditor, LineEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
-from workbench.ui.widgets.main_button import MainButtonDialog
 
 WIDTH = 640  # px at 100% text
 HELP = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.widgets.editors import ChoiceEditor
+from workbench.ui.widgets.fields.editors import ChoiceEditor
 
 if TYPE_CHECKING:  # the window is painted before it needs a place
     from workbench.places.place import Place

@@ -18,8 +18,8 @@ from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task, heard_by
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.main_button import MainButtonDialog
 from workbench.workspace import placements
 
 WIDTH, HEIGHT = 900, 620  # px at 100% text

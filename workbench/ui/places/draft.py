@@ -4,7 +4,7 @@ from typing import Any
 
 from workbench.places import records
 from workbench.places.place import Place
-from workbench.ui.widgets.editors import Field
+from workbench.ui.widgets.fields.editors import Field
 
 KIND_WORDS = {"ssh": "over SSH", "slurm": "Slurm", "ray": "Ray"}
 ADD_WORDS = {"ssh": "over SSH", "slurm": "with Slurm", "ray": "with Ray"}

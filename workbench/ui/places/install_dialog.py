@@ -15,7 +15,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task, heard_by
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.editors import PathEditor
+from workbench.ui.widgets.fields.editors import PathEditor
 from workbench.ui.widgets.labels import label
 
 WIDTH, HEIGHT = 640, 400  # px at 100% text

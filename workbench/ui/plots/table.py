@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
 from workbench.numerals import words_of
 from workbench.ui.plots.curve import Curve
-from workbench.ui.widgets.row_table import NumberDelegate
+from workbench.ui.widgets.tables.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -25,10 +25,10 @@ from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.editors import ChoiceEditor, LineEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
-from workbench.ui.widgets.main_button import MainButtonDialog
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight

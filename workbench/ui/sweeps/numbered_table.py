@@ -6,7 +6,7 @@ from html import escape
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.tables.row_table import select_rows
 
 
 class NumberedTable(QTableWidget):

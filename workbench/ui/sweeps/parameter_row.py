@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from workbench.ui.style.field_words import range_of, title_of
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.editors import ChoiceEditor
+from workbench.ui.widgets.fields.editors import ChoiceEditor
 from workbench.ui.widgets.labels import label
 
 HINT = "16, 32, 64 or 1e-4..1e-2:log:5"

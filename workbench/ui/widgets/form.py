@@ -12,7 +12,7 @@ from workbench.ui.style.field_words import help_lines, in_words, title_of, toolt
 from workbench.ui.style.formula import rich
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.editors import (
+from workbench.ui.widgets.fields.editors import (
     ChoiceEditor,
     Editor,
     Field,

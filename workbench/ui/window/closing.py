@@ -7,8 +7,8 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import STOP, STOP_NOW
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.question import WORDS_WIDTH, Question
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.question import WORDS_WIDTH, Question
 
 
 class WaitDialog(QDialog):

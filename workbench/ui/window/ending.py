@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import STOP_NOW
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.question import Question
+from workbench.ui.widgets.dialogs.question import Question
 
 
 class Ending(QObject):

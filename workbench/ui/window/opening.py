@@ -17,7 +17,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task
 from workbench.ui.style.words import ARCHIVES, CONFIGS
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.question import Question
+from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.window.menus import chosen_place
 from workbench.ui.window.welcome import ONE_FOLDER_PER_CLASS
 from workbench.workspace.database import lease

@@ -10,7 +10,7 @@ from workbench.ui.style.icons import SIZE
 from workbench.ui.style.words import epoch_at_work, work_word
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import BESIDE
-from workbench.ui.widgets.epoch_chooser import EpochChooser
+from workbench.ui.widgets.evaluation.epoch_chooser import EpochChooser
 from workbench.ui.widgets.labels import ElidedLabel
 
 

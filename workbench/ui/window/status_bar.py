@@ -13,7 +13,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.theme import SERIES
 from workbench.ui.style.words import device_name, from_home, memory
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.spark import Spark
+from workbench.ui.widgets.numbers.spark import Spark
 
 EVERY, SHOWN = 2000, 30  # ms between two looks, and looks that the curves hold: a minute
 SPARK = (40, 14)  # px

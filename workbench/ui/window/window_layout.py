@@ -12,7 +12,7 @@ from workbench.ui.docks.inspector import InspectorDock
 from workbench.ui.docks.runs import WIDTH as RUNS_WIDTH
 from workbench.ui.docks.runs import RunsDock
 from workbench.ui.preferences import Preferences
-from workbench.ui.widgets.remembered_tables import RememberedTables
+from workbench.ui.widgets.tables.remembered_tables import RememberedTables
 
 FIRST_SIZE = (1440, 900)  # px
 FRAME = (16, 48)  # px that a desktop's title bar and borders may take

@@ -23,9 +23,9 @@ from workbench.ui.state.report_offer import offer_report
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.images.locating import LocateStrip
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.locating import LocateStrip
-from workbench.ui.widgets.pictures import PictureLoader
 
 MANY = 100  # from this many groups on, the window handles events between drawing the parts of the page
 CANCELLED = "The comparison of these two groups was cancelled. Choose another group or baseline to compare."

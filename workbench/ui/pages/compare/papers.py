@@ -15,7 +15,7 @@ from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label
 from workbench.workspace.run_names import short_names
 

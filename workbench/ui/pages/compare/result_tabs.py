@@ -18,7 +18,7 @@ from workbench.ui.pages.compare.settings.panel import SettingsPanel
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, styles
 from workbench.ui.state.in_parts import Parts, begun
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.images.pictures import PictureLoader
 
 
 class ResultTabs(QTabWidget):

@@ -40,12 +40,12 @@ from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.elided_box import ElidedBox
-from workbench.ui.widgets.evaluation_hint import EvaluationHint
+from workbench.ui.widgets.evaluation.evaluation_hint import EvaluationHint
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.images.locating import LocateStrip
+from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.locating import LocateStrip
-from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 

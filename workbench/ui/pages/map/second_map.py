@@ -23,9 +23,9 @@ from workbench.ui.state.sample_rows import SampleRows
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.elided_box import ElidedBox
+from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.rows import Evaluation
 
 

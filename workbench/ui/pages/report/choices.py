@@ -25,8 +25,8 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.style.words import WHICH_EVALUATION
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 
 FORMAT_WORDS = {

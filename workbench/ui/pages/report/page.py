@@ -27,8 +27,8 @@ from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
+from workbench.ui.widgets.fields.path_line import PathLine
 from workbench.ui.widgets.labels import label, plain_tip
-from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.scrolled import ScrolledPart
 from workbench.workspace import Workspace
 from workbench.workspace.choices.report_templates import store_choice

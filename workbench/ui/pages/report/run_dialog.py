@@ -9,8 +9,8 @@ from workbench.entries.catalog import Catalog
 from workbench.ui.style.words import SEARCH_RUNS, state_word
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.main_button import MainButtonDialog
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import names_of
 

@@ -19,8 +19,8 @@ from workbench.ui.state.in_order import InOrder
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.workspace.choices.report_templates import store_arrangement
 
 FIRST = "one-run"

@@ -15,7 +15,7 @@ from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task
-from workbench.ui.widgets.pictures import shared_loader
+from workbench.ui.widgets.images.pictures import shared_loader
 
 
 class Explaining(QObject):

@@ -31,10 +31,10 @@ from workbench.ui.state.in_turns import InTurns
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.evaluation_hint import EvaluationHint
+from workbench.ui.widgets.evaluation.evaluation_hint import EvaluationHint
 from workbench.ui.widgets.flow import in_lines
-from workbench.ui.widgets.locating import LocateStrip
-from workbench.ui.widgets.pictures import shared_loader
+from workbench.ui.widgets.images.locating import LocateStrip
+from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.workspace.choices.saved_views import SavedView
 
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}

@@ -12,7 +12,7 @@ from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.short_text import ask_short_text
+from workbench.ui.widgets.dialogs.short_text import ask_short_text
 from workbench.workspace.choices.sample_tags import LONGEST
 
 USUAL = "label wrong"

@@ -15,7 +15,7 @@ from workbench.ui.pages.compare.curves.seed_curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.scrolled import Scrolled
 
 METRIC = ""  # the page's metric; the other choices are names of scalars

@@ -20,8 +20,8 @@ from workbench.ui.pages.compare.style.group_styles import GroupStyle, unlike_par
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 

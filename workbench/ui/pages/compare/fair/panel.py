@@ -10,9 +10,9 @@ from workbench.ui.pages.compare.fair.rank_lines import RankLines
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.capped_text import CappedText
+from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
-from workbench.ui.widgets.segments import Segments
 
 NOTES_LINES = 8
 

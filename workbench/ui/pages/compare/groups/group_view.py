@@ -18,7 +18,7 @@ from workbench.ui.pages.compare.groups.group_table import (
 )
 from workbench.ui.pages.compare.style.word_table import table_view, title_width
 from workbench.ui.style import theme
-from workbench.ui.widgets.row_table import NumberDelegate
+from workbench.ui.widgets.tables.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows in view at once, by the page's height

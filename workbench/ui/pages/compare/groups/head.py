@@ -15,8 +15,8 @@ from workbench.ui.pages.compare.style.group_styles import unlike_parts
 from workbench.ui.style.words import WHICH_EVALUATION
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 

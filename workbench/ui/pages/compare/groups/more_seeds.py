@@ -9,8 +9,8 @@ from workbench.problem import Problem
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted, duration
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.widgets.question import Question
 
 NUMBER = 2  # seeds that each group gets
 TITLE = f"Add {NUMBER} seeds to each"

@@ -21,10 +21,10 @@ from workbench.ui.pages.compare.style.word_table import fit_columns, table_view
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted, percent
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.number_box import number_box
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.number_box import number_box
-from workbench.ui.widgets.pictures import PictureLoader
 
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries in the list: those whose neighbours changed most

@@ -17,8 +17,8 @@ from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, THU
 from workbench.ui.pages.compare.style.word_table import fit_columns, table_view
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.widgets.scrolled import Scrolled
 
 SHARES = (1, 2)  # of the width beyond the least: points and table

@@ -12,10 +12,10 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.images.neighbour_card import NeighbourCard
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
-from workbench.ui.widgets.neighbour_card import NeighbourCard
 from workbench.ui.widgets.one_stop import OneStop
-from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Neighbour, Query
 

@@ -11,8 +11,8 @@ from workbench.comparing.comparison_text import number
 from workbench.comparing.pairing import Comparison
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.compare.model.reading import Named
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.widgets.pictures import PictureLoader
 
 THUMBNAIL, AHEAD = 36, 40  # px of a picture; rows before and after a visible one whose pictures are loaded, too
 PLACE = "compared queries"

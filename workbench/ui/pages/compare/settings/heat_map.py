@@ -10,8 +10,8 @@ from workbench.comparing.comparison_text import metric_title, number
 from workbench.comparing.settings_space import Cell, HeatMap
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
-from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.labels import shortened
+from workbench.ui.widgets.numbers.heat import ink_on, mixed
 
 NAME_PX, LINE_PX, GAP = 120, 16, 8
 COLDEST = 0.08  # share of the accent colour in the cell with the lowest value

@@ -17,7 +17,7 @@ from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch, un
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 

@@ -12,7 +12,7 @@ from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.heat import mixed
+from workbench.ui.widgets.numbers.heat import mixed
 
 SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
 REACH, NEAR = 14, 6  # px: distance from an axis, and from a line, within which the pointer acts on it

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 from workbench.ui.pages.compare.style.group_styles import SWATCH
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.tables.row_table import select_rows
 
 Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

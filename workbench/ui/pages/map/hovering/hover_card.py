@@ -11,8 +11,8 @@ from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.images.pictures import PictureLoader, fill_picture
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.pictures import PictureLoader, fill_picture
 
 DELAY = 125  # ms
 SIDE = 128  # px

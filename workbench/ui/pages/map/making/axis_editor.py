@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.projection.axes import COMPONENT, MEANS, PROXIES, SAMPLES, Direction
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 
 KINDS = {

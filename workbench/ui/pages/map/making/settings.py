@@ -19,8 +19,8 @@ from workbench.ui.pages.map.making.axis_editor import AxisEditor, Named
 from workbench.ui.pages.map.model.method import AT_ONCE, METHODS, METRICS, MapMethod
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.number_box import number_box
 
 
 class MapSettings(QObject):

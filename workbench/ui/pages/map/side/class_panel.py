@@ -8,7 +8,7 @@ from workbench.results.class_geometry import TITLES, ClassRow
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.row_table import head_width, select_rows
+from workbench.ui.widgets.tables.row_table import head_width, select_rows
 
 MARGIN = "Margin"
 SHOWN = ("Class", MARGIN, "Nearest class")

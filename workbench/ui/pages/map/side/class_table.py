@@ -21,7 +21,7 @@ from workbench.ui.style.words import NO_VALUE, counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.tables.row_table import select_rows
 
 TIPS = (
     "",

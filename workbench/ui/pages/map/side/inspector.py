@@ -13,10 +13,10 @@ from workbench.ui.style.tab_order import follow
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.images.locating import LocateStrip
+from workbench.ui.widgets.images.pictures import fill_picture, shared_loader
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
-from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.one_stop import OneStop
-from workbench.ui.widgets.pictures import fill_picture, shared_loader
 
 BIG, SMALL = 192, 40  # px
 PLACE = "inspector"

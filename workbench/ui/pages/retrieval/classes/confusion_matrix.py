@@ -16,9 +16,9 @@ from workbench.ui.style import theme
 from workbench.ui.style.words import percent
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.heat import mixed
+from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.numbers.heat import mixed
 
 Index = QModelIndex | QPersistentModelIndex
 MOST = 40  # classes on a side

@@ -19,10 +19,10 @@ from workbench.results.explanations import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.classes.confusion_matrix import ConfusionMatrix
 from workbench.ui.style.words import percent
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.widgets.remembered_tables import WIDTHS
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.tables.remembered_tables import WIDTHS
+from workbench.ui.widgets.tables.row_table import select_rows
 
 PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
 HUB_TITLES = ("Hub", "Times among the ten", "In other classes", "Which classes")

@@ -19,12 +19,12 @@ from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.number_box import number_box
-from workbench.ui.widgets.row_table import fit_columns_to_words, select_rows
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
 from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import newest_deployment
 

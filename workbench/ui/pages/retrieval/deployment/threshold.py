@@ -12,12 +12,12 @@ from workbench.ui.pages.retrieval.deployment.plots import PairsPlot
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Fact
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.number_box import number_box
-from workbench.ui.widgets.row_table import head_width, select_rows
+from workbench.ui.widgets.tables.row_table import head_width, select_rows
 
 ROW_PX = 24  # at 100% text
 RATE_PERCENT = 0.1  # false accepts, at first

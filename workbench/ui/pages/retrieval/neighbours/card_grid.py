@@ -5,9 +5,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from workbench.ui.widgets.flow import FilledFlow
-from workbench.ui.widgets.neighbour_card import SIDE, NeighbourCard
+from workbench.ui.widgets.images.neighbour_card import SIDE, NeighbourCard
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.one_stop import OneStop, in_line
-from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour
 
 

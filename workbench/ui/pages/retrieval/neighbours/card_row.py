@@ -4,9 +4,9 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui.pages.retrieval.neighbours.card_grid import CardGrid
 from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.images.neighbour_card import NeighbourCard
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.neighbour_card import NeighbourCard
-from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour
 
 

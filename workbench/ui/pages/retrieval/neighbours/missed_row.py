@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui.pages.retrieval.neighbours.card_row import CardRow
-from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour
 
 PLACE = "missed neighbours"

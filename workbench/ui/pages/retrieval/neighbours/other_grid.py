@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.numerals import percentage
 from workbench.ui.pages.retrieval.neighbours.card_grid import CardArea
 from workbench.ui.pages.retrieval.neighbours.card_row import CardRow
-from workbench.ui.widgets.pictures import PictureLoader
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour, Query
 
 PLACE = "neighbours elsewhere"

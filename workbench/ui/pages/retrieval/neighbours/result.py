@@ -20,9 +20,9 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.images.neighbour_card import NeighbourCard
+from workbench.ui.widgets.images.pictures import PictureLoader, as_image
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.neighbour_card import NeighbourCard
-from workbench.ui.widgets.pictures import PictureLoader, as_image
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Neighbour, Query
 

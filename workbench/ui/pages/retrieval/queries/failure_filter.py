@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 
 COMPARE = "Compare with…"

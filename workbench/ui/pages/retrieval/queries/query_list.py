@@ -20,10 +20,10 @@ from workbench.ui.pages.retrieval.queries.similarity_filter import SimilarityFil
 from workbench.ui.style.theme import Theme, caption_font
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.fields.segments import Segments
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.widgets.row_table import head_width, select_rows
-from workbench.ui.widgets.segments import Segments
+from workbench.ui.widgets.tables.row_table import head_width, select_rows
 
 WIDTH = 300  # px at 100% text
 WIDEST_NUMBERS = ((2, "100.0"), (3, "99,999"))  # column and widest text

@@ -12,8 +12,8 @@ from workbench.ui.pages.retrieval.model.cause_names import TITLES as CAUSES
 from workbench.ui.pages.retrieval.model.cause_names import WORDS as CAUSE_WORDS
 from workbench.ui.pages.retrieval.model.listing import CLASS, Listing
 from workbench.ui.style.words import NO_VALUE, percent
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.widgets.pictures import PictureLoader
 
 TITLES = ("", "Class", "AP %", "Hit")
 TIPS = (

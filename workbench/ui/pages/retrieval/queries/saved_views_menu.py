@@ -11,8 +11,8 @@ from workbench.ui.pages.retrieval.queries.view_fields import Listed
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.question import Question
-from workbench.ui.widgets.short_text import ask_short_text
+from workbench.ui.widgets.dialogs.question import Question
+from workbench.ui.widgets.dialogs.short_text import ask_short_text
 from workbench.workspace.choices.saved_views import LONGEST, SavedView, all_views, put
 
 NAME_WORDS = f"Name, at most {LONGEST} characters"

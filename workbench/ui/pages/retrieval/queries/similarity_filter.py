@@ -11,8 +11,8 @@ from workbench.ui.style.icons import icon
 from workbench.ui.style.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.number_box import number_box
 
 HEIGHT, LEAST_DRAG = 72, 3  # px
 DECIMALS = 3

@@ -19,11 +19,11 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import duration
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.number_box import number_box
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.tables.row_table import select_rows
 from workbench.workspace.folders.run_folders import folder_of
 
 SERVER = "workbench.searching.server"

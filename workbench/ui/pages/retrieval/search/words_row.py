@@ -11,7 +11,7 @@ from workbench.ui.pages.retrieval.search.words_model import WordSearch
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label
 
 LINES = 3  # of text that are seen at once

@@ -11,12 +11,12 @@ from workbench.ui.pages.retrieval.triage.words import claim, evidence
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.flow import EvenFlow, in_lines
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
 NEAR_PX, LARGE_PX = (100, 80, 60), 150  # sides of a neighbour, of which the largest that fits is taken

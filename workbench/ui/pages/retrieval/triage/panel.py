@@ -20,11 +20,11 @@ from workbench.ui.pages.retrieval.triage.model import ALL, DONE, TODO, TriageMod
 from workbench.ui.pages.retrieval.triage.summary import ANSWERED, TriageSummary
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import EmptyHint
-from workbench.ui.widgets.number_box import number_box
-from workbench.ui.widgets.pictures import shared_loader
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.number_box import number_box
+from workbench.ui.widgets.images.pictures import shared_loader
+from workbench.ui.widgets.tables.row_table import select_rows
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 

@@ -12,7 +12,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import IconLabel, label, plain_tip
-from workbench.ui.widgets.shares_bar import SharesBar
+from workbench.ui.widgets.numbers.shares_bar import SharesBar
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
 MARGINS = (16, 8, 16, 12)  # px around the parts of a card

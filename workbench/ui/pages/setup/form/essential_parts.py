@@ -11,7 +11,7 @@ from workbench.ui.pages.setup.form.split_bar import SplitBar
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.needs import needs_of
 from workbench.ui.style.words import THIN, counted
-from workbench.ui.widgets.editors import ChoiceEditor
+from workbench.ui.widgets.fields.editors import ChoiceEditor
 from workbench.ui.widgets.form import ParamsForm
 
 if TYPE_CHECKING:

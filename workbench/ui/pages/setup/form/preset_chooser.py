@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 from workbench.entries.catalog import Catalog
 from workbench.settings.presets import Preset, presets
 from workbench.ui.pages.setup.model.draft import Draft
-from workbench.ui.widgets.choice_row import ASIDE_ROLE, NOTE_ROLE
-from workbench.ui.widgets.editors import ChoiceEditor
+from workbench.ui.widgets.fields.choice_row import ASIDE_ROLE, NOTE_ROLE
+from workbench.ui.widgets.fields.editors import ChoiceEditor
 
 OWN = ""  # key of the entry for a config that is not a preset
 SAMPLES, PAPERS = "Samples", "Papers"

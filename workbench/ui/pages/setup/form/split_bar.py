@@ -6,7 +6,7 @@ from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.shares_bar import SharesBar
+from workbench.ui.widgets.numbers.shares_bar import SharesBar
 
 HEIGHT = 6  # px
 TRAIN, TEST = "#0072B2", "#56B4E9"

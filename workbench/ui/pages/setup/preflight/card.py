@@ -18,7 +18,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.labels import label, plain_tip
-from workbench.ui.widgets.tile import Tile
+from workbench.ui.widgets.numbers.tile import Tile
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight

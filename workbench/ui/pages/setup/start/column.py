@@ -8,7 +8,7 @@ from workbench.ui.pages.setup.preflight.card import PreflightCard
 from workbench.ui.places.choice import WHERE, PlaceChoice
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label, plain_tip
 

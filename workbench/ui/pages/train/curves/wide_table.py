@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.ui.style import theme
-from workbench.ui.widgets.row_table import head_width, select_rows
+from workbench.ui.widgets.tables.row_table import head_width, select_rows
 
 ROW_PX, ANY_PX = 24, 16_777_215  # height of a row; no limit, as Qt has it
 TABLE_ROWS = 5  # with its head

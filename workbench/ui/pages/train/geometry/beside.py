@@ -10,8 +10,8 @@ from workbench.progress import Progress
 from workbench.results.geometry_watch import Watched, watch
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_row
-from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.workspace.rows import Run
 
 NO_RUN = "no other run"

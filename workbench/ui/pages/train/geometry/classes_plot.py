@@ -13,8 +13,8 @@ from workbench.ui.pages.train.geometry.axes import STAR
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
 from workbench.ui.style.words import NO_VALUE
-from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.labels import plain_tip, shortened
+from workbench.ui.widgets.numbers.heat import ink_on, mixed
 
 NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number
 ABOVE, BELOW, ROW_PX = 4, 18, 14  # px above and below the cells, and of a row at least, so that no name is cut

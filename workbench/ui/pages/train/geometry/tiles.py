@@ -11,7 +11,7 @@ from workbench.numerals import significant
 from workbench.ui.style.theme import SERIES
 from workbench.ui.style.words import percent
 from workbench.ui.widgets.boxes import in_row
-from workbench.ui.widgets.tile import Tile
+from workbench.ui.widgets.numbers.tile import Tile
 from workbench.workspace.rows import Evaluation
 
 

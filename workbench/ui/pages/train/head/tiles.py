@@ -7,7 +7,7 @@ from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.numerals import significant
 from workbench.ui.style.theme import SERIES
 from workbench.ui.style.words import THIN, device_of, duration, memory, pace, percent, short_time
-from workbench.ui.widgets.tile import Tile
+from workbench.ui.widgets.numbers.tile import Tile
 from workbench.workspace.rows import Evaluation, Run
 
 

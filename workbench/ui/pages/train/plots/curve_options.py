@@ -11,7 +11,7 @@ from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.plots.smoothing_slider import SmoothingSlider
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.boxes import in_row
-from workbench.ui.widgets.segments import Segments
+from workbench.ui.widgets.fields.segments import Segments
 
 AXIS = "train/axis"  # the horizontal axis
 NO_TIMES, NO_EPOCHS = "This run stored no times", "The length of an epoch is not known"

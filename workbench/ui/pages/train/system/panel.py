@@ -19,8 +19,8 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.numbers.shares_bar import SharesBar
 from workbench.ui.widgets.scrolled import Scrolled
-from workbench.ui.widgets.shares_bar import SharesBar
 from workbench.workspace.rows import Run
 
 BAR_PX, SWATCH = 10, 10

@@ -27,12 +27,12 @@ from PySide6.QtWidgets import (
 
 from workbench.ui.style.words import ARCHIVES
 from workbench.ui.widgets.boxes import in_row
-from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE
-from workbench.ui.widgets.elided_box import ElidedBox
-from workbench.ui.widgets.offered_names import OfferedNames
-from workbench.ui.widgets.path_line import PathLine
-from workbench.ui.widgets.search_popup import GROUP_ROLE, SearchPopup
-from workbench.ui.widgets.typed_word import TypedWord
+from workbench.ui.widgets.fields.choice_row import ASIDE_ROLE, FORMULA_ROLE
+from workbench.ui.widgets.fields.elided_box import ElidedBox
+from workbench.ui.widgets.fields.offered_names import OfferedNames
+from workbench.ui.widgets.fields.path_line import PathLine
+from workbench.ui.widgets.fields.search_popup import GROUP_ROLE, SearchPopup
+from workbench.ui.widgets.fields.typed_word import TypedWord
 
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
 NARROW = 96  # px: the least that a number or a short word needs

@@ -9,8 +9,8 @@ from workbench.progress import Progress
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.moved_images import find_images
 
 

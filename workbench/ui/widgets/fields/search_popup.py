@@ -5,7 +5,7 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
 
 from workbench.ui.style.formula import rich
-from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE, ChoiceRow
+from workbench.ui.widgets.fields.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE, ChoiceRow
 from workbench.ui.widgets.labels import plain_tip
 
 GROUP_ROLE = Qt.ItemDataRole.UserRole + 1  # of an entry of the box: the title of its group

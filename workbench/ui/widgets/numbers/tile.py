@@ -9,7 +9,7 @@ from workbench.numerals import minus
 from workbench.ui.style import theme
 from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.widgets.spark import SPARK, Spark
+from workbench.ui.widgets.numbers.spark import SPARK, Spark
 
 LEFT, RIGHT, TOP, GAP = 12, 8, 6, 4  # px around the parts of a tile, and between them
 STEP = 24  # px by which the least width grows

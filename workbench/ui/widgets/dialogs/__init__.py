@@ -1,0 +1,1 @@
+"""Dialogs: a question with answers, a short text, and a main button for Enter."""

@@ -1,0 +1,1 @@
+"""The evaluation that the window shows: its epoch, and the hint where there is none."""

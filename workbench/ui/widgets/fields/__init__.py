@@ -1,0 +1,1 @@
+"""What a person types or chooses in, with its caption, one a file."""

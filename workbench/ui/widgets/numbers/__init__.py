@@ -1,0 +1,1 @@
+"""A number, amounts or a change, drawn."""

@@ -1,0 +1,1 @@
+"""Tables of whole rows: their look, and what is remembered of them."""
