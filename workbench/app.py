@@ -17,7 +17,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 
 if TYPE_CHECKING:
-    from workbench.ui.window.crashes import CrashReport
+    from workbench.ui.window.process.crashes import CrashReport
     from workbench.workspace.news import Watch
 
 TORN = "6.12.0"  # loses references: on Python 3.11 after some hundred signals, on 3.12 where a plot is laid out
@@ -75,8 +75,8 @@ def main(argv: list[str] | None = None) -> int:
         if sys.stderr is not None:  # Windows gives a program without a console none
             sys.stderr.write(f"{reason}\n")
         return 2
-    from workbench.ui.window import crashes
-    from workbench.ui.window.defects import log_file, log_folder, start_log
+    from workbench.ui.window.process import crashes
+    from workbench.ui.window.process.defects import log_file, log_folder, start_log
 
     kept = log_folder() / "crashes"
     reports = crashes.collect(kept, log_file())
@@ -94,10 +94,10 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     from workbench.ui.preferences import Preferences
     from workbench.ui.state.concern import EVERYWHERE
     from workbench.ui.state.session import Session
-    from workbench.ui.window.crashes import as_problem
-    from workbench.ui.window.defects import Defects
-    from workbench.ui.window.garbage import Garbage
     from workbench.ui.window.main_window import MainWindow
+    from workbench.ui.window.process.crashes import as_problem
+    from workbench.ui.window.process.defects import Defects
+    from workbench.ui.window.process.garbage import Garbage
     from workbench.ui.window.warm_up import WarmUp
 
     share_cores()

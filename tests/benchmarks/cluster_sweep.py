@@ -39,8 +39,8 @@ from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.state import place_follower
 from workbench.ui.state.session import Session
-from workbench.ui.window.garbage import Garbage
 from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.process.garbage import Garbage
 from workbench.workspace import Workspace
 
 PATIENCE = 120.0  # seconds

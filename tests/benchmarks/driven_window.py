@@ -31,8 +31,8 @@ class DrivenWindow:
         from workbench.app import share_cores
         from workbench.entries import catalog
         from workbench.ui.state.session import Session
-        from workbench.ui.window.garbage import Garbage
         from workbench.ui.window.main_window import MainWindow
+        from workbench.ui.window.process.garbage import Garbage
         from workbench.workspace import Workspace
 
         share_cores()

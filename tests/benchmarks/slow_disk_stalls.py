@@ -30,8 +30,8 @@ from workbench.app import share_cores
 from workbench.ui.state.page_info import PAGES
 from workbench.ui.state.session import Session
 from workbench.ui.state.tasks import Task
-from workbench.ui.window.garbage import Garbage
 from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.process.garbage import Garbage
 from workbench.workspace import Workspace
 
 

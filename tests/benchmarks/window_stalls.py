@@ -36,8 +36,8 @@ from workbench.running import own_process
 from workbench.settings.presets import presets
 from workbench.ui.state.run_jobs import OWN_PROCESS
 from workbench.ui.state.session import Session
-from workbench.ui.window.garbage import Garbage
 from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.process.garbage import Garbage
 from workbench.workspace import Workspace
 
 TICK = 5  # ms

@@ -20,7 +20,7 @@ from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.pages.retrieval.queries.saved_views_menu import SavedViewsMenu
 from workbench.ui.state.commands import Commands
 from workbench.ui.widgets.dialogs.question import Question
-from workbench.ui.window.ending import Ending
+from workbench.ui.window.runs.ending import Ending
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

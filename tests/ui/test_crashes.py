@@ -11,15 +11,15 @@ from PySide6.QtGui import QGuiApplication
 
 from tests.ui.window_process import ROOT, run_window
 from tests.waits import HANG
-from workbench.ui.window import crashes
-from workbench.ui.window.crashes import CrashReport
 from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.process import crashes
+from workbench.ui.window.process.crashes import CrashReport
 
 CHILD = """
 import logging, os, signal, sys
 from pathlib import Path
-from workbench.ui.window import crashes
-from workbench.ui.window.defects import start_log
+from workbench.ui.window.process import crashes
+from workbench.ui.window.process.defects import start_log
 start_log(Path(sys.argv[1]) / "window.log")
 with crashes.watched(Path(sys.argv[1]) / "crashes"):
     logging.info("the last thing it did")

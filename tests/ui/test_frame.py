@@ -32,8 +32,8 @@ from workbench.ui.state.concern import EVERYWHERE, of_page
 from workbench.ui.state.page_info import PAGES
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
-from workbench.ui.window.defects import Defects
 from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.process.defects import Defects
 from workbench.workspace import Workspace
 
 # Qt's offscreen platform says this of every dialog with a smallest size.
@@ -515,7 +515,7 @@ def tell(defects, error):
 
 def test_the_same_defect_is_told_once_a_minute(window, defects, monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr("workbench.ui.window.defects.monotonic", lambda: clock[0])
+    monkeypatch.setattr("workbench.ui.window.process.defects.monotonic", lambda: clock[0])
     told = []
     defects.noticed.connect(lambda problem, trace: told.append(problem))
     for seconds in (0.0, 1.0, 59.0, 61.0):

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from PySide6.QtCore import QTimer
 
-from workbench.ui.window.garbage import Garbage
+from workbench.ui.window.process.garbage import Garbage
 
 
 class Cycle:
@@ -104,9 +104,9 @@ def test_looks_at_all_objects_take_a_small_share_of_the_time(garbage, monkeypatc
     looked: list[int] = []
     clock = iter(range(1000))
     with monkeypatch.context() as patch:
-        patch.setattr("workbench.ui.window.garbage.gc.get_count", lambda: (1000, 1000, 1000))
-        patch.setattr("workbench.ui.window.garbage.gc.collect", looked.append)
-        patch.setattr("workbench.ui.window.garbage.perf_counter", lambda: next(clock))  # a look takes a second
+        patch.setattr("workbench.ui.window.process.garbage.gc.get_count", lambda: (1000, 1000, 1000))
+        patch.setattr("workbench.ui.window.process.garbage.gc.collect", looked.append)
+        patch.setattr("workbench.ui.window.process.garbage.perf_counter", lambda: next(clock))  # a look takes a second
         for _ in range(200):
             garbage.look()
     assert 2 <= looked.count(2) <= 3
@@ -121,8 +121,8 @@ def test_a_library_that_a_thread_loads_is_not_looked_through_each_time(garbage, 
         monkeypatch.setitem(sys.modules, f"loaded_later.part_{number}", ModuleType(f"part_{number}"))
     before = gc.get_freeze_count()
     with monkeypatch.context() as patch:
-        patch.setattr("workbench.ui.window.garbage.gc.get_count", lambda: (1000, 1000, 1000))
-        patch.setattr("workbench.ui.window.garbage.gc.collect", looked.append)
+        patch.setattr("workbench.ui.window.process.garbage.gc.get_count", lambda: (1000, 1000, 1000))
+        patch.setattr("workbench.ui.window.process.garbage.gc.collect", looked.append)
         garbage.look()
         assert gc.get_freeze_count() >= before + len(library)
         assert 2 not in looked

@@ -18,7 +18,7 @@ from tests.campaign.hostile import in_sql
 from tests.ui.started import shown_window
 from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.state.session import PAGES
-from workbench.ui.window.defects import Defects
+from workbench.ui.window.process.defects import Defects
 
 NAME = "<img src=x onerror=alert(1)><b>bold</b>\u202e\x1b[31m\n&amp;"
 NAMED = (

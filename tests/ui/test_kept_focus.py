@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from workbench.ui.window.kept_focus import KeptFocus
+from workbench.ui.window.frame.kept_focus import KeptFocus
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
 

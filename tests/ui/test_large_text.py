@@ -17,7 +17,7 @@ from workbench.ui.pages.train.curves.evaluation_table import EvaluationTable
 from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.tables.row_table import head_width
-from workbench.ui.window.welcome import Welcome
+from workbench.ui.window.frame.welcome import Welcome
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 PAGE = (890, 560)  # px that a page has beside the run list

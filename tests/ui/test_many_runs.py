@@ -4,7 +4,7 @@ import pytest
 
 from workbench.ui.docks.activity import ActivityDock, JobLine
 from workbench.ui.models.run_list import RunList
-from workbench.ui.window.run_activity import RunActivity
+from workbench.ui.window.runs.run_activity import RunActivity
 from workbench.workspace import placements
 from workbench.workspace.placements import Placement
 

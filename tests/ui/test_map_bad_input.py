@@ -15,7 +15,7 @@ from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.pages.map.side.inspector import InspectorPanel
 from workbench.ui.pages.retrieval import RetrievalPage
-from workbench.ui.window.defects import Defects
+from workbench.ui.window.process.defects import Defects
 from workbench.workspace import Workspace
 from workbench.workspace.database.connection import open_writer
 

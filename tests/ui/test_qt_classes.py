@@ -5,12 +5,12 @@ import sys
 import threading
 
 from tests.waits import HANG
-from workbench.ui.window import qt_classes
+from workbench.ui.window.process import qt_classes
 
 LOADED = """
 import sys
 from PySide6 import QtCore, QtGui, QtWidgets
-from workbench.ui.window import qt_classes
+from workbench.ui.window.process import qt_classes
 from workbench.ui.window.page_stack import load_parts, loads
 
 before = {module: len(vars(module)) for module in (QtCore, QtGui, QtWidgets)}

@@ -24,8 +24,8 @@ from workbench.ui.pages.train.system.panel import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.in_parts import finish
-from workbench.ui.window.rail import Rail
-from workbench.ui.window.run_activity import RunActivity
+from workbench.ui.window.frame.rail import Rail
+from workbench.ui.window.runs.run_activity import RunActivity
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Evaluation

@@ -20,24 +20,24 @@ from workbench.ui.state.session import Session
 from workbench.ui.state.undo import UndoCommands
 from workbench.ui.style.tab_order import order_regions, stops
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.window import qt_classes
-from workbench.ui.window.closing import Closing
-from workbench.ui.window.command_palette import CommandPalette
-from workbench.ui.window.ending import Ending
-from workbench.ui.window.finding import things
-from workbench.ui.window.kept_focus import KeptFocus
-from workbench.ui.window.menus import Menus, open_log_folder
-from workbench.ui.window.message_bar import MessageBar
+from workbench.ui.window.commands.command_palette import CommandPalette
+from workbench.ui.window.commands.finding import things
+from workbench.ui.window.commands.menus import Menus, open_log_folder
+from workbench.ui.window.commands.shortcuts_dialog import ShortcutsDialog
+from workbench.ui.window.frame.kept_focus import KeptFocus
+from workbench.ui.window.frame.message_bar import MessageBar
+from workbench.ui.window.frame.rail import Rail
+from workbench.ui.window.frame.status_bar import StatusBar
+from workbench.ui.window.frame.welcome import Welcome, dropped_path
+from workbench.ui.window.frame.window_layout import WindowLayout
 from workbench.ui.window.opening import Opening
 from workbench.ui.window.page_stack import PageStack, load_parts, loads
-from workbench.ui.window.rail import Rail
-from workbench.ui.window.remembered_run import RememberedRun
-from workbench.ui.window.run_activity import RunActivity
-from workbench.ui.window.shortcuts_dialog import ShortcutsDialog
-from workbench.ui.window.status_bar import StatusBar
-from workbench.ui.window.trash_message import TrashMessage
-from workbench.ui.window.welcome import Welcome, dropped_path
-from workbench.ui.window.window_layout import WindowLayout
+from workbench.ui.window.process import qt_classes
+from workbench.ui.window.runs.closing import Closing
+from workbench.ui.window.runs.ending import Ending
+from workbench.ui.window.runs.remembered_run import RememberedRun
+from workbench.ui.window.runs.run_activity import RunActivity
+from workbench.ui.window.runs.trash_message import TrashMessage
 
 SMALLEST = (960, 600)
 LOW = 800  # px of height under which the start cards shorten

@@ -18,8 +18,8 @@ from workbench.ui.state.tasks import Task
 from workbench.ui.style.words import ARCHIVES, CONFIGS
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question
-from workbench.ui.window.menus import chosen_place
-from workbench.ui.window.welcome import ONE_FOLDER_PER_CLASS
+from workbench.ui.window.commands.menus import chosen_place
+from workbench.ui.window.frame.welcome import ONE_FOLDER_PER_CLASS
 from workbench.workspace.database import lease
 from workbench.workspace.database.lease_holder import Leased
 from workbench.workspace.database.problems import Damaged, Missing

@@ -9,8 +9,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
-from workbench.ui.window.garbage import Garbage
 from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.process.garbage import Garbage
 
 SETTLED = 2000  # ms after the engine is there: forms and pages are made by then
 Loaded = tuple[Catalog, str]  # the catalog, and the name of the device that trains by default

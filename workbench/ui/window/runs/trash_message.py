@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
-from workbench.ui.window.message_bar import MessageBar
+from workbench.ui.window.frame.message_bar import MessageBar
 
 MOST_NAMED = 3  # runs
 

@@ -20,7 +20,7 @@ from workbench.ui.state.commands import Commands, score
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
-from workbench.ui.window.finding import Finding
+from workbench.ui.window.commands.finding import Finding
 
 Index = QModelIndex | QPersistentModelIndex
 WIDTH, HEIGHT = 480, 360  # px

@@ -11,7 +11,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.page_info import PAGES
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
-from workbench.ui.window.defects import log_folder
+from workbench.ui.window.process.defects import log_folder
 
 TEXT_SIZES = (90, 100, 110, 125, 150)  # %
 

@@ -1,0 +1,1 @@
+"""The process itself: crashes, defects, garbage collection, and the classes of Qt."""
