@@ -197,7 +197,7 @@ def repair(folder: Path) -> None:
     from PySide6.QtCore import QEventLoop, Qt
     from PySide6.QtWidgets import QMessageBox, QProgressDialog
 
-    from workbench.ui.state.tasks import Task
+    from workbench.ui.state.background.tasks import Task
     from workbench.ui.window.opening import repaired
 
     said: list[str] = []

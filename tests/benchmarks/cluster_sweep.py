@@ -37,7 +37,7 @@ from workbench.sweeps import starting
 from workbench.sweeps.at_place import PlaceWorker
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
-from workbench.ui.state import place_follower
+from workbench.ui.state.runs import place_follower
 from workbench.ui.state.session import Session
 from workbench.ui.window.main_window import MainWindow
 from workbench.ui.window.process.garbage import Garbage

@@ -28,7 +28,7 @@ from workbench.ui.pages.map.drawing.thumbnails import SIDE
 from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.pages.map.model.map_model import Look
 from workbench.ui.pages.map.model.spatial import PointIndex
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.ui.style import theme
 
 WIDTH, HEIGHT = 1200, 800

@@ -20,7 +20,7 @@ from workbench.places import sending
 from workbench.places.following import Following
 from workbench.places.launching import launcher_of
 from workbench.places.place import SshPlace
-from workbench.ui.state.place_follower import IN_VIEW
+from workbench.ui.state.runs.place_follower import IN_VIEW
 from workbench.workspace import Workspace, placements
 
 WRITER = """

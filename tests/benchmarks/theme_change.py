@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.benchmarks.window_stalls import Stalls, wait
 from workbench.entries import catalog
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.state.session import Session
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace

@@ -34,7 +34,7 @@ from PySide6.QtWidgets import QApplication, QTableView
 from workbench.app import share_cores
 from workbench.running import own_process
 from workbench.settings.presets import presets
-from workbench.ui.state.run_jobs import OWN_PROCESS
+from workbench.ui.state.runs.run_jobs import OWN_PROCESS
 from workbench.ui.state.session import Session
 from workbench.ui.window.main_window import MainWindow
 from workbench.ui.window.process.garbage import Garbage

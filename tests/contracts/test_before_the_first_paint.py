@@ -7,11 +7,12 @@ from pathlib import Path
 from source_rules import HEAVY, ROOT
 
 from tests.ui.window_process import run_window
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.pages.page_info import PAGES
 
 # What runs at other places needs, readers of images and archives, the network, and all that a page or a dialog shows.
 LATE = {
-    "workbench.places", "workbench.ui.state.place_follower", "workbench.datasets.images", "workbench.files.archives",
+    "workbench.places", "workbench.ui.state.runs.place_follower", "workbench.datasets.images",
+    "workbench.files.archives",
     "workbench.running.engine", "workbench.running.preflight", "workbench.reports", "workbench.exchange",
     "workbench.comparing", "workbench.projection", "workbench.searching", "workbench.fair", "workbench.sweeps.plan",
     "workbench.ui.places.dialog", "workbench.ui.sweeps.dialog", "workbench.ui.actions.import_dialog", "pyqtgraph",

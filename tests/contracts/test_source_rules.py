@@ -148,7 +148,7 @@ ALLOWED = [
     (rules.wrong_rooms_of_a_folder, "workbench.reports.document", "from workbench.reports import templates"),
     (rules.wrong_rooms_of_a_folder, "workbench.reports.server", "from workbench import reports"),
     (rules.wrong_rooms_of_a_folder, "workbench.losses.ccp.train", "import workbench.losses.ccp"),
-    (rules.starts_work, "workbench.ui.state.activity", "import threading\nthreading.get_ident()"),
+    (rules.starts_work, "workbench.ui.state.background.activity", "import threading\nthreading.get_ident()"),
     (rules.starts_work, "workbench.training.trainer", "DataLoader(data, num_workers=0)"),
     (rules.sql_outside, "workbench.workspace.recorder", "db.execute('insert into runs (name) values (?)')"),
     (

@@ -19,7 +19,7 @@ from workbench.places import launching
 from workbench.places.hosts import LocalHost
 from workbench.places.place import SshPlace
 from workbench.sweeps import starting
-from workbench.ui.state.tasks import Task
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.window import main_window
 
 PATIENCE = 150.0  # seconds for one step

@@ -18,7 +18,7 @@ from workbench.places import records
 from workbench.ui.docks.run_row import about
 from workbench.ui.models.run_list import RUN_ROLE
 from workbench.ui.pages.setup.preflight.runner import PreflightRunner
-from workbench.ui.state import place_follower
+from workbench.ui.state.runs import place_follower
 from workbench.ui.state.session import Session
 from workbench.ui.sweeps.panel import SweepsPanel
 from workbench.ui.window.main_window import MainWindow

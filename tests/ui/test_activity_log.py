@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.ui.state.activity import Activity
+from workbench.ui.state.background.activity import Activity
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_the_log_says_how_a_job_ended_once(qtbot, end, text, line):
 
 def test_the_time_left_counts_down_and_is_unknown_while_a_part_takes_longer_than_all_that_was_left(qtbot, monkeypatch):
     now = 100.0
-    monkeypatch.setattr("workbench.ui.state.activity.monotonic", lambda: now)
+    monkeypatch.setattr("workbench.ui.state.background.activity.monotonic", lambda: now)
     activity = Activity()
     job = activity.add("Deployment")
     now = 112.0

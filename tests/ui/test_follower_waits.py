@@ -5,8 +5,8 @@ from PySide6.QtCore import QObject, QTimer
 from workbench.places import records
 from workbench.places.following import Looked
 from workbench.problem import Problem
-from workbench.ui.state import place_follower
-from workbench.ui.state.place_follower import IN_VIEW, LONGEST, PlaceFollower
+from workbench.ui.state.runs import place_follower
+from workbench.ui.state.runs.place_follower import IN_VIEW, LONGEST, PlaceFollower
 from workbench.workspace import Workspace, placements
 
 

@@ -29,7 +29,7 @@ from workbench.ui.models.run_list import FILTERS
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.commands import score
 from workbench.ui.state.concern import EVERYWHERE, of_page
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.window.main_window import MainWindow

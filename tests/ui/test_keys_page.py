@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from tests.ui.window_process import ROOT
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

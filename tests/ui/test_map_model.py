@@ -246,7 +246,7 @@ def test_what_the_page_knows_needs_no_qt(name):
     names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     assert not [each for each in names if each.startswith(("PySide6", "pyqtgraph", "workbench.ui.state.session"))]
     others = {each for each in names if each.startswith("workbench.ui") and "pages.map.model." not in each}
-    assert others <= {"workbench.ui.state.sample_rows", "workbench.ui.style.words"}
+    assert others <= {"workbench.ui.state.selection.sample_rows", "workbench.ui.style.words"}
 
 
 @pytest.mark.qt_log_ignore("propagateSizeHints")

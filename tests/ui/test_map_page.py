@@ -15,7 +15,7 @@ from workbench.ui.pages.map.drawing.class_names import ClassNames
 from workbench.ui.pages.map.making import reading
 from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
-from workbench.ui.state.in_parts import finish
+from workbench.ui.state.pages.in_parts import finish
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.ui.state import sample_rows
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection import sample_rows
+from workbench.ui.state.selection.sample_rows import SampleRows
 
 numbers = st.lists(st.integers(-5, 40), unique=True, max_size=20).map(lambda some: np.array(some, np.int64))
 

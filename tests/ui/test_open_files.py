@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from tests.ui.trained import trained_run
-from workbench.ui.state.tasks import Task
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from tests.waits import HANG
-from workbench.ui.state.in_parts import begun, finish
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.pages.in_parts import begun, finish
+from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.tab_order import order_regions
 from workbench.ui.window.page_stack import LOOK_EVERY, NARROWEST, PageStack
 

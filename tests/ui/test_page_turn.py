@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QObject, QTimer
 
 from workbench.control import Control
-from workbench.ui.state.page_turn import PageTurn
+from workbench.ui.state.pages.page_turn import PageTurn
 
 
 class Queue(QObject):

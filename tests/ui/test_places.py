@@ -18,9 +18,9 @@ from workbench.ui.places import dialog as dialogs
 from workbench.ui.places import install_dialog
 from workbench.ui.places.choice import HERE, PlaceChoice
 from workbench.ui.places.dialog import PlacesDialog
-from workbench.ui.state import place_follower
-from workbench.ui.state.place_follower import PlaceFollower
-from workbench.ui.state.placed_runs import PlacedRuns
+from workbench.ui.state.runs import place_follower
+from workbench.ui.state.runs.place_follower import PlaceFollower
+from workbench.ui.state.runs.placed_runs import PlacedRuns
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import where
 from workbench.ui.window.main_window import MainWindow

@@ -9,7 +9,7 @@ from workbench.events import Ended
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.state.commands import Commands
-from workbench.ui.state.run_jobs import DEVICES
+from workbench.ui.state.runs.run_jobs import DEVICES
 from workbench.ui.state.session import Session
 
 

@@ -16,7 +16,7 @@ from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, 
 from workbench.ui.pages.retrieval.deployment.plots import LEFT, Point, TradePlot, axis_title
 from workbench.ui.pages.retrieval.deployment.threshold import CLASS_ROWS, CLASS_TITLES, ThresholdSide
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
-from workbench.ui.state.activity import Activity
+from workbench.ui.state.background.activity import Activity
 from workbench.ui.style import theme
 from workbench.ui.style.words import device_name
 from workbench.ui.widgets.tables.row_table import head_width

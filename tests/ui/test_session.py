@@ -16,10 +16,10 @@ from workbench.control import Cancelled, Control
 from workbench.events import Ended, Scalar
 from workbench.jobs import Job
 from workbench.problem import Problem
-from workbench.ui.state.activity import OFTEN
-from workbench.ui.state.analysis import AnalysisClient
+from workbench.ui.state.background.activity import OFTEN
+from workbench.ui.state.background.analysis import AnalysisClient
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -200,7 +200,7 @@ def test_a_job_that_cannot_be_made_fails_with_its_sentence(qtbot, workspace, con
 
 
 def test_a_run_that_cannot_say_its_last_word_does_not_hold_up_the_line(qtbot, workspace, config, monkeypatch):
-    monkeypatch.setattr("workbench.ui.state.run_queue.WATCH_EVERY", 50)
+    monkeypatch.setattr("workbench.ui.state.runs.run_queue.WATCH_EVERY", 50)
 
     def silent(workspace, run_id, control, listen, resume):
         return Job("silent", lambda control, emit: None, lambda event: None, control)
@@ -565,7 +565,7 @@ def test_a_run_trains_in_a_process_of_its_own_where_that_was_chosen(qtbot, tmp_p
     from workbench.running import launch, own_process
     from workbench.running.spare import Spare
     from workbench.ui.preferences import Preferences
-    from workbench.ui.state.run_jobs import OWN_PROCESS, chosen_job
+    from workbench.ui.state.runs.run_jobs import OWN_PROCESS, chosen_job
 
     preferences = Preferences(tmp_path / "window.ini")
     monkeypatch.setattr(launch, "make_job", lambda *job, **options: "thread")

@@ -6,9 +6,9 @@ import pytest
 
 from tests.slow_disk import SlowDisk
 from tests.ui.trained import trained_run
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.background.tasks import Task
+from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 

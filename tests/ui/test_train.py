@@ -23,7 +23,7 @@ from workbench.ui.pages.train.page import FINDINGS_PX, NEVER, NOT_YET, READ_AFTE
 from workbench.ui.pages.train.system.panel import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.state.commands import Commands
-from workbench.ui.state.in_parts import finish
+from workbench.ui.state.pages.in_parts import finish
 from workbench.ui.window.frame.rail import Rail
 from workbench.ui.window.runs.run_activity import RunActivity
 from workbench.workspace import Workspace

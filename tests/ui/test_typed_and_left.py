@@ -12,7 +12,7 @@ from workbench.problem import Problem
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
 from workbench.ui.pages.report.page import ReportPage
-from workbench.ui.state.in_order import InOrder
+from workbench.ui.state.background.in_order import InOrder
 from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.choices.report_templates import arrangements, choice

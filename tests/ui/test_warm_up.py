@@ -9,8 +9,8 @@ import pytest
 
 from tests.waits import HANG
 from workbench.problem import Problem
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.ui.window.main_window import MainWindow
 from workbench.ui.window.process.garbage import Garbage
 from workbench.ui.window.warm_up import WarmUp

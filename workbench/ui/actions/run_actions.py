@@ -13,7 +13,7 @@ from workbench.ui.actions.exchange_actions import ExchangeActions
 from workbench.ui.actions.run_config import offer_settings
 from workbench.ui.places.actions import PlaceActions
 from workbench.ui.state.commands import Commands
-from workbench.ui.state.run_jobs import DEVICES, OWN_PROCESS
+from workbench.ui.state.runs.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible, forget_runs
 from workbench.ui.style.theme import RUN_COLOUR_NAMES, run_colour

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui.state.activity import Activity, ActivityItem
+from workbench.ui.state.background.activity import Activity, ActivityItem
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import duration
 from workbench.ui.widgets.boxes import in_column, in_row

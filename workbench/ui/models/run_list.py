@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from workbench.entries.catalog import Catalog
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.numerals import percentage
-from workbench.ui.state.ticks import Ticks
+from workbench.ui.state.selection.ticks import Ticks
 from workbench.ui.style.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 from workbench.workspace.run_names import data_title, names_of, title_of

@@ -14,8 +14,8 @@ from workbench.progress import Progress
 from workbench.ui.places.card import FINDINGS_WIDTH, PlaceCard
 from workbench.ui.places.draft import ADD_WORDS, PlaceDraft
 from workbench.ui.places.install_dialog import InstallDialog
+from workbench.ui.state.background.tasks import Task, heard_by
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task, heard_by
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog

@@ -11,8 +11,8 @@ from workbench.places.launching import host_of
 from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.state.background.tasks import Task, heard_by
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task, heard_by
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.editors import PathEditor

@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
-from workbench.ui.state.analysis import AnalysisClient
+from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.session import Session
 
 Answer = dict[str, Any]

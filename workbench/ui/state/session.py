@@ -21,15 +21,15 @@ from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 from workbench.running.spare import Spare
 from workbench.ui.preferences import Preferences
-from workbench.ui.state.analysis import AnalysisClient
+from workbench.ui.state.background.analysis import AnalysisClient
+from workbench.ui.state.background.tasks import Task, heard_by
+from workbench.ui.state.background.work import GRACE
 from workbench.ui.state.concern import EVERYWHERE, Concern, of_page
-from workbench.ui.state.page_turn import PageTurn
-from workbench.ui.state.placed_runs import PlacedRuns
-from workbench.ui.state.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several, wants_spare
-from workbench.ui.state.run_queue import RunQueue
-from workbench.ui.state.shown import Shown
-from workbench.ui.state.tasks import Task, heard_by
-from workbench.ui.state.work import GRACE
+from workbench.ui.state.pages.page_turn import PageTurn
+from workbench.ui.state.runs.placed_runs import PlacedRuns
+from workbench.ui.state.runs.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several, wants_spare
+from workbench.ui.state.runs.run_queue import RunQueue
+from workbench.ui.state.selection.shown import Shown
 from workbench.ui.style.theme import Theme
 from workbench.workspace import Workspace
 from workbench.workspace.measured.evaluations import NoEvaluation

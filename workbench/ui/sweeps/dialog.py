@@ -17,8 +17,8 @@ from workbench.sweeps.plan import DEFAULT_TRIALS, Plan
 from workbench.sweeps.proposals import HOWS
 from workbench.sweeps.space import written
 from workbench.ui.places.choice import HERE, WHERE, PlaceChoice
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
 from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps

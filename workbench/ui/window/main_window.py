@@ -15,7 +15,7 @@ from workbench.ui.docks.runs import RunsDock
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE, OF_SHOWN_RUN, Concern
 from workbench.ui.state.in_turns import InTurns
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import UndoCommands
 from workbench.ui.style.tab_order import order_regions, stops

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.actions import offering
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.ui.style.words import ARCHIVES, CONFIGS
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question

@@ -10,8 +10,8 @@ from time import monotonic
 from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from workbench.ui.state.in_parts import finish, parts_of
-from workbench.ui.state.page_info import PAGES, PageInfo
+from workbench.ui.state.pages.in_parts import finish, parts_of
+from workbench.ui.state.pages.page_info import PAGES, PageInfo
 from workbench.ui.state.session import Session
 from workbench.ui.style import tab_order
 

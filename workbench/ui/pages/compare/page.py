@@ -17,8 +17,8 @@ from workbench.ui.pages.compare.model.compare_model import TICK_TWO, CompareMode
 from workbench.ui.pages.compare.model.reading import PairAnswer
 from workbench.ui.pages.compare.result_tabs import ResultTabs
 from workbench.ui.state.concern import of_page
-from workbench.ui.state.in_parts import Parts, begun
 from workbench.ui.state.in_turns import InTurns
+from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.report_offer import offer_report
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column

@@ -16,7 +16,7 @@ from workbench.ui.pages.compare.queries.neighbour_overlap import NeighbourPanel
 from workbench.ui.pages.compare.queries.panel import QueryDifferences
 from workbench.ui.pages.compare.settings.panel import SettingsPanel
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, styles
-from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.images.pictures import PictureLoader
 

@@ -34,8 +34,8 @@ from workbench.ui.pages.map.side.side_column import SideColumn
 from workbench.ui.pages.map.tools.actions import MapActions
 from workbench.ui.pages.map.tools.doubts import DoubtsButton
 from workbench.ui.pages.map.tools.tool_row import ToolRow
-from workbench.ui.state.in_parts import Parts, begun
 from workbench.ui.state.in_turns import InTurns
+from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row

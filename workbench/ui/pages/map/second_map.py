@@ -19,7 +19,7 @@ from workbench.ui.pages.map.model.groups import Groups
 from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.pages.map.model.map_model import Look
 from workbench.ui.pages.map.model.turning import View
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column

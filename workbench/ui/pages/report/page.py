@@ -18,8 +18,8 @@ from workbench.ui.pages.report.preview_drawing import SETTLE, PreviewDrawing
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.pages.report.written_files import WrittenFiles
+from workbench.ui.state.background.in_order import InOrder
 from workbench.ui.state.concern import Concern
-from workbench.ui.state.in_order import InOrder
 from workbench.ui.state.process_work import ProcessWork
 from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.state.session import Session

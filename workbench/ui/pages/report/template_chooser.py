@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from workbench.problem import Problem
 from workbench.reports.templates import Template, templates
-from workbench.ui.state.in_order import InOrder
+from workbench.ui.state.background.in_order import InOrder
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button

@@ -13,8 +13,8 @@ from workbench.ui.pages.retrieval.failure_source import FailureSource
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.ui.widgets.images.pictures import shared_loader
 
 

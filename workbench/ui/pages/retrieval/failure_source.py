@@ -9,8 +9,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.explanations import FailedQueries, Standing, explain_failures
 from workbench.results.mistakes import Changes, read_changes
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 

@@ -26,8 +26,8 @@ from workbench.ui.pages.retrieval.search.own_search import OwnSearch
 from workbench.ui.pages.retrieval.search.words_row import WordsRow
 from workbench.ui.pages.retrieval.tagging import Tagging
 from workbench.ui.pages.retrieval.views import RetrievalViews
-from workbench.ui.state.in_parts import Parts, begun
 from workbench.ui.state.in_turns import InTurns
+from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button

@@ -20,7 +20,7 @@ from workbench.ui.pages.train.plots.curve_options import CurveOptions
 from workbench.ui.pages.train.system.machine_lines import MachineLines
 from workbench.ui.pages.train.system.panel import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
-from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.card import EmptyHint

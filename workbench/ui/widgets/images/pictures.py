@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QLabel
 from workbench.datasets.pictures import Pictures
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.workspace import Workspace
 
 KEPT_BYTES = 128 << 20

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.state.commands import Commands
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.window.process.defects import log_folder

@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import QObject
 
 from workbench.control import Control
-from workbench.ui.state.activity import ActivityItem, Progressed
+from workbench.ui.state.background.activity import ActivityItem, Progressed
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import state_word, work_word
 from workbench.workspace.rows import Run

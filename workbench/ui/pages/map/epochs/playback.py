@@ -9,8 +9,8 @@ from workbench.progress import Progress
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
 from workbench.ui.pages.map.model.chain import Chain, read_chain
 from workbench.ui.pages.map.model.map_model import Change, MapModel
-from workbench.ui.state.activity import ActivityItem
-from workbench.ui.state.analysis import Request
+from workbench.ui.state.background.activity import ActivityItem
+from workbench.ui.state.background.analysis import Request
 from workbench.ui.state.session import Session
 
 

@@ -11,8 +11,8 @@ from workbench.progress import Progress
 from workbench.ui.pages.map.making import reading
 from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.pages.map.model.method import AT_ONCE, METHODS, Request, fits
-from workbench.ui.state.activity import ActivityItem
-from workbench.ui.state.analysis import Request as AnalysisRequest
+from workbench.ui.state.background.activity import ActivityItem
+from workbench.ui.state.background.analysis import Request as AnalysisRequest
 from workbench.ui.state.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.measured.stored_maps import longest_chain, maps_of

@@ -19,7 +19,7 @@ from workbench.ui.pages.map.model.method import METHODS
 from workbench.ui.pages.map.model.point_classes import classes_of, means_of
 from workbench.ui.pages.map.model.spatial import PointIndex
 from workbench.ui.pages.map.model.turning import Space
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.workspace import Workspace
 from workbench.workspace.measured.stored_maps import kept_neighbours, start_epoch
 from workbench.workspace.rows import Projection

@@ -9,7 +9,7 @@ from workbench.projection.islands import Cells, cells_of
 from workbench.ui.pages.map.model.point_classes import ClassMeans, PointClasses, classes_of
 from workbench.ui.pages.map.model.spatial import PointIndex
 from workbench.ui.pages.map.model.turning import Space, View
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.workspace.rows import Projection
 
 

@@ -18,7 +18,7 @@ from workbench.ui.pages.map.model.spatial import Box, box_around
 from workbench.ui.pages.map.model.steps import Hiding, Selecting, Step
 from workbench.ui.pages.map.model.timeline import Timeline
 from workbench.ui.pages.map.model.turning import View
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection.sample_rows import SampleRows
 
 AROUND = 0.25  # margin on each side when the view moves to some points, as a share of their box
 MOST_TRAILS = 300  # most selected points that get a trail: the first ones

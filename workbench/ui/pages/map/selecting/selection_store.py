@@ -10,9 +10,9 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.state.background.tasks import Task
+from workbench.ui.state.background.work import GRACE
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
-from workbench.ui.state.work import GRACE
 from workbench.workspace.choices.selections import Selection, all_selections, checked, put
 
 log = logging.getLogger(__name__)

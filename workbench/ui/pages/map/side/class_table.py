@@ -15,8 +15,8 @@ from workbench.progress import Progress
 from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, measure_classes
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.map.side.class_panel import ClassPanel
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.ui.style.words import NO_VALUE, counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button

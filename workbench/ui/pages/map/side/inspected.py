@@ -7,7 +7,7 @@ import numpy as np
 from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.ui.pages.map.making.reading import class_names_of
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.ui.style.words import counted
 from workbench.workspace import Workspace
 

@@ -8,7 +8,7 @@ from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES
 from workbench.ui.pages.retrieval.model.similarities import Range, Similarities
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 
 TAG = "tag:"  # before a tag, among the keys of options

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.ui.pages.retrieval.model.filters import Filters
-from workbench.ui.state.sample_rows import SampleRows
+from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 
 CLASS, AP, FIRST_HIT = range(1, 4)  # columns; column 0 is the picture

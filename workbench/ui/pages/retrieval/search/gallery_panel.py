@@ -12,8 +12,8 @@ from workbench.problem import Problem
 from workbench.searching.facts import described
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.search.gallery_model import SHOWN, USUAL, Change, GallerySearch, Plain, Take
-from workbench.ui.state.activity import ActivityItem
-from workbench.ui.state.analysis import AnalysisClient
+from workbench.ui.state.background.activity import ActivityItem
+from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import duration

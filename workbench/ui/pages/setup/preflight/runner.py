@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight

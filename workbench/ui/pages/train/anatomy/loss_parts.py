@@ -9,7 +9,7 @@ from workbench.colours import OKABE_ITO
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.preferences import Preferences
-from workbench.ui.state.in_parts import Parts
+from workbench.ui.state.pages.in_parts import Parts
 from workbench.ui.style.icons import icon
 from workbench.ui.style.theme import SERIES
 

@@ -15,7 +15,7 @@ from workbench.ui.pages.train.plots.scalar_points import by_name
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.preferences import Preferences
-from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.style import theme
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row

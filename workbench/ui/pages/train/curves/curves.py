@@ -14,7 +14,7 @@ from workbench.ui.pages.train.plots.plot_grid import Cell, PlotGrid
 from workbench.ui.pages.train.plots.scalar_points import by_name
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.preferences import Preferences
-from workbench.ui.state.in_parts import Parts, begun
+from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.style import theme
 from workbench.ui.style.theme import SERIES
 from workbench.ui.widgets.scrolled import Scrolled

@@ -20,8 +20,8 @@ from workbench.ui.pages.train.geometry.ridge_plot import RidgePlot
 from workbench.ui.pages.train.geometry.tiles import GeometryTiles
 from workbench.ui.pages.train.geometry.variance_plot import VariancePlot
 from workbench.ui.plots.painted_plot import PaintedPlot
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.state.tasks import Task
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.card import EmptyHint
 

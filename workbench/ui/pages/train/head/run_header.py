@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.config import IMPORTED
 from workbench.control import Control
-from workbench.ui.state.page_info import PAGES
+from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import (
     PAUSE,

@@ -4,7 +4,7 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench.ui.state.run_queue import RunQueue
+from workbench.ui.state.runs.run_queue import RunQueue
 
 LOOK_EVERY = 4  # ms
 LONGEST = 0.08  # seconds by which a page may be late; less than a user notices

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from workbench.ui.state.background.work import Work
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.live import Follower
-from workbench.ui.state.ticks import Ticks
-from workbench.ui.state.work import Work
+from workbench.ui.state.selection.ticks import Ticks
 from workbench.workspace.news import Watch
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 

@@ -10,7 +10,7 @@ from workbench.events import Emit, Ended, Event
 from workbench.jobs import Job
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.state.activity import Activity, ActivityItem
+from workbench.ui.state.background.activity import Activity, ActivityItem
 
 LOOK_EVERY = 20  # ms
 

@@ -11,15 +11,15 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.state.background.tasks import heard_by
+from workbench.ui.state.background.work import Work
 from workbench.ui.state.concern import EVERYWHERE
-from workbench.ui.state.tasks import heard_by
-from workbench.ui.state.work import Work
 from workbench.workspace import Workspace, placements
 from workbench.workspace.rows import Run
 
 if TYPE_CHECKING:
     from workbench.places.contract import Ending
-    from workbench.ui.state.place_follower import PlaceControl, PlaceFollower
+    from workbench.ui.state.runs.place_follower import PlaceControl, PlaceFollower
 
 
 class PlacedRuns(QObject):
@@ -61,9 +61,9 @@ class PlacedRuns(QObject):
             if run is not None:
                 self._controls.pop(run.id, None)
             return None
-        from workbench.ui.state.place_follower import PlaceControl
+        from workbench.ui.state.runs.place_follower import PlaceControl
 
-        return self._controls.setdefault(run.id, PlaceControl(self, run.id))
+        return self._controls.setdefault(run.id, PlaceControl(self.end, run.id))
 
     def end(self, run_id: int, how: "Ending") -> None:
         """Ask a run's place to end it."""
@@ -139,7 +139,7 @@ class PlacedRuns(QObject):
     def _follow(self, names: list[str]) -> None:
         if not names:
             return
-        from workbench.ui.state.place_follower import PlaceFollower
+        from workbench.ui.state.runs.place_follower import PlaceFollower
 
         for name in names:
             if name not in self._followers:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from workbench.progress import Progress
-from workbench.ui.state.tasks import Task
-from workbench.ui.state.work import GRACE, Work
+from workbench.ui.state.background.tasks import Task
+from workbench.ui.state.background.work import GRACE, Work
 
 
 class InOrder:

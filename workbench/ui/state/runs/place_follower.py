@@ -1,6 +1,6 @@
 """One place with runs of a workspace: read on a thread while it is followed, and asked to end them."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -11,46 +11,43 @@ from workbench.places.following import Following, Looked
 from workbench.places.launching import launcher_of
 from workbench.places.place import Place
 from workbench.problem import Problem
+from workbench.ui.state.background.tasks import Task
+from workbench.ui.state.background.work import Work
 from workbench.ui.state.concern import EVERYWHERE
-from workbench.ui.state.tasks import Task
-from workbench.ui.state.work import Work
 from workbench.workspace import Workspace, placements
-
-if TYPE_CHECKING:
-    from workbench.ui.state.placed_runs import PlacedRuns
 
 IN_VIEW, OUT_OF_VIEW = 1000, 3000  # ms between two looks at a place whose run is shown, or is not
 LONGEST = 60_000  # ms between two looks at a place that does not answer
 
 
 class PlaceControl(Control):
-    """Passes the user's requests on to one run at a place."""
+    """Passes the user's requests on to one run at a place, through `end`."""
 
     can_pause = False
 
-    def __init__(self, runs: "PlacedRuns", run_id: int) -> None:
+    def __init__(self, end: Callable[[int, Ending], None], run_id: int) -> None:
         super().__init__(attended=True)
-        self._runs, self._run_id = runs, run_id
+        self._end, self._run_id = end, run_id
 
     def stop(self) -> None:
         """As `Control.stop`."""
         super().stop()
-        self._runs.end(self._run_id, Ending.AFTER_EPOCH)
+        self._end(self._run_id, Ending.AFTER_EPOCH)
 
     def interrupt(self) -> None:
         """As `Control.interrupt`."""
         super().interrupt()
-        self._runs.end(self._run_id, Ending.SAVED)
+        self._end(self._run_id, Ending.SAVED)
 
     def stop_now(self) -> None:
         """As `Control.stop_now`, with a checkpoint."""
         self.kept = True
-        self._runs.end(self._run_id, Ending.SAVED)
+        self._end(self._run_id, Ending.SAVED)
 
     def cancel(self) -> None:
         """As `Control.cancel`."""
         super().cancel()
-        self._runs.end(self._run_id, Ending.AT_ONCE)
+        self._end(self._run_id, Ending.AT_ONCE)
 
 
 class PlaceFollower(QObject):

@@ -11,8 +11,8 @@ from workbench.control import Control
 from workbench.events import Ended, Event
 from workbench.problem import Problem, RunTaken
 from workbench.sweeps.device_lock import DeviceLock
-from workbench.ui.state.run_jobs import MakeJob, Startable, job_in_this_process
-from workbench.ui.state.tasks import Task
+from workbench.ui.state.background.tasks import Task
+from workbench.ui.state.runs.run_jobs import MakeJob, Startable, job_in_this_process
 from workbench.workspace import Workspace
 
 log = logging.getLogger(__name__)

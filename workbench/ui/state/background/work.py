@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from workbench.jobs import given_up_by
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.state.activity import Activity
+from workbench.ui.state.background.activity import Activity
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.concern import EVERYWHERE, Concern
-from workbench.ui.state.tasks import Task
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")

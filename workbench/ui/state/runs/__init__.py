@@ -1,0 +1,1 @@
+"""The runs that this window trains, queues, or follows at places."""

@@ -1,0 +1,1 @@
+"""What the window shows and what is chosen: run, evaluation, query, samples, ticked runs."""
