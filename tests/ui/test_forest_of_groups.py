@@ -87,6 +87,27 @@ def test_a_click_and_the_arrow_keys_choose_the_group_below(qtbot, page):
     assert spy.count() == 0, "it is chosen already"
 
 
+def test_the_differences_in_the_metric_stand_beside_the_curves_and_a_click_opens_one(qtbot, page):
+    beside, tabs = page.tabs.curves.beside, page.tabs
+    picture = beside.forest.plot.picture
+    tabs.setCurrentWidget(tabs.curves)
+    qtbot.waitUntil(beside.forest.isVisible)
+    said = picture.accessibleDescription()
+    assert "ICE: MAP@R +10.17 [+9.45, +10.88], 3 seeds, p <0.001 after Holm. <b>Few</b>" in said, "one metric alone"
+    assert beside.forest.claims.text() == "“ICE” beats “CE” on MAP@R."
+    for row, name in ((1, "<b>Few</b>"), (0, "ICE"), (0, "ICE")):
+        qtbot.mouseClick(picture, Qt.MouseButton.LeftButton, pos=row_of(picture, row))
+        assert tabs.currentWidget() is tabs.difference
+        assert compared(qtbot, page).second.title == name
+        tabs.setCurrentWidget(tabs.curves)
+    page.resize(800, 900)
+    qtbot.waitUntil(lambda: not beside.forest.isVisible())
+    page.resize(1200, 900)
+    qtbot.waitUntil(beside.forest.isVisible)
+    page.session.ticks.choose({1, 2, 3})  # one group
+    qtbot.waitUntil(lambda: not beside.forest.isVisible())
+
+
 def test_larger_text_enlarges_rows_and_words(qtbot, page):
     """Rows are chosen where they are drawn; the words need no scrolling, and stand below where there is no room."""
     panel, forest = page.tabs.difference, page.tabs.difference.forest

@@ -63,6 +63,14 @@ class Forest:
     metrics: tuple[str, ...]  # four at most
     rows: tuple[ForestRow, ...]
 
+    def in_metric(self, metric: str) -> "Forest | None":
+        """The same groups in one metric; None without it."""
+        if metric not in self.metrics:
+            return None
+        at = self.metrics.index(metric)
+        rows = tuple(ForestRow(row.group, row.tests[at : at + 1]) for row in self.rows)
+        return Forest(self.baseline, (metric,), rows)
+
     @property
     def tests(self) -> int:
         """The number of tests; differences with too few seeds are not tested."""

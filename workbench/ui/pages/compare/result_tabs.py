@@ -61,6 +61,7 @@ class ResultTabs(QTabWidget):
         self.show_fair(FairComparisons())
         for panel in (self.curves, self.difference, self.settings, self.fair):
             panel.failed.connect(session.notify)
+        self.curves.beside.forest.plot.chosen.connect(self._open_difference)
         self.currentChanged.connect(self._draw_shown)
 
     @property
@@ -84,6 +85,8 @@ class ResultTabs(QTabWidget):
         """Show the groups with their differences from the baseline, which comes first."""
         self._rows = list(rows)
         self._stale.add(self.difference)
+        if self.currentWidget() is self.curves:
+            self.curves.show_rows(self._rows, self.styles)
         self._draw_shown()
 
     def say(self, text: str) -> None:
@@ -106,6 +109,11 @@ class ResultTabs(QTabWidget):
             self.neighbours.say(NO_PAIRS)
         self._draw_shown()
 
+    def _open_difference(self, title: str) -> None:
+        self.curves.beside.forest.plot.mark("")  # the same row can be opened again
+        self.difference.choose(title)
+        self.setCurrentWidget(self.difference)
+
     def _draw_shown(self) -> None:
         overview, panel = self._model.overview, self.currentWidget()
         if overview is None or panel not in self._stale:
@@ -118,3 +126,5 @@ class ResultTabs(QTabWidget):
             panel.show_rows(self._rows, self.styles)
         elif isinstance(panel, CurvesPanel | CostPanel | SettingsPanel | PapersPanel):
             panel.show_overview(overview, list(self.styles.values()))
+            if panel is self.curves:
+                self.curves.show_rows(self._rows, self.styles)

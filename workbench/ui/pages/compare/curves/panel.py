@@ -1,16 +1,18 @@
 """The Curves tab: the choice of what is drawn over epochs or steps, and how it is read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from workbench.comparing.baseline import BaselineRow
 from workbench.comparing.overview import Overview
 from workbench.comparing.training_curves import TrainingCurves, training_curves
 from workbench.jobs.newest import Newest
 from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.pages.compare.curves.difference_beside import DifferenceBeside
 from workbench.ui.pages.compare.curves.seed_curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.state.session import Session
@@ -43,7 +45,9 @@ class CurvesPanel(QWidget):
         self.seeds = SeedCurves()
         self.seeds.failed.connect(self.failed)
         head = in_row(caption("Curve of", self.choice), self.choice, 1, margins=(8, 8, 8, 0), spacing=8)
-        in_column(head, (Scrolled(self.seeds), 1), on=self, spacing=0)
+        self.beside = DifferenceBeside(Scrolled(self.seeds))
+        self.beside.forest.plot.failed.connect(self.failed)
+        in_column(head, (self.beside, 1), on=self, spacing=0)
         self.choice.activated.connect(self._show)
 
     @property
@@ -61,6 +65,11 @@ class CurvesPanel(QWidget):
             self.choice.addItem(f"{metric_name(name)} over steps", name)
         self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))
         self._show()
+
+    def show_rows(self, rows: Sequence[BaselineRow], styles: Mapping[str, GroupStyle]) -> None:
+        """Show beside the curves how far each group is from the baseline, which comes first, in the page's metric."""
+        metric = "" if self._overview is None else self._overview.metric
+        self.beside.show_rows(rows, styles, metric)
 
     def forget(self) -> None:
         """Cancel reading, because nothing is ticked."""

@@ -15,6 +15,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 
 WORDS_PX, MOST_PX = 200, 360  # px of the design: width of the words; height beyond which rows and words scroll
+WIDEST = 16_777_215  # px, Qt's own limit
 BESIDE_PX = 800  # width from which the words stand beside the plot
 MARGINS, SPACING = (12, 8, 4, 8), 4  # px around the words, between their title and them
 AROUND = MARGINS[1] + MARGINS[3] + SPACING + 2  # px of their height; the frame is 1 px wide
@@ -71,7 +72,8 @@ class ForestPanel(QWidget):
         beside = self.width() >= theme.text_px(BESIDE_PX)
         self._both.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         wide = theme.text_px(WORDS_PX) if beside else self.width()
-        self.words.setFixedWidth(wide)
+        self.words.setMinimumWidth(wide if beside else 0)  # below the plot it would keep the panel from shrinking
+        self.words.setMaximumWidth(wide if beside else WIDEST)
         most, inside = theme.text_px(MOST_PX), wide - MARGINS[0] - MARGINS[2] - 2 * self.words.frameWidth()
         rows = min(most, self.plot.minimumSizeHint().height() + 2)
         words = min(most, self._title.sizeHint().height() + self._said.heightForWidth(inside) + AROUND)

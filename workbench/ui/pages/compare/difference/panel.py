@@ -41,7 +41,7 @@ class DifferencePanel(QWidget):
         self._build()
         self.other.activated.connect(self._choose_other)
         self.swap.clicked.connect(self._swap)
-        self.forest.plot.chosen.connect(self._choose)
+        self.forest.plot.chosen.connect(self.choose)
         self.forest.plot.failed.connect(self.failed)
 
     def _build(self) -> None:
@@ -134,9 +134,10 @@ class DifferencePanel(QWidget):
         fit_columns(self.table)
 
     def _choose_other(self) -> None:
-        self._choose(self.other.currentData())
+        self.choose(self.other.currentData())
 
-    def _choose(self, title: str) -> None:
+    def choose(self, title: str) -> None:
+        """Compare another group with the baseline."""
         self._model.choose_other(title)
         self.chosen.emit()
 
