@@ -309,3 +309,23 @@ def test_a_place_that_is_not_there_is_named_in_full(build, tmp_path, monkeypatch
     ):  # fmt: skip
         with pytest.raises(Problem, match=re.escape(str(said))):
             build(name, folder=place, progress=silent)
+
+
+@pytest.mark.parametrize("name", ["images.txt", "image_class_labels.txt", "train_test_split.txt"])
+def test_a_list_may_begin_with_a_mark_of_its_encoding(build, cub, name):
+    (cub / name).write_text((cub / name).read_text("utf-8"), "utf-8-sig")
+    found = build("cub", folder=str(cub))
+    assert (len(found.paths), found.problems) == (12, [])
+
+
+def test_a_list_without_lines_is_named(build, sop):
+    (sop / "Ebay_test.txt").write_text("image_id class_id super_class_id path\n")
+    with pytest.raises(Problem, match=r"Ebay_test\.txt lists nothing\."):
+        build("sop", folder=str(sop))
+
+
+def test_a_split_of_cub_that_was_cut_short_is_named(build, cub):
+    """Images that it did not list were in the test half."""
+    write(cub / "train_test_split.txt", "1 1", "2 1", "3 0")
+    with pytest.raises(Problem, match=r"images\.txt, line 4: the image number 4 is not in train_test_split\.txt"):
+        build("cub", folder=str(cub))

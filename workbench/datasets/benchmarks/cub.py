@@ -58,4 +58,9 @@ def _halves(path: Path, paths: dict[str, tuple[str, int]]) -> dict[str, str]:
     if not path.is_file():
         return {}
     numbers = _numbers(path, paths)
-    return {image: "train" if numbers.get(image) == 1 else "test" for image in paths}
+    for image, (_, number) in paths.items():
+        if image not in numbers:
+            raise published.wrong(
+                path.with_name("images.txt"), number, f"the image number {image} is not in {path.name}"
+            )
+    return {image: "train" if numbers[image] == 1 else "test" for image in paths}

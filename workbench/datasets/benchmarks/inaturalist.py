@@ -63,7 +63,7 @@ def _annotated(file: Path, half: str, progress: Progress) -> list[Line]:
         )
 
     progress(f"Reading {file.name}", 0, 0)
-    with opened_text(file, AGAIN) as text, refusing(refused):
+    with opened_text(file, AGAIN, "utf-8-sig") as text, refusing(refused):
         content = text.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise ValueError("it is too long")

@@ -60,20 +60,24 @@ def lines_of(path: Path, columns: int | None, *, skip: int = 0) -> Iterator[tupl
         columns: words that every line must have; None leaves that to the caller.
 
     Raises:
-        Problem: no such file, not text, or another number of words; names file and line.
+        Problem: no such file, not text, nothing in it, or another number of words; names file and line.
     """
+    nothing = True
 
     def refused(why: str) -> Problem:
         return Problem(f"{path} is not a text file ({why}).", kept="Nothing was started.", todo=AGAIN)
 
-    with unreadable.opened_text(path, AGAIN) as file, unreadable.refusing(refused):
+    with unreadable.opened_text(path, AGAIN, "utf-8-sig") as file, unreadable.refusing(refused):
         for number, line in enumerate(unreadable.lines_of(file), start=1):
             words = line.split()
             if number <= skip or not words:
                 continue
+            nothing = False
             if columns is not None and len(words) != columns:
                 raise wrong(path, number, f"{len(words)} columns instead of {columns}")
             yield number, words
+    if nothing:
+        raise Problem(f"{path} lists nothing.", kept="Nothing was started.", todo=AGAIN)
 
 
 def whole_number(path: Path, number: int, word: str, what: str) -> int:
