@@ -329,3 +329,20 @@ def test_a_split_of_cub_that_was_cut_short_is_named(build, cub):
     write(cub / "train_test_split.txt", "1 1", "2 1", "3 0")
     with pytest.raises(Problem, match=r"images\.txt, line 4: the image number 4 is not in train_test_split\.txt"):
         build("cub", folder=str(cub))
+
+
+def test_a_list_whose_images_are_all_missing_says_which_and_where_they_are_published(build, sop):
+    shutil.rmtree(sop / "bicycle_final")
+    with pytest.raises(
+        Problem, match=r"All 6 images of its lists are missing in .*bicycle_final/1_0\.JPG is in"
+    ) as told:
+        build("sop", folder=str(sop))
+    assert (told.value.kept, "Choose another place" in told.value.todo) == ("Nothing was started.", False)
+
+
+@pytest.mark.parametrize(
+    "name", ["cub", "cars", "sop", "inshop", "inaturalist2018", "vehicleid", "gldv2_clean", "tiny_imagenet"]
+)
+def test_a_published_set_that_is_not_there_says_where_it_is_published(build, tmp_path, name):
+    with pytest.raises(Problem, match=r"holds no .* Its authors publish the data set at https?://[a-z0-9.]+/"):
+        build(name, folder=str(tmp_path))

@@ -8,7 +8,15 @@ from typing import Any
 
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.reading.data_folder import find_place, with_folder
-from workbench.datasets.reading.published import AGAIN, Counts, Line, PublishedParams, from_lines, skipped_numbers
+from workbench.datasets.reading.published import (
+    AGAIN,
+    Counts,
+    Line,
+    PublishedParams,
+    from_lines,
+    published_at,
+    skipped_numbers,
+)  # fmt: skip
 from workbench.files.archive_names import archives_named
 from workbench.files.unreadable import refusing
 from workbench.jobs import printed_by
@@ -16,6 +24,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
 
+PAGE = "https://ai.stanford.edu/~jkrause/cars/car_dataset.html"
 COUNTS = Counts(classes=196, images=16_185)
 LIST = "cars_annos.mat"
 LARGEST = 64 << 20  # bytes of the list, unpacked; the published one has 16 MB
@@ -28,6 +37,7 @@ PATIENCE = 600.0  # seconds for the list, on a machine however busy
     source="Krause et al. 2013, cars_annos.mat as published",
     markers=[LIST, *archives_named("cars196", "Cars196", "cars-196", "stanford-cars", "stanford_cars")],
 )  # fmt: skip
+@published_at(PAGE)
 def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """16,185 photographs of 196 car models; the first 98 train and the others are searched."""
     root = find_place(params.folder, (LIST,), "Cars-196", progress)

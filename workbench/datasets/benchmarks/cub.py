@@ -9,6 +9,7 @@ from workbench.files.archive_names import archives_named
 from workbench.progress import Progress
 from workbench.registry import register
 
+PAGE = "https://www.vision.caltech.edu/datasets/cub_200_2011"
 COUNTS = published.Counts(classes=200, images=11_788)
 
 
@@ -17,6 +18,7 @@ COUNTS = published.Counts(classes=200, images=11_788)
     source="Wah et al. 2011, lists as published",
     markers=["image_class_labels.txt", *archives_named("CUB_200_2011")],
 )  # fmt: skip
+@published.published_at(PAGE)
 def cub(params: published.PublishedParams, *, progress: Progress) -> ImageSet:
     """11,788 photographs of 200 bird species; the first 100 train and the others are searched."""
     root = find_place(params.folder, ("image_class_labels.txt",), "CUB-200-2011", progress)

@@ -7,16 +7,31 @@ from typing import Any
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.scan import Problems
 from workbench.datasets.reading.data_folder import find_place
-from workbench.datasets.reading.published import AGAIN, Counts, Line, PublishedParams, from_lines, lines_of, wrong
+from workbench.datasets.reading.published import (
+    AGAIN,
+    Counts,
+    Line,
+    PublishedParams,
+    from_lines,
+    lines_of,
+    published_at,
+    wrong,
+)  # fmt: skip
 from workbench.files.archive_names import archives_named
 from workbench.files.unreadable import opened_text, refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
 
+LISTS_PAGE = "https://github.com/Andrew-Brown1/Smooth_AP"
+PAGE = f"https://github.com/visipedia/inat_comp/tree/master/2018 (lists of unseen classes: {LISTS_PAGE})"
 COUNTS = Counts(classes=8_142, images=461_939)  # 437,513 of train2018 and 24,426 of val2018
 ANNOTATIONS = {"train": "train2018.json", "test": "val2018.json"}
 LISTS = {"train": "Inaturalist_train_set1.txt", "test": "Inaturalist_test_set1.txt"}
+NO_LISTS = (
+    "is not here: the official halves are train2018 and val2018, of the same classes; lists of unseen classes are "
+    f"published at {LISTS_PAGE}"
+)
 LIST_FOLDERS = ("Inat_dataset_splits", ".")
 LARGEST = 1 << 30  # characters of one file of annotations
 
@@ -26,6 +41,7 @@ LARGEST = 1 << 30  # characters of one file of annotations
     source="Van Horn et al. 2018; lists of 5,690 and 2,452 classes: Brown et al. 2020 (Smooth-AP), as published",
     markers=[*ANNOTATIONS.values(), *archives_named("inaturalist2018", "iNaturalist2018", "inat2018")],
 )  # fmt: skip
+@published_at(PAGE)
 def inaturalist2018(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """461,939 photographs of 8,142 species; with the lists of Smooth-AP 5,690 train and 2,452 others are searched.
 
@@ -37,7 +53,7 @@ def inaturalist2018(params: PublishedParams, *, progress: Progress) -> ImageSet:
     remarks: Problems = []
     if folder is None:
         lines = [line for half, name in ANNOTATIONS.items() for line in _annotated(root / name, half, progress)]
-        remarks = [(LIST_FOLDERS[0], "is not here: the official halves are train2018 and val2018, of the same classes")]
+        remarks = [(LIST_FOLDERS[0], NO_LISTS)]
     else:
         lines = [line for half, name in LISTS.items() for line in _listed(folder / name, half)]
     return from_lines("inaturalist2018", root, lines, COUNTS, params, progress, remarks)

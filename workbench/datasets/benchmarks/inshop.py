@@ -11,6 +11,7 @@ from workbench.datasets.reading.published import (
     PublishedParams,
     from_lines,
     lines_of,
+    published_at,
     whole_number,
     wrong,
 )
@@ -19,6 +20,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
 
+PAGE = "https://mmlab.ie.cuhk.edu.hk/projects/DeepFashion/InShopRetrieval.html"
 COUNTS = Counts(classes=7_982, images=52_712)
 LIST = "list_eval_partition.txt"
 STATUS = ("train", "query", "gallery")
@@ -30,6 +32,7 @@ IMAGES = ("", "Img", "..", "../Img")  # where img/ may be, relative to the list
     source="Liu et al. 2016 (DeepFashion), list as published",
     markers=[LIST, *archives_named("In-shop", "in-shop", "inshop")],
 )  # fmt: skip
+@published_at(PAGE)
 def inshop(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """52,712 photographs of 7,982 clothes; 14,218 queries search a gallery of 12,612."""
     list_path = find_place(params.folder, (LIST,), "In-shop", progress) / LIST

@@ -10,12 +10,14 @@ from workbench.datasets.reading.published import (
     PublishedParams,
     from_lines,
     lines_of,
+    published_at,
     whole_number,
     wrong,
 )
 from workbench.progress import Progress
 from workbench.registry import register
 
+PAGE = "https://github.com/cvdfoundation/google-landmark"
 COUNTS = Counts(classes=81_313, images=1_580_470)
 LIST = "train_clean.csv"
 HEADER = ["landmark_id,images"]
@@ -25,6 +27,7 @@ HEADER = ["landmark_id,images"]
     "dataset", "gldv2_clean", title="Google Landmarks v2, clean", params=PublishedParams, markers=[LIST],
     source="Weyand et al. 2020 (GLDv2); cleaned list train_clean.csv: Yokoo et al. 2020, as published",
 )  # fmt: skip
+@published_at(PAGE)
 def gldv2_clean(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """1,580,470 photographs of 81,313 landmarks; no halves are published for them.
 

@@ -7,6 +7,7 @@ from workbench.files.archive_names import archives_named
 from workbench.progress import Progress
 from workbench.registry import register
 
+PAGE = "https://cvgl.stanford.edu/projects/lifted_struct"
 COUNTS = published.Counts(classes=22_634, images=120_053)
 LISTS = {"train": "Ebay_train.txt", "test": "Ebay_test.txt"}
 
@@ -16,6 +17,7 @@ LISTS = {"train": "Ebay_train.txt", "test": "Ebay_test.txt"}
     source="Oh Song et al. 2016, lists as published",
     markers=["Ebay_train.txt", *archives_named("Stanford_Online_Products")],
 )  # fmt: skip
+@published.published_at(PAGE)
 def sop(params: published.PublishedParams, *, progress: Progress) -> ImageSet:
     """120,053 photographs of 22,634 products; the official lists share no product."""
     root = find_place(params.folder, (LISTS["train"],), "Stanford Online Products", progress)

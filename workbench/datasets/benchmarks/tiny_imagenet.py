@@ -4,12 +4,21 @@ from pathlib import Path
 
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.reading.data_folder import find_place
-from workbench.datasets.reading.published import Counts, Line, PublishedParams, from_lines, lines_of, wrong
+from workbench.datasets.reading.published import (
+    Counts,
+    Line,
+    PublishedParams,
+    from_lines,
+    lines_of,
+    published_at,
+    wrong,
+)  # fmt: skip
 from workbench.files.archive_names import archives_named
 from workbench.params import param
 from workbench.progress import Progress
 from workbench.registry import register
 
+PAGE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
 COUNTS = Counts(classes=200, images=110_000)  # the 10,000 of the test half were published without labels
 LIST = "wnids.txt"
 
@@ -27,6 +36,7 @@ class TinyImageNetParams(PublishedParams):
     source="Le and Yang 2015 (Stanford CS 231N), lists as published",
     markers=[LIST, *archives_named("tiny-imagenet", "tiny_imagenet", "TinyImageNet")],
 )  # fmt: skip
+@published_at(PAGE)
 def tiny_imagenet(params: TinyImageNetParams, *, progress: Progress) -> ImageSet:
     """110,000 images of 200 classes: 500 of each train, the 50 of each for validation are searched."""
     root = find_place(params.folder, (LIST,), "Tiny-ImageNet", progress)

@@ -10,6 +10,7 @@ from workbench.datasets.reading.published import (
     PublishedParams,
     from_lines,
     lines_of,
+    published_at,
     whole_number,
     wrong,
 )  # fmt: skip
@@ -18,6 +19,7 @@ from workbench.params import param
 from workbench.progress import Progress
 from workbench.registry import register
 
+PAGE = "https://www.pkuml.org/resources/pku-vehicleid.html"
 TRAIN = "train_list.txt"
 LISTS = "train_test_split"
 # Vehicles and images of the test lists: Liu et al. 2016, Table 1 (queries and gallery together).
@@ -38,6 +40,7 @@ class VehicleIDParams(PublishedParams):
     source="Liu et al. 2016 (Deep relative distance learning), lists as published",
     markers=[f"{LISTS}/{TRAIN}", *archives_named("VehicleID", "vehicleid", "vehicle_id")],
 )  # fmt: skip
+@published_at(PAGE)
 def vehicleid(params: VehicleIDParams, *, progress: Progress) -> ImageSet:
     """113,346 photographs of 13,164 vehicles train; 800, 1,600 or 2,400 other vehicles are searched.
 

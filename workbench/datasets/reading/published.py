@@ -1,11 +1,12 @@
 """Data sets with lists of their images: every line is checked, and counts are compared with the published ones."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import wraps
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images.image_files import ImageFiles
@@ -19,6 +20,7 @@ TELL_EVERY = 1000  # lines
 NAMED = 5  # numbers that a remark names
 MOST_DIGITS = 18  # of a number in a list
 AGAIN = "Get the file again."
+Build = Callable[..., ImageSet]
 
 
 class PublishedParams(Params):
@@ -51,6 +53,23 @@ class Counts:
 
     classes: int
     images: int
+
+
+def published_at(page: str) -> Callable[[Build], Build]:
+    """Decorates the function that reads a published set: its Problems say on which page the set is published."""
+
+    def decorate(build: Build) -> Build:
+        @wraps(build)
+        def built(*arguments: Any, **named: Any) -> ImageSet:
+            try:
+                return build(*arguments, **named)
+            except Problem as problem:
+                todo = f"{problem.todo} Its authors publish the data set at {page}.".lstrip()
+                raise Problem(problem.what, kept=problem.kept, todo=todo, field=problem.field) from problem
+
+        return built
+
+    return decorate
 
 
 def lines_of(path: Path, columns: int | None, *, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
@@ -133,6 +152,18 @@ def from_lines(
             kept.append(line)
         else:
             problems.append((line.path, f"is in {line.source}, but not on disk"))
+    if problems and not kept:
+        path, reason = problems[0]
+        many = (
+            "The only image that its lists name is"
+            if len(lines) == 1
+            else f"All {len(lines):,} images of its lists are"
+        )
+        raise Problem(
+            f"{many} missing in {root}: {path} {reason}.",
+            kept="Nothing was started.",
+            todo="Get the images, or choose the folder that holds the lists and the images.",
+        )
     kept.sort(key=lambda line: line.path)
     labels, names = numbered([line.label for line in kept])
     paths = [line.path for line in kept]
