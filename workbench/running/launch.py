@@ -211,9 +211,10 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
 
 
 def data_in_words(data: "Data") -> list[str]:
-    """Sentences about a data set before training: remarks on its classes, and the files that were left out."""
+    """Sentences about a data set before training: how it differs from what was published, and what was left out."""
     notes, left_out, many = data.notes, data.images.problems, data.images.left_out
-    sentences = [visible(f"{what} {worth_knowing}.") for what, worth_knowing in notes[:NAMED]]
+    sentences = [f"{name} {difference}." for name, difference in data.images.unlike_published]
+    sentences += [visible(f"{what} {worth_knowing}.") for what, worth_knowing in notes[:NAMED]]
     if len(notes) > NAMED:
         sentences.append(f"{len(notes) - NAMED:,} more notes on the data are in the run's report.")
     if left_out:

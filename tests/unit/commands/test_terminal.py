@@ -46,8 +46,16 @@ def test_names_of_files_move_no_cursor(capsys):
     ],
 )
 def test_what_is_left_out_is_one_sentence(problems, more, said):
-    left_out = SimpleNamespace(problems=problems, unit="row", left_out=len(problems) + more)
+    left_out = SimpleNamespace(problems=problems, unit="row", left_out=len(problems) + more, unlike_published=[])
     assert launch.data_in_words(SimpleNamespace(notes=[], images=left_out)) == [said]
+
+
+def test_other_counts_than_the_published_ones_are_said_before_training():
+    differs = [("sop", "was published with 22,634 classes and has 8 here: 22,626 are missing")]
+    half = SimpleNamespace(problems=[], unit="file", left_out=0, unlike_published=differs)
+    assert launch.data_in_words(SimpleNamespace(notes=[("1 class", "has one image")], images=half)) == [
+        "sop was published with 22,634 classes and has 8 here: 22,626 are missing.", "1 class has one image.",
+    ]  # fmt: skip
 
 
 def test_what_is_left_out_of_the_data_is_said_before_training(tmp_path, capsys):
