@@ -189,12 +189,56 @@ def test_columns_are_found_or_named(build, tmp_path):
         build("huggingface", folder=str(tmp_path / "birds"), label="fine", split="dev")
 
 
-def test_a_column_of_fields_is_to_be_flattened(build, tmp_path):
+def in_structs(saved_as, folder, columns, features):
+    """A data set with these columns in its train split, as Arrow or as Parquet with a row group of two rows."""
+    made = pyarrow.table(columns).replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    if saved_as == "arrow":
+        save_split(folder, made)
+    else:
+        (folder / "data").mkdir(parents=True)
+        parquet.write_table(made, folder / "data/train-00000-of-00001.parquet", row_group_size=2)
+    return str(folder)
+
+
+@pytest.mark.parametrize("saved_as", ["arrow", "parquet"])
+def test_columns_inside_structs_are_found_and_named_with_dots(build, tmp_path, saved_as):
+    rows = [{"image": {"bytes": picture(row), "path": f"{row}.png"}, "label": row % 3, "id": row} for row in range(5)]
+    features = {"sample": {**FEATURES, "id": {"dtype": "int64", "_type": "Value"}}}
+    folder = in_structs(saved_as, tmp_path / "birds", {"sample": pyarrow.array([*rows, None])}, features)
+    birds = build("huggingface", folder=folder)
+    assert birds.paths == [f"train/{row}.png" for row in range(5)]
+    assert (birds.class_names, birds.labels.tolist()) == (CLASSES, [0, 1, 2, 0, 1])
+    assert [int(birds.read(row)[0, 0, 0]) for row in range(5)] == list(range(5))
+    assert birds.problems == [("split train", "has 1 row without a label")]
+    named = build("huggingface", folder=folder, image="sample.image", label="sample.id")
+    assert named.labels.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("saved_as", ["arrow", "parquet"])
+def test_a_column_outside_of_structs_is_taken_first(build, tmp_path, saved_as):
+    plain = table([0, 1, 2])
+    meta = pyarrow.array([{"label": 9}] * 3)
+    columns = {"meta": meta, "image": plain["image"], "label": plain["label"], "meta.label": plain["label"]}
+    folder = in_structs(saved_as, tmp_path / "birds", columns, {})
+    assert build("huggingface", folder=folder, label="label").class_names == ["0", "1", "2"]
+    assert build("huggingface", folder=folder, label="meta.label").class_names == ["0", "1", "2"]
+
+
+def test_a_struct_or_a_list_instead_of_a_column_is_a_sentence_that_says_what_to_do(build, tmp_path):
     made = table([0, 1, 2], features={})
-    nested = pyarrow.array([{"label": "a"}, {"label": "b"}, {"label": "b"}])
+    nested = pyarrow.array([{"label": "a", "boxes": [1, 2]}, {"label": "b", "boxes": []}, {"label": "b", "boxes": []}])
     save_split(tmp_path / "birds", made.drop_columns("label").append_column("meta", nested))
-    with pytest.raises(Problem, match=r"column meta of .* holds no classes .*Save the data set with its columns flat"):
+    with pytest.raises(Problem, match=r"column meta of .* holds no classes .*Name one inside it: meta\.label\."):
         build("huggingface", folder=str(tmp_path / "birds"), label="meta")
+    with pytest.raises(Problem, match=r"column meta\.boxes of .* holds no classes .*A row has one image and one class"):
+        build("huggingface", folder=str(tmp_path / "birds"), label="meta.boxes")
+
+
+@pytest.mark.parametrize("saved_as", ["arrow", "parquet"])
+def test_classes_may_be_in_a_dictionary_as_pandas_writes_them(build, tmp_path, saved_as):
+    columns = {"image": table([0, 1, 0])["image"], "kind": pyarrow.array(["b", "a", "b"]).dictionary_encode()}
+    birds = build("huggingface", folder=in_structs(saved_as, tmp_path / "birds", columns, {}))
+    assert (birds.class_names, birds.labels.tolist()) == (["a", "b"], [1, 0, 1])
 
 
 def cut(root):

@@ -33,6 +33,7 @@ WHOLE, ONE_SPLIT = "dataset_dict.json", "state.json"
 PASSED_OVER = ("cache-", "indices", "tmp", ".")  # prefixes of files without rows of the data set
 LONGEST = 64 << 20  # characters of one of its JSON files
 KEPT = "Nothing was started."
+NAMED = 5  # columns in a sentence
 UNLABELLED = "without a label"  # none, -1 as the library writes it, or an empty text
 UNKNOWN = "with a number outside the named classes"
 
@@ -44,8 +45,13 @@ class HuggingFaceParams(PackedParams):
         "", label="Folder or archive", path="place",
         help="As save_to_disk wrote it, the library's cache of one data set, or a folder of Parquet files.",
     )  # fmt: skip
-    image: str = param("", label="Image column", help="Its name; may be empty if only one column has images.")
-    label: str = param("", label="Label column", help="Its name; may be empty if only one column has classes.")
+    image: str = param(
+        "", label="Image column", help="Its name; may be empty if only one column has images. Dots lead into structs."
+    )
+    label: str = param(
+        "", label="Label column",
+        help="Its name; may be empty if only one column has classes. Dots lead into structs, as in meta.label.",
+    )  # fmt: skip
     split: str = param(
         "", label="Split of the data set", help="One alone, such as train; empty for all, as the official split."
     )
@@ -88,23 +94,44 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
 
 def _columns(first: Column, params: HuggingFaceParams) -> tuple[str, str, list[str] | None]:
     """The image column, the label column, and the names of the classes, if the data set has them."""
-    features: Features = first.features()
-    kinds = {field.name: field.type for field in first.schema}
+    features, kinds = first.features(), first.kinds()
     images = [name for name, kind in kinds.items() if is_image(kind)]
-    stated = [name for name in images if features.get(name, {}).get("_type") == "Image"]
     labels = [name for name, kind in kinds.items() if is_label(kind)]
-    classes = [name for name in labels if features.get(name, {}).get("_type") == "ClassLabel"]
-    image = chosen_column(params.image, stated or images, list(kinds), "image", first.file)
-    likely = classes or [name for name in labels if name in ("label", "labels")] or labels
-    label = chosen_column(params.label, likely, list(kinds), "label", first.file)
+    stated = [name for name in images if _is_stated(features, name, "Image")]
+    classes = [name for name in labels if _is_stated(features, name, "ClassLabel")]
+    called = [name for name in labels if name.rpartition(".")[2] in ("label", "labels")]
+    outer = first.schema.names
+    image = chosen_column(params.image, _likely(outer, stated, images), list(kinds), "image", first.file)
+    label = chosen_column(params.label, _likely(outer, classes, called, labels), list(kinds), "label", first.file)
     for name, fitting, what in ((image, images, "images"), (label, labels, "classes")):
         if name not in fitting:
             said = f"The column {name} of {first.file} holds no {what} ({str(kinds[name])[:60]})."
-            nested = str(kinds[name]).startswith("struct")
-            todo = "Save the data set with its columns flattened." if nested else "Name another column."
-            raise Problem(said, kept=KEPT, todo=todo)
+            inside = [other for other in fitting if other.startswith(f"{name}.")]
+            raise Problem(said, kept=KEPT, todo=_other_column(str(kinds[name]), inside))
     names = features.get(label, {}).get("names")
     return image, label, _checked_names(names) if isinstance(names, list) and label in classes else None
+
+
+def _is_stated(features: Features, name: str, kind: str) -> bool:
+    """Whether the data set says that the column is of that kind of `datasets`."""
+    return features.get(name, {}).get("_type") == kind
+
+
+def _likely(outer: list[str], *groups: list[str]) -> list[str]:
+    """The columns of the first group that has some; those inside structs follow all but the last of the others."""
+    inside = [[name for name in group if name not in outer] for group in groups]
+    outside = [[name for name in group if name in outer] for group in groups]
+    ordered = [*outside[:-1], *inside[:-1], outside[-1], inside[-1]]
+    return next((group for group in ordered if group), [])
+
+
+def _other_column(kind: str, inside: list[str]) -> str:
+    """What to do about a column of a wrong type; `inside` are fitting ones in it."""
+    if inside:
+        return f"Name one inside it: {', '.join(inside[:NAMED])}."
+    if "list<" in kind or "list_view<" in kind:
+        return "A row has one image and one class: name another column, or save the data set with a row for each."
+    return "Name another column."
 
 
 def _checked_names(names: list[Any]) -> list[str]:
@@ -117,7 +144,7 @@ def _checked_names(names: list[Any]) -> list[str]:
 def _same_columns(column: Column, first: Column, image: str, label: str) -> Column:
     """The file, if it has the columns of the first one. Raises Problem."""
     for name in (image, label):
-        if name not in column.schema.names or column.schema.field(name).type != first.schema.field(name).type:
+        if name not in column.kinds() or column.kinds()[name] != first.kinds()[name]:
             said = f"The column {name} of {column.file} has another type than in {first.file.name}, or is missing."
             raise Problem(said, kept=KEPT, todo="Choose a folder with one data set.")
     return column

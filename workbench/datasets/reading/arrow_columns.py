@@ -1,6 +1,7 @@
 """The image and label columns of Arrow and Parquet files, read in place; nothing in them is executed.
 
-An image is a struct of `bytes` and `path`, as the library `datasets` stores it, or plain bytes.
+An image is a struct of `bytes` and `path`, as the library `datasets` stores it, or plain bytes. A column inside a
+struct is named with dots: `meta.label`.
 """
 
 import json
@@ -19,6 +20,7 @@ from workbench.problem import Problem
 
 MOST_GROUP = 2 << 30  # bytes of one row group of a Parquet file, unpacked
 GROUPS_HELD = 4  # row groups of Parquet that are in memory at a time
+DEEPEST = 9  # structs inside each other
 ARROW, PARQUET = ".arrow", ".parquet"
 Features = dict[str, dict[str, Any]]
 
@@ -72,17 +74,24 @@ class Column:
         self.file = file
         with refusing(self._refused):
             self.schema = _parquet_file(file).schema_arrow if self._packed else _reader(file)[0].schema
+            self._paths: dict[str, tuple[str, ...]] = {}
+            for path in _paths(self.schema):
+                self._paths.setdefault(".".join(path), path)
 
     @property
     def _packed(self) -> bool:
         return self.file.suffix == PARQUET
+
+    def kinds(self) -> dict[str, Any]:
+        """The Arrow type of each column; after them those of columns inside structs, such as "meta.label"."""
+        return {name: _type_at(self.schema, path) for name, path in self._paths.items()}
 
     def features(self) -> Features:
         """The metadata of `datasets` for each column: {"_type": "ClassLabel", "names": [...]} and others; may be {}."""
         with refusing(self._refused):
             said = json.loads((self.schema.metadata or {}).get(b"huggingface", b"{}"))
             features = said.get("info", {}).get("features", {})
-            return {name: of for name, of in features.items() if isinstance(of, dict)}
+            return dict(_features(features))
 
     def parts(self, image: str, label: str) -> Iterator[tuple[Callable[[], Any], list[str], list[Any]]]:
         """For each part of the file: a loader of its images, their stored names (or ""), and their labels."""
@@ -97,24 +106,25 @@ class Column:
             reader if hasattr(reader, "read_next_batch") else map(reader.get_batch, range(reader.num_record_batches))
         )
         for batch in batches:
-            chosen = batch.select([image, label])
+            chosen = batch.select(sorted({self._paths[image][0], self._paths[label][0]}))
             chosen.validate(full=True)
             if chosen.get_total_buffer_size() > size:
                 raise ValueError("it is compressed")
-            images = chosen.column(0)
-            yield _giving(images, mapped), _names(images), chosen.column(1).to_pylist()
+            images = _inner(chosen, self._paths[image])
+            yield _giving(images, mapped), _names(images), _inner(chosen, self._paths[label]).to_pylist()
 
     def _row_groups(self, image: str, label: str) -> Iterator[tuple[Callable[[], Any], list[str], list[Any]]]:
         file = _parquet_file(self.file)
-        groups = _Groups(self.file, image)
-        named = _is_struct(self.schema.field(image).type) and "path" in _fields(self.schema.field(image).type)
+        groups = _Groups(self.file, self._paths[image])
+        kind = _type_at(self.schema, self._paths[image])
+        named = _is_struct(kind) and "path" in _fields(kind)
         for number in range(file.metadata.num_row_groups):
             if file.metadata.row_group(number).total_byte_size > MOST_GROUP:
                 raise ValueError(f"a part of it unpacks to more than {MOST_GROUP >> 30} GiB")
-            labels = file.read_row_group(number, [label]).column(label).to_pylist()
+            labels = _inner(file.read_row_group(number, [label]), self._paths[label]).to_pylist()
             names = [""] * len(labels)
             if named:
-                names = _names(file.read_row_group(number, [f"{image}.path"]).column(image).combine_chunks())
+                names = _names(_inner(file.read_row_group(number, [f"{image}.path"]), self._paths[image]))
             yield groups.giving(number), names, labels
 
     def _refused(self, why: str) -> Problem:
@@ -129,7 +139,7 @@ class Column:
 class _Groups:
     """The image column of a Parquet file, some row groups of it in memory."""
 
-    def __init__(self, file: Path, image: str) -> None:
+    def __init__(self, file: Path, image: tuple[str, ...]) -> None:
         self._file, self._image = file, image
         self._held: OrderedDict[int, Any] = OrderedDict()
         self._lock = Lock()
@@ -141,8 +151,8 @@ class _Groups:
         with self._lock:
             if number not in self._held:
                 with refusing(lambda why: Problem(f"{self._file} is damaged ({why}).")):
-                    table = _parquet_file(self._file).read_row_group(number, [self._image])
-                    column = table.column(self._image).combine_chunks()
+                    table = _parquet_file(self._file).read_row_group(number, [".".join(self._image)])
+                    column = _inner(table, self._image)
                     column.validate(full=True)
                 self._held[number] = column
                 while len(self._held) > GROUPS_HELD:
@@ -164,8 +174,9 @@ def is_image(kind: Any) -> bool:
 
 
 def is_label(kind: Any) -> bool:
-    """Whether an Arrow type can store classes: integers, text or booleans."""
-    return str(kind).startswith(("int", "uint", "string", "large_string", "bool"))
+    """Whether an Arrow type can store classes: integers, text or booleans, also in a dictionary as pandas writes it."""
+    words = str(kind).removeprefix("dictionary<values=")
+    return words.startswith(("int", "uint", "string", "large_string", "bool"))
 
 
 def _names(images: Any) -> list[str]:
@@ -173,6 +184,41 @@ def _names(images: Any) -> list[str]:
     if not _is_struct(images.type) or "path" not in _fields(images.type):
         return [""] * len(images)
     return [name or "" for name in images.field("path").to_pylist()]
+
+
+def _paths(schema: Any) -> Iterator[tuple[str, ...]]:
+    """The names that lead to each column, then to each field of the structs that are no image."""
+    paths: list[tuple[str, ...]] = [(name,) for name in schema.names]
+    for path in paths:
+        yield path
+        kind = _type_at(schema, path)
+        if _is_struct(kind) and not is_image(kind) and len(path) < DEEPEST:
+            paths += [(*path, name) for name in _fields(kind)]
+
+
+def _type_at(schema: Any, path: tuple[str, ...]) -> Any:
+    kind = schema.field(path[0]).type
+    for name in path[1:]:
+        kind = kind.field(name).type
+    return kind
+
+
+def _inner(table: Any, path: tuple[str, ...]) -> Any:
+    """The column of a table or batch to which the names lead, as one array; null where a struct above it is null."""
+    column = table.column(path[0])
+    column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    for name in path[1:]:
+        column = load("pyarrow.compute", "Arrow", "hf").struct_field(column, [name])
+    return column
+
+
+def _features(features: dict[str, Any], above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The features of columns, and those inside structs, which `datasets` writes as objects without a `_type`."""
+    for name, of in features.items():
+        if isinstance(of, dict):
+            yield f"{above}{name}", of
+            if not isinstance(of.get("_type"), str):
+                yield from _features(of, f"{above}{name}.")
 
 
 def _giving(column: Any, mapped: Any) -> Callable[[], Any]:
