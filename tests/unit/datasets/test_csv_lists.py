@@ -93,6 +93,7 @@ def test_paths_may_be_absolute_or_start_elsewhere(tmp_path, listed, build, draw)
     [
         ("", "line 1: the columns path and label are needed; found nothing"),
         ("file,label\nx/0.png,a\n", "line 1: the columns path and label are needed; found file, label"),
+        ("path,label,Label\nx/0.png,a,b\n", "line 1: there are 2 columns label"),
         ("path|label\nx/0.png|a\n", "line 1: the columns path and label are needed"),
         ("path,label\nx/0.png,a\nx/1.png\n", "line 3: 1 columns instead of 2"),
         ("path,label\nx/0.png,a,b\n", "line 2: 3 columns instead of 2"),

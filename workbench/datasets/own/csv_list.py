@@ -118,6 +118,9 @@ def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
     header = [name.strip().lower() for name in lines[0][1]] if lines else []
     if "path" not in header or "label" not in header:
         raise _wrong(source, 1, f"the columns path and label are needed; found {', '.join(header) or 'nothing'}")
+    twice = [name for name in ("path", "label", "split", *map(str.lower, above)) if header.count(name) > 1]
+    if twice:
+        raise _wrong(source, 1, f"there are {header.count(twice[0])} columns {twice[0]}", "Rename all but one.")
     missing = [name for name in above if name.lower() not in header]
     if missing:
         raise _wrong(source, 1, f"there is no column {missing[0]}; found {', '.join(header)}")
