@@ -88,7 +88,7 @@ def _classes(named: list[str], file: Path) -> tuple[np.ndarray, list[str]]:
         raise Problem(f"{file}: row {empty:,} has no label.", kept=KEPT, todo="Fill it in.")
     distinct = set(named)
     whole = all(name.removeprefix("-").isdecimal() and len(name) < 19 for name in distinct)
-    classes = sorted(distinct, key=int) if whole else sorted(distinct)
+    classes = sorted(distinct, key=lambda name: (int(name), name)) if whole else sorted(distinct)
     number_of = {name: number for number, name in enumerate(classes)}
     numbers = np.array([number_of[name] for name in named], np.int64)
     if len(classes) == 1:

@@ -2,7 +2,6 @@
 
 import csv
 import os
-import re
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 
 from workbench.exchange.named_arrays import KEPT, read_named
 from workbench.files.packages import load
-from workbench.files.spreadsheet import plain_cell, separated
+from workbench.files.spreadsheet import DECIMAL_COMMA, plain_cell, separated
 from workbench.files.unreadable import lines_of, opened_text, refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -23,7 +22,6 @@ WORDS = {  # a user's title of a column, in small letters -> what it holds
     **dict.fromkeys(("path", "file", "filename", "image"), "path"),
     **dict.fromkeys(("sample_id", "id", "split", "__index_level_0__", "unnamed: 0"), "other"),  # the last: pandas' rows
 }
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 TELL_EVERY = 500  # lines
 MOST_ROWS = 2_000_000
 PACKED = 20  # compression ratio above which a Parquet file is no table of numbers
@@ -193,13 +191,14 @@ def _lines(path: Path) -> list[list[str]]:
 
     with opened_text(path, "Choose it again.", "utf-8-sig", "") as file, refusing(refused):
         lines = lines_of(file)
+        separator = "\t"
         if path.suffix.lower() == ".tsv":
             rows = [line.rstrip("\r\n").split("\t") for line in lines if line.strip()]
         else:
             separator, lines = separated(lines)
             rows = [cells for cells in csv.reader(lines, delimiter=separator) if any(cells)]
-            if separator == ";":
-                rows = [[_with_point(cell) for cell in cells] for cells in rows]
+        if separator != ",":
+            rows = [[_with_point(cell) for cell in cells] for cells in rows]
     if not rows:
         raise Problem(f"{path} is empty.", kept=KEPT, todo="Choose another file.")
     return rows

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 PART = 2_000  # rows that become text at a time
 SEPARATORS = (",", ";", "\t")  # spreadsheets write the second where the comma is a decimal one
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")  # a number that has one
+QUOTED = re.compile(r'"[^"]*"')
 
 
 def csv_cell(value: Any) -> Any:
@@ -40,9 +43,17 @@ def _begins_a_formula(text: str) -> bool:
 
 
 def separated(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
-    """The separator of a CSV file, which its first line holds most often, and all of its lines."""
+    """The separator of a CSV file, by its first line, and all of its lines.
+
+    It is the one that the line holds most often outside of quotes; but one beside which every comma is a decimal one.
+    """
     first = next(lines, "")
-    return max(SEPARATORS, key=first.count), chain([first], lines)
+    plain = QUOTED.sub("", first)
+    for separator in (";", "\t"):
+        cells = plain.split(separator)
+        if len(cells) > 1 and all("," not in cell or DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells):
+            return separator, chain([first], lines)
+    return max(SEPARATORS, key=plain.count), chain([first], lines)
 
 
 def csv_text(header: list[str], rows: Iterable[list[Any]]) -> str:

@@ -14,6 +14,7 @@ from PIL import Image
 from workbench.cli import cli
 from workbench.config import BadConfig, RunConfig
 from workbench.control import Cancelled
+from workbench.exchange import labelled_embeddings
 from workbench.exchange.formats import export_run
 from workbench.exchange.gallery_import import import_gallery
 from workbench.exchange.importing import import_embeddings
@@ -326,6 +327,28 @@ def test_the_numbers_of_rows_that_pandas_writes_are_no_part_of_an_embedding(tmp_
     assert read_embeddings(table, quiet).vectors.tolist() == [[0.5, 0.25], [0.75, 1]]
     table.write_text(",,label\n0,0.5,a\n1,0.75,b\n", "utf-8")
     assert read_embeddings(table, quiet).vectors.shape == (2, 2), "no column has a title"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("table.csv", "0,5;1,25;-3,5e2\n1;2,5;3\n"),  # the first line has as many commas as semicolons, and more
+        ("table.csv", "0,5\t1,25\t-3,5e2\n1\t2,5\t3\n"),
+        ("table.tsv", "0,5\t1,25\t-3,5e2\n1\t2,5\t3\n"),
+        ("table.csv", "0.5,1.25,-3.5e2\n1,2.5,3\n"),
+    ],
+)
+def test_decimal_commas_are_told_from_separators_without_a_line_of_titles(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    assert read_embeddings(tmp_path / name, quiet).vectors.tolist() == [[0.5, 1.25, -350.0], [1.0, 2.5, 3.0]]
+
+
+def test_labels_that_are_one_number_are_always_in_one_order(tmp_path):
+    """`set` orders text differently in every process."""
+    words = [f"{'0' * zeros}7" for zeros in range(8)] * 2
+    (tmp_path / "all.csv").write_text("x,label\n" + "".join(f"{row},{word}\n" for row, word in enumerate(words)))
+    images = labelled_embeddings.read(tmp_path / "all.csv", None, None, 8, quiet).images
+    assert images.class_names == sorted(words[:8])
 
 
 def test_a_table_of_a_spreadsheet_with_decimal_commas_is_read(tmp_path):
