@@ -1,4 +1,4 @@
-"""A run as one moving line of the terminal, or as one line per evaluation where nothing moves."""
+"""A run as one moving line of the terminal; where nothing moves, as one line per evaluation, and now and then one."""
 
 import contextlib
 import sys
@@ -14,6 +14,7 @@ from workbench.progress import duration
 
 WIDTH = 24  # characters of the bar
 EVERY = 0.2  # seconds
+SILENT = 30.0  # seconds without a line in a file or pipe, after which the next progress is one
 
 
 def printable(text: str) -> str:
@@ -42,19 +43,18 @@ class ProgressLine:
     def __init__(self, epochs: int, *, quiet: bool = False) -> None:
         self._epochs, self._quiet = epochs, quiet
         self._moving = sys.stderr.isatty()
-        self._drawn = 0.0
+        self._every = EVERY if self._moving else SILENT
+        self._drawn = 0.0 if self._moving else monotonic()
         self._loss = float("nan")
 
     def __call__(self, event: Event) -> None:
         match event:
             case Scalar("batch/loss", _, value):
                 self._loss = value
-            case Progress():
+            case Progress() if self._is_due():
                 self._draw(event)
-            case Status(text, _, total):
-                if self._moving and monotonic() - self._drawn > EVERY:
-                    self._drawn = monotonic()
-                    self._put(text if not total else f"{text} {event.done:,} of {total:,}")
+            case Status(text, done, total) if self._is_due():
+                self._put(text if not total else f"{text} {done:,} of {total:,}")
             case Evaluated(epoch=epoch, metrics=metrics):
                 recall, score = (percentage(metrics[name], 2) for name in ("recall@1", "MAP@R"))
                 self.say(
@@ -72,6 +72,7 @@ class ProgressLine:
         if not self._quiet:
             self._clear()
             self._write(f"{printable(text)}\n")
+            self._drawn = 0.0 if self._moving else monotonic()
 
     def finish(self, text: str) -> None:
         """The last line, on standard output."""
@@ -80,19 +81,27 @@ class ProgressLine:
             sys.stdout.write(f"{printable(text)}\n")
             sys.stdout.flush()
 
-    def _draw(self, progress: Progress) -> None:
-        if self._quiet or not self._moving or monotonic() - self._drawn < EVERY:
-            return
+    def _is_due(self) -> bool:
+        """Whether progress is to be written now: it is neither too early nor unwanted."""
+        if self._quiet or monotonic() - self._drawn < self._every:
+            return False
         self._drawn = monotonic()
+        return True
+
+    def _draw(self, progress: Progress) -> None:
         share = progress.done / max(1, progress.total)
-        bar = "█" * round(share * WIDTH)
+        bar = f"{'█' * round(share * WIDTH):░<{WIDTH}} " if self._moving else ""
         self._put(
-            f"{bar:░<{WIDTH}} {percentage(share, 0):>4}  step {progress.done} / {progress.total}  "
+            f"{bar}{percentage(share, 0):>4}  step {progress.done} / {progress.total}  "
             f"loss {self._loss:.4f}  {progress.images_per_second:,.0f} img/s  {duration(progress.seconds_left)} left"
         )
 
     def _put(self, text: str) -> None:
-        self._write(f"\r\x1b[2K{one_line(text[:118])}")
+        """The moving line, or one that stays where nothing moves."""
+        if self._moving:
+            self._write(f"\r\x1b[2K{one_line(text[:118])}")
+        else:
+            self.say(text.lstrip())
 
     def _clear(self) -> None:
         if self._moving and not self._quiet:
@@ -109,7 +118,7 @@ class ProgressLine:
 
 @contextlib.contextmanager
 def told() -> Iterator[Tell]:
-    """A Progress for the block, drawn as one moving line of the terminal; nothing where there is no terminal."""
+    """A Progress for the block, drawn as one moving line of the terminal, or now and then as a line of a file."""
     line = ProgressLine(1)
     try:
         yield lambda text, done, total: line(Status(text, done, total))

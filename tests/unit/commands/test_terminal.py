@@ -9,9 +9,10 @@ import pytest
 from PIL import Image
 
 from workbench.cli import main
+from workbench.commands import terminal
 from workbench.commands.terminal import ProgressLine
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
-from workbench.events import Noted, Remarked
+from workbench.events import Noted, Progress, Remarked, Scalar, Status
 from workbench.running import launch
 
 
@@ -29,6 +30,24 @@ def test_a_run_goes_on_where_its_terminal_is_gone(monkeypatch):
     line(Noted("First."))
     line(Noted("Second."))
     line.finish("Run 1 done.")
+
+
+def test_a_file_gets_a_line_of_progress_now_and_then(monkeypatch, capsys):
+    """As under nohup or Slurm: an epoch of hours is not silent, and lines of evaluations count as signs of life."""
+    clock = [100.0]
+    monkeypatch.setattr(terminal, "monotonic", lambda: clock[0])
+    line, quiet = ProgressLine(1), ProgressLine(1, quiet=True)
+    for seconds, event in (
+        (1, Status("Decoding images", 10, 5000)), (31, Status("Decoding images", 3000, 5000)),
+        (32, Status("Loading the engine")), (40, Noted("Noted.")), (62, Progress(1, 90, 80.0)),
+        (71, Scalar("batch/loss", 8, 0.5)), (71, Progress(9, 90, 80.0, seconds_left=130)), (72, Progress(10, 90, 80.0)),
+    ):  # fmt: skip
+        clock[0] = 100.0 + seconds
+        line(event)
+        quiet(event)
+    assert capsys.readouterr().err.splitlines() == [
+        "Decoding images 3,000 of 5,000", "Noted.", "10%  step 9 / 90  loss 0.5000  80 img/s  2 min 10 s left",
+    ]  # fmt: skip
 
 
 def test_names_of_files_move_no_cursor(capsys):
