@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.commands.terminal import ProgressLine
+from workbench.commands.terminal import ProgressLine, told
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, RunState
@@ -41,8 +41,12 @@ def run_here(
     Where they go `at_once`, each has one of the devices, and a single one the first.
     """
     from workbench.running import folds_and_seeds
+    from workbench.running.unusable import refuse_unusable
 
     workspace.sweep_dead_runs()
+    if not resume:  # before a run is made: nothing of a refused one is left in the list
+        with told() as progress:
+            refuse_unusable(config, progress)
     if len(folds_and_seeds.children(config)) == 1:
         run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
         devices = devices.partition(",")[0] if at_once else devices

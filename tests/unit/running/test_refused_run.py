@@ -1,27 +1,77 @@
-"""A run whose data refuse it stays in the list: what is said of it agrees with that."""
+"""Data that refuse a run are named before it is made; one that is refused later stays in the list, as is said of it."""
 
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from workbench.cli import cli
 from workbench.workspace import Workspace
 
 CONFIG = """
+seeds = {seeds}
+
 [dataset]
 name = "folder"
 folder = "{folder}"
+
+[backbone]
+name = "{backbone}"
+{weights}
+
+[split]
+name = "random"
+
+[sampler]
+name = "classes_images"
+images_per_class = 16
+
+[training]
+batch_size = 64
+label_decisions = "{decisions}"
 """
+MISSING = {
+    "folder": ("no such folder", "There is no folder or archive"),
+    "weights": ("no such file.pth", "There is no weights file"),
+    "decisions": ("no such file.csv", "The label decisions in"),
+}
 
 
 @pytest.fixture
 def config(tmp_path):
-    path = tmp_path / "job.toml"
-    path.write_text(CONFIG.format(folder=(tmp_path / "no such folder").as_posix()), "utf-8")
-    return path
+    """Writes a config whose data can be read; its sampler needs four classes, and there are two."""
+    for name in ("ant", "bee"):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        for number in range(8):
+            Image.new("RGB", (40, 40), (number * 9, 0, 0)).save(tmp_path / "images" / name / f"{number}.png")
+
+    def written(missing="", seeds=1):
+        place = (tmp_path / MISSING[missing][0]).as_posix() if missing else ""
+        path = tmp_path / "job.toml"
+        words = {
+            "folder": place if missing == "folder" else (tmp_path / "images").as_posix(), "seeds": seeds,
+            "backbone": "squeezenet1_0" if missing == "weights" else "conv4",
+            "weights": f'weights = "file"\nweights_file = "{place}"' if missing == "weights" else "",
+            "decisions": place if missing == "decisions" else "",
+        }  # fmt: skip
+        path.write_text(CONFIG.format(**words), "utf-8")
+        return str(path)
+
+    return written
 
 
-def test_a_refused_run_is_kept_as_failed_and_said_to_be(config, tmp_path):
-    said = CliRunner().invoke(cli, ["run", str(config), "-w", str(tmp_path / "space")])
+@pytest.mark.parametrize("seeds", [1, 2])
+@pytest.mark.parametrize("missing", MISSING)
+def test_data_or_weights_that_are_not_there_are_named_before_a_run_is_made(config, tmp_path, missing, seeds):
+    said = CliRunner().invoke(cli, ["run", config(missing, seeds), "-w", str(tmp_path / "space")])
+    assert said.exit_code == 1
+    assert said.stderr.startswith(MISSING[missing][1])
+    assert said.stdout == ""
+    with Workspace(tmp_path / "space") as workspace:
+        assert workspace.runs() == []
+
+
+def test_a_run_that_is_refused_later_is_kept_as_failed_and_said_to_be(config, tmp_path):
+    said = CliRunner().invoke(cli, ["run", config(), "-w", str(tmp_path / "space")])
     assert said.exit_code == 1
     assert "Nothing was trained; run 1 is kept as failed." in said.output
     assert "Nothing was started" not in said.output
@@ -32,11 +82,11 @@ def test_a_refused_run_is_kept_as_failed_and_said_to_be(config, tmp_path):
 
 
 def test_a_run_that_cannot_go_on_keeps_what_it_had(config, tmp_path):
-    words = ["run", str(config), "-w", str(tmp_path / "space")]
+    words = ["run", config(), "-w", str(tmp_path / "space")]
     CliRunner().invoke(cli, words)
     assert "What run 1 had is kept." in CliRunner().invoke(cli, [*words, "--resume"]).output
 
 
 def test_so_is_one_in_a_folder(config, tmp_path):
-    said = CliRunner().invoke(cli, ["run", str(config), "--folder", str(tmp_path / "travels")])
+    said = CliRunner().invoke(cli, ["run", config("folder"), "--folder", str(tmp_path / "travels")])
     assert "Nothing was trained; the run in this folder is kept as failed." in said.output

@@ -1,0 +1,50 @@
+"""What refuses a run before it is made: its data, its split, its weights file, its files of label decisions."""
+
+import logging
+from pathlib import Path
+
+from workbench import registry
+from workbench.config import RunConfig
+from workbench.control import Cancelled
+from workbench.entries import catalog as catalogs
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.running import folds_and_seeds
+
+
+def refuse_unusable(config: RunConfig, progress: Progress) -> None:
+    """List and split the data of the config's first run, and read its weights file; nothing is decoded or stored.
+
+    Raises:
+        Problem: one of them cannot be used. Cancelled: of `progress`.
+    """
+    try:
+        _try_each(config, progress)
+    except (Problem, Cancelled):
+        raise
+    except Exception:  # of a plug-in, or a defect: the thread of the run says which, and records it
+        logging.getLogger(__name__).debug("the check of the data failed", exc_info=True)
+
+
+def _try_each(config: RunConfig, progress: Progress) -> None:
+    from workbench.datasets.decisions import read_decisions
+    from workbench.running.building import build_entry
+
+    first = folds_and_seeds.children(config)[0].config
+    registry.discover("workbench.datasets")
+    image_set = build_entry("dataset", first, progress=progress)
+    build_entry("split", first, image_set, first.seed)
+    for decisions in (first.training.label_decisions, first.evaluation.label_decisions):
+        if decisions:
+            read_decisions(Path(decisions))
+    if _has_file(first):
+        progress("Reading the weights", 0, 0)
+        from workbench.backbones.model import build_model
+
+        build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels)
+
+
+def _has_file(config: RunConfig) -> bool:
+    """Whether a parameter of the backbone names a place on the disk."""
+    described = catalogs.current().get(f"backbone/{config.backbone.name}", {}).get("params", {})
+    return any(config.backbone.params.get(name) for name, facts in described.items() if facts.get("path"))
