@@ -80,7 +80,7 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
             click.echo(f"{runs} not ended: import the folder again later, or with --follow until all have.", err=True)
         if not follow or not (working or comes):
             if not (news or said):
-                click.echo(one_line(shown(f"No new points or evaluations in {source}.")))
+                click.echo(one_line(shown(f"No new points, evaluations or checkpoints in {source}.")))
             return 1 if refused else 0
         sleep(POLL)
 
@@ -126,9 +126,12 @@ def _lacks(taken: Taken) -> str:
 
 def _report(taken: Taken, said: set[str]) -> bool:
     """Say what was imported of a run, and what was not; returns whether anything was."""
-    news = taken.new or taken.points > 0 or taken.evaluations > 0
+    measured = taken.new or taken.points > 0 or taken.evaluations > 0
+    news = measured or taken.checkpoints > 0
     if news:
-        parts = [f"{taken.points:,} points", f"{taken.evaluations} evaluations"]
+        parts = [f"{taken.points:,} points", f"{taken.evaluations} evaluations"] if measured else []
+        if taken.checkpoints:
+            parts.append("1 checkpoint" if taken.checkpoints == 1 else f"{taken.checkpoints} checkpoints")
         folder = one_line(shown(str(taken.folder)))
         click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {folder}")
     if taken.unread:

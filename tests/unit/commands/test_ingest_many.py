@@ -191,6 +191,20 @@ def test_a_second_import_without_news_says_so(made, tmp_path, capsys):
     assert main(asked) == 0
     assert capsys.readouterr().out.startswith("Run 1 (done): ")
     assert main(asked) == 0
-    assert capsys.readouterr().out == f"No new points or evaluations in {made}.\n"
+    assert capsys.readouterr().out == f"No new points, evaluations or checkpoints in {made}.\n"
     assert main([*asked, "--follow"]) == 0
-    assert capsys.readouterr().out == f"No new points or evaluations in {made}.\n"
+    assert capsys.readouterr().out == f"No new points, evaluations or checkpoints in {made}.\n"
+
+
+def test_checkpoints_that_come_later_are_said(folders, tmp_path, capsys):
+    asked, run = ["ingest", str(folders / "1"), "-w", str(tmp_path / "space")], folders / "1"
+    checkpoints = sorted(path.name for path in run.glob("*.pt"))
+    for name in checkpoints:
+        (run / name).rename(tmp_path / name)
+    assert main(asked) == 0
+    assert capsys.readouterr().out.endswith(f" evaluations from {run}\n")
+    for name in checkpoints:
+        (tmp_path / name).rename(run / name)
+    assert main(asked) == 0
+    many = "1 checkpoint" if len(checkpoints) == 1 else f"{len(checkpoints)} checkpoints"
+    assert capsys.readouterr().out == f"Run 1 (done): {many} from {run}\n"

@@ -39,6 +39,7 @@ class Taken:
     new: bool = False  # whether the run was new
     points: int = 0
     evaluations: int = 0
+    checkpoints: int = 0  # that were copied
     unread: int = 0  # lines of the journal that cannot be read
     unfinished: bool = False  # whether a file is there, but not whole
     lacking: int = 0  # evaluations in its journal whose arrays are not there, or not whole
@@ -240,6 +241,7 @@ def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Take
                     if copies is not None:
                         _move([copies / name], home)
                         here = True
+                        taken.checkpoints += 1
             taken.unfinished |= not here and os.path.lexists(folder / name)
         except (ValueError, Problem) as error:
             taken.doubts.append(f"{name} ({reason(error)})")
