@@ -166,6 +166,10 @@ def test_shards_that_cannot_be_read_are_refused_in_a_sentence(build, tmp_path):
     shard(tmp_path / "0.tar.gz", *sample("0", 1, 1), kind="w:gz")
     with pytest.raises(Problem, match=r"holds no shards \(\*\.tar\).*must not be compressed: unpack each"):
         build("webdataset", folder=str(tmp_path))
+    with pytest.raises(Problem, match=r"0\.tar\.gz holds no shards \(\*\.tar\).*must not be compressed: unpack each"):
+        build("webdataset", folder=str(tmp_path / "0.tar.gz"))
+    with pytest.raises(Problem, match=r"b-\{000\.\.004\}\.tar names several shards.*Choose their folder"):
+        build("webdataset", folder=str(tmp_path / "b-{000..004}.tar"))
     tar = shard(tmp_path / "0.tar", *sample("0", 1, 1), kind="w:gz")
     with pytest.raises(Problem, match="it is compressed"):
         build("webdataset", folder=str(tmp_path))

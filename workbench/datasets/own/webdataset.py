@@ -116,10 +116,14 @@ def _shards(chosen: str, progress: Progress) -> list[Path]:
     tar = Path(chosen).expanduser()
     if tar.suffix.lower() == ".tar" and tar.is_file():
         return [tar]
+    if not tar.exists() and any(letter in tar.name for letter in "{*"):
+        said = f"{tar} names several shards, and there is no file of that name."
+        raise Problem(said, kept="Nothing was started.", todo="Choose their folder: all of its shards are read.")
     root = open_place(chosen, "the shards", progress)
     tars = [path for depth in range(DEEPEST) for path in root.glob("*/" * depth + "*.[tT][aA][rR]") if path.is_file()]
     if not tars:
-        packed = any(is_archive(path) for path in root.iterdir())
+        packed = tar.is_file() or any(is_archive(path) for path in root.iterdir())
         todo = "Shards must not be compressed: unpack each to a .tar." if packed else "Choose another folder."
-        raise Problem(f"{root} holds no shards (*.tar).", kept="Nothing was started.", todo=todo)
+        where = tar if tar.is_file() else root
+        raise Problem(f"{where} holds no shards (*.tar).", kept="Nothing was started.", todo=todo)
     return sorted(tars)
