@@ -174,8 +174,9 @@ def benchmark() -> None:
     help="Folder with mnist/, omniglot/, caltech101/ and weights/.",
 )
 @click.option(
-    "--on", "benches", multiple=True, type=click.Choice(["omniglot", "mnist", "caltech"]), default=["omniglot"]
-)
+    "--on", "benches", multiple=True, type=click.Choice(["omniglot", "mnist", "caltech"]), default=["omniglot"],
+    show_default=True, help="Data to train on; may be given several times.",
+)  # fmt: skip
 @click.option("--method", "methods", multiple=True, help="A loss by name; all by default.")
 @click.option("--seeds", type=click.IntRange(1, 100), default=3, show_default=True, help="Runs of each method.")
 def benchmark_methods(

@@ -1,5 +1,6 @@
 """The command line lists what the registry holds, and changes fields by name."""
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -131,3 +132,23 @@ def test_resume_names_the_owner_of_a_run_that_works_and_takes_a_dead_one(trained
             db.execute("update runs set host = 'another-machine', status = 'running', heartbeat = '2026-01-01'")
         assert CliRunner().invoke(cli, [*words, "--resume"]).exit_code == 0
         assert workspace.run(1).status == "done"
+
+
+def commands_of(group, above=""):
+    """Every command with its whole name."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands_of(command, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", command
+
+
+def test_help_explains_every_command_and_each_of_its_options():
+    bare = [
+        f"{name} {parameter.opts[0]}"
+        for name, command in commands_of(cli)
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.help
+    ]
+    assert bare == []
+    assert [name for name, command in commands_of(cli) if not command.help] == []

@@ -74,7 +74,10 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         help="Folder from which the column path starts, or .npy of uint8 [n, height, width(, 3)].",
     )  # fmt: skip
     @click.option("--name", default="", help="Name of the run; by default that of the file.")
-    @click.option("--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True)
+    @click.option(
+        "--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True,
+        help="How two embeddings are compared.",
+    )  # fmt: skip
     @click.option(
         "--image-size", type=click.IntRange(LEAST_SIZE, LARGEST_SIZE), default=IMAGE_SIZE, show_default=True,
         help="Side of the squares in which images of a folder are shown, px.",

@@ -25,7 +25,10 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
         "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True,
         help="Folder with mnist/, omniglot/, caltech101/ and weights/.",
     )  # fmt: skip
-    @click.option("--on", "bench", type=click.Choice(["omniglot", "mnist", "caltech"]), default="omniglot")
+    @click.option(
+        "--on", "bench", type=click.Choice(["omniglot", "mnist", "caltech"]), default="omniglot", show_default=True,
+        help="Data to train on.",
+    )  # fmt: skip
     @click.option("--methods", multiple=True, metavar="A,B", help="Losses by name; all by default.")
     @click.option("--trials", type=click.IntRange(1, 1000), default=16, show_default=True, help="Trials per loss.")
     @click.option("--seeds", type=click.IntRange(1, 100), default=5, show_default=True, help="New seeds at the end.")
