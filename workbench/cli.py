@@ -205,7 +205,8 @@ def list_entries(what: str, words: tuple[str, ...], folder: Path | None) -> None
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
 
     holding = f" with {' '.join(words)}" if words else ""
-    show_lines(_listed(what, wanted, folder), f"There are no {what}{holding}.")
+    others = _lists_with(wanted) if what == "fields" and words else ""
+    show_lines(_listed(what, wanted, folder), f"There are no {what}{holding}.{others}")
 
 
 def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iterator[str]:
@@ -234,6 +235,18 @@ def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iter
             kind, _, name = key.partition("/")
             if kind == KINDS[what] and wanted(name, described["title"], described["help"], described["source"]):
                 yield "\n".join(_entry_lines(kind, name, described))
+
+
+def _lists_with(wanted: Callable[..., bool]) -> str:
+    """A sentence, after a blank, on the lists of entries with wanted fields, such as split.validation; or empty."""
+    found: dict[str, str] = {}
+    for key, described in catalogs.current().items():
+        kind = key.partition("/")[0]
+        for name, facts in described["params"].items():
+            if wanted(f"{kind}.{name}", facts["description"]):
+                found.setdefault(kind, f"{kind}.{name}")
+    lists = [f"`workbench list {what}` has {found[kind]}" for what, kind in KINDS.items() if kind in found]
+    return f" {'; '.join(lists)}." if lists else ""
 
 
 def _entry_lines(kind: str, name: str, described: dict[str, Any]) -> Iterator[str]:

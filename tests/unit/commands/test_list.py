@@ -55,3 +55,10 @@ def test_other_lists_without_a_line_say_so_too(tmp_path, monkeypatch, words, sai
     Workspace(tmp_path / "space", create=True).close()
     done = CliRunner().invoke(cli, words)
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"{said}\n")
+
+
+def test_a_field_of_an_entry_is_said_to_be_in_another_list():
+    done = CliRunner().invoke(cli, ["list", "fields", "split.validation"])
+    assert (done.exit_code, done.stdout) == (0, "")
+    said = "There are no fields with split.validation. `workbench list splits` has split.validation.\n"
+    assert done.stderr == said
