@@ -340,6 +340,18 @@ def test_a_list_whose_images_are_all_missing_says_which_and_where_they_are_publi
     assert (told.value.kept, "Choose another place" in told.value.todo) == ("Nothing was started.", False)
 
 
+def test_archives_beside_what_is_missing_are_named(build, sop, tmp_path):
+    shutil.rmtree(sop / "bicycle_final")
+    (sop / "bicycle_final.tar.gz").write_bytes(b"")  # found, not opened
+    with pytest.raises(Problem, match=r"on disk\. Not unpacked: bicycle_final\.tar\.gz\."):
+        build("sop", folder=str(sop / "."))
+    for name in ("a.zip", "b.tgz"):
+        (tmp_path / "downloads" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "downloads" / name).write_bytes(b"")
+    with pytest.raises(Problem, match=r"holds no .*\. Not unpacked: a\.zip, b\.tgz\."):
+        build("cub", folder=str(tmp_path / "downloads"))
+
+
 @pytest.mark.parametrize(
     "name", ["cub", "cars", "sop", "inshop", "inaturalist2018", "vehicleid", "gldv2_clean", "tiny_imagenet"]
 )

@@ -9,6 +9,7 @@ from workbench.files.archive_names import ENDINGS, is_archive
 from workbench.problem import Problem
 from workbench.progress import Progress
 
+NAMED = 3  # archives
 DEEPEST = 3  # folders between the chosen place and the marker
 
 
@@ -52,10 +53,20 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
             if paths:
                 return paths[0].parents[marker.count("/")]
     raise Problem(
-        f"{Path(chosen).expanduser().absolute()} holds no {' or '.join(markers[:2])}.",
+        f"{Path(chosen).expanduser().absolute()} holds no {' or '.join(markers[:2])}.{archives_said(folder)}",
         kept="Nothing was started.",
         todo=f"Choose the folder or archive of {name}.",
     )
+
+
+def archives_said(folder: Path) -> str:
+    """A sentence, after a blank, on archives in a folder, which may hold what is missing there; empty without any."""
+    try:
+        names = sorted(path.name for path in folder.iterdir() if is_archive(path) and path.is_file())
+    except OSError:  # it may not be read
+        return ""
+    listed = ", ".join(names[:NAMED]) + (", ..." if names[NAMED:] else "")
+    return f" Not unpacked: {listed}." if names else ""
 
 
 def with_folder(parent: Path, folder: str, progress: Progress) -> Path:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images.image_files import ImageFiles
 from workbench.datasets.images.scan import Problems
+from workbench.datasets.reading.data_folder import archives_said
 from workbench.files import unreadable
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -160,7 +161,7 @@ def from_lines(
             else f"All {len(lines):,} images of its lists are"
         )
         raise Problem(
-            f"{many} missing in {root}: {path} {reason}.",
+            f"{many} missing in {root}: {path} {reason}.{archives_said(root)}",
             kept="Nothing was started.",
             todo="Get the images, or choose the folder that holds the lists and the images.",
         )
