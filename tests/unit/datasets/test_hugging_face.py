@@ -315,3 +315,12 @@ def test_without_pyarrow_it_is_said_what_to_install(build, saved, monkeypatch):
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
     with pytest.raises(Problem, match=r"install metric-workbench\[hf\] with pip"):
         build("huggingface", folder=str(saved))
+
+
+def test_a_data_set_of_which_files_are_missing_says_so(build, tmp_path):
+    made = table([0, 1, 2])
+    (tmp_path / "data").mkdir()
+    for name in ("train-00000-of-00003", "train-00002-of-00003", "test-00000-of-00001-ab12", "test-extra"):
+        parquet.write_table(made, tmp_path / "data" / f"{name}.parquet")
+    birds = build("huggingface", folder=str(tmp_path))
+    assert birds.notes == [("train-*-of-00003", "are 3 files, of which 2 are here")]

@@ -6,12 +6,15 @@ data set is executed.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from workbench.datasets.image_set import ImageSet
+from workbench.datasets.images.scan import Problems
 from workbench.datasets.reading.arrow_columns import ARROW, PARQUET, Column, Features, Images, is_image, is_label
 from workbench.datasets.reading.data_folder import DEEPEST, open_place
 from workbench.datasets.reading.packed_records import (
@@ -34,6 +37,7 @@ PASSED_OVER = ("cache-", "indices", "tmp", ".")  # prefixes of files without row
 LONGEST = 64 << 20  # characters of one of its JSON files
 KEPT = "Nothing was started."
 NAMED = 5  # columns in a sentence
+NUMBERED = re.compile(r"(.*?)(\d{5})-of-(\d{5})(?:\D.*)?", re.DOTALL)  # a file's name, which says how many there are
 UNLABELLED = "without a label"  # none, -1 as the library writes it, or an empty text
 UNKNOWN = "with a number outside the named classes"
 
@@ -87,9 +91,26 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
             done += 1
         _complain(records[-1], unusable)
     class_names = None if names is None else list(dict.fromkeys(names))
-    return packed_set(
+    found = packed_set(
         "huggingface", files, records, class_names, images.encoded, params, f"{image} {label} {params.split}", "row"
     )
+    return replace(found, remarks=_missing_files(files))
+
+
+def _missing_files(files: list[Path]) -> Problems:
+    """A remark on each group of files, such as train-00000-of-00003.parquet, of which some are not there."""
+    groups: dict[tuple[Path, str, int], set[int]] = {}
+    for file in files:
+        if match := NUMBERED.fullmatch(file.name):
+            groups.setdefault((file.parent, match[1], int(match[3])), set()).add(int(match[2]))
+    return [
+        (
+            f"{name}*-of-{count:05d}",
+            f"are {count:,} files, of which {len(numbers):,} {'is' if len(numbers) == 1 else 'are'} here",
+        )
+        for (_, name, count), numbers in groups.items()
+        if len(numbers) < count
+    ]
 
 
 def _columns(first: Column, params: HuggingFaceParams) -> tuple[str, str, list[str] | None]:
