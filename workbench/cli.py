@@ -239,13 +239,13 @@ def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iter
 
 def _lists_with(wanted: Callable[..., bool]) -> str:
     """A sentence, after a blank, on the lists of entries with wanted fields, such as split.validation; or empty."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for key, described in catalogs.current().items():
         kind = key.partition("/")[0]
         for name, facts in described["params"].items():
             if wanted(f"{kind}.{name}", facts["description"]):
-                found.setdefault(kind, f"{kind}.{name}")
-    lists = [f"`workbench list {what}` has {found[kind]}" for what, kind in KINDS.items() if kind in found]
+                fields.setdefault(kind, f"{kind}.{name}")
+    lists = [f"`workbench list {what}` has {fields[kind]}" for what, kind in KINDS.items() if kind in fields]
     return f" {'; '.join(lists)}." if lists else ""
 
 

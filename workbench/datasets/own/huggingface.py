@@ -91,10 +91,10 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
             done += 1
         _complain(records[-1], unusable)
     class_names = None if names is None else list(dict.fromkeys(names))
-    found = packed_set(
+    image_set = packed_set(
         "huggingface", files, records, class_names, images.encoded, params, f"{image} {label} {params.split}", "row"
     )
-    return replace(found, remarks=_missing_files(files))
+    return replace(image_set, remarks=_missing_files(files))
 
 
 def _missing_files(files: list[Path]) -> Problems:
