@@ -99,6 +99,16 @@ def test_an_empty_folder_says_so_and_names_what_it_saw(tmp_path, build, draw):
         build("folder")
 
 
+def test_a_folder_above_that_of_the_classes_names_the_one_to_choose(tmp_path, build, draw):
+    for name in ("images/a/1.png", "images/a/2.png", "images/b/1.png"):
+        draw(tmp_path / name)
+    with pytest.raises(Problem, match=r"holds one class, images, .*If those are the classes, choose .*images\."):
+        build("folder", folder=str(tmp_path))
+    assert build("folder", folder=str(tmp_path), levels=2).class_names == ["images/a", "images/b"]
+    draw(tmp_path / "images" / "3.png")
+    assert build("folder", folder=str(tmp_path)).class_names == ["images"], "its folders are no classes alone"
+
+
 def test_photographs_in_a_format_that_is_not_read_are_named(tmp_path, build, draw):
     for name in ("ant/1.HEIC", "bee/2.avif", "bee/notes.txt"):
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)

@@ -58,6 +58,12 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     paths: Sequence[str] = image_paths if deep.all() else SomePaths(image_paths, np.flatnonzero(deep))
     levels = [Level(f"folder {count}", *_named_by(paths, depth, count)) for count in range(1, params.levels)]
     labels, names = _named_by(paths, depth, params.levels)
+    if len(names) == 1 and _is_above_classes(paths, last + 1):
+        raise Problem(
+            f"{root} holds one class, {names[0]}, and all of its images are in folders inside it.",
+            kept="Nothing was started.",
+            todo=f"If those are the classes, choose {root / names[0]}.",
+        )
     if names and not last:
         known = {*names, *(path for path, _ in problems)}
         remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
@@ -75,6 +81,11 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
 def _named_by(paths: Sequence[str], start: int, count: int) -> tuple[np.ndarray, list[str]]:
     """Labels [n] and their names, such as genus/species, by so many folders of each path from that part on."""
     return numbered("/".join(path.split("/", start + count)[start : start + count]) for path in paths)
+
+
+def _is_above_classes(paths: Sequence[str], part: int) -> bool:
+    """Whether that part of every path is a folder, and there are several of them."""
+    return all(path.count("/") > part for path in paths) and len({path.split("/")[part] for path in paths}) > 1
 
 
 def _has_halves(paths: Sequence[str]) -> bool:
