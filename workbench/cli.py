@@ -1,5 +1,6 @@
 """The command line: the same engine and the same words as the window."""
 
+import contextlib
 import logging
 import sys
 from collections.abc import Callable, Iterator
@@ -38,6 +39,7 @@ from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
 from workbench.settings.run_fields import common_fields
 from workbench.workspace import Workspace, placements
+from workbench.workspace.database.problems import Full
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import short_names
@@ -213,7 +215,8 @@ def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iter
     """The lines of each run, model, field, preset or entry whose texts are wanted."""
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
-            workspace.sweep_dead_runs()
+            with contextlib.suppress(Full):  # a list can be read where nothing can be written
+                workspace.sweep_dead_runs()
             with workspace.reading() as db:
                 places = {placement.run_id: placement.place for placement in placements.every(db)}
             lines = [_run_line(stored_run, places.get(stored_run.id, "")) for stored_run in workspace.runs()]

@@ -62,11 +62,11 @@ def _disk_without_delay(monkeypatch: pytest.MonkeyPatch) -> None:
         show_run(session, run_id)
         session.follower.look()
 
-    def change_at_once(session: Session, work, then=None) -> None:
+    def change_at_once(session: Session, work, then=None, failed=None) -> None:
         try:
             result = work()
         except Problem as problem:
-            session.notify(problem)
+            (failed or session.notify)(problem)
         else:
             if then is not None:
                 then(result)

@@ -1,10 +1,11 @@
 """Undo of what was done to runs: a run that was deleted for ever takes its steps with it."""
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.state.commands import Commands
+from workbench.workspace.database.problems import Full
 
 
 @pytest.fixture
@@ -72,3 +73,26 @@ def test_a_run_that_was_brought_back_is_not_offered_to_be_brought_back_again(ses
     actions.undo_stack.undo()
     session.follower.look()
     assert session.run(first).name == "Counting"
+
+
+def test_a_run_that_a_full_disk_does_not_let_into_the_trash_is_offered_to_be_deleted(
+    qtbot, session, workspace, actions, runs, monkeypatch
+):
+    def full(run_id):
+        raise Full(workspace.database)
+
+    asked = []
+
+    def answer(box):
+        asked.append(f"{box.text()} {box.informativeText()}")
+        box.buttons()[-1].click()
+
+    monkeypatch.setattr(workspace, "trash", full)
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+    session.show_run(runs[0])
+    session.trash_run(runs[0])
+    qtbot.waitUntil(lambda: asked and len(workspace.runs()) < 2)
+    assert "The disk is full" in asked[0]
+    assert [run.id for run in workspace.runs()] == [runs[1]]
+    assert session.run_id is None
+    assert not workspace.folder(runs[0]).exists()

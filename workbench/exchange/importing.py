@@ -172,5 +172,4 @@ def _take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
     with contextlib.suppress(Problem):
         recorder(Ended("failed"))
     with contextlib.suppress(Problem):
-        workspace.trash(run_id)
-        workspace.delete(run_id)
+        workspace.delete(run_id, at_once=True)

@@ -4,7 +4,10 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.events import LIVE
 from workbench.problem import Problem
+from workbench.workspace import ownership
+from workbench.workspace.database.problems import Full
 from workbench.workspace.paths import inside, regular, remove_folder
 from workbench.workspace.rows import Run
 
@@ -15,12 +18,32 @@ IMPORTED_IMAGES = "imported-images"  # folder of the workspace for copies of imp
 
 
 def delete_run(workspace: "Workspace", run: Run) -> None:
-    """Delete a run, in the trash or not.
+    """Delete a run, in the trash or not. On a full disk its files go first: they make room to delete its rows.
 
     Raises:
-        Problem: the workspace cannot be written, or a folder is a link; then nothing is deleted.
+        Problem: the workspace cannot be written, a folder is a link, or a process works on the run; then nothing is
+            deleted, or, on a disk that stays full, only the run's files.
     """
     folder, images = workspace.folder(run.id), inside(workspace.path, IMPORTED_IMAGES)
+    if run.trashed is None:
+        with workspace.reading() as db:
+            ownership.refuse_while_working(db, run.id, LIVE)
+    try:
+        unshown = _delete_rows(workspace, run)
+    except Full as full:
+        remove_folder(folder.parent, folder.name)
+        try:
+            unshown = _delete_rows(workspace, run)
+        except Full:
+            kept = f"The files of run {run.id} are deleted; it stays in the list."
+            raise Problem(full.what, kept=kept, todo="Free some space, then delete it again.") from None
+    remove_folder(folder.parent, folder.name)
+    if unshown is not None:
+        _remove_images(images, unshown)
+
+
+def _delete_rows(workspace: "Workspace", run: Run) -> str | None:
+    """The fingerprint of its data set where no other run shows it, else None."""
     with workspace.writing() as db:
         db.execute(
             "delete from projections where evaluation_id in (select id from evaluations where run_id = ?)", (run.id,)
@@ -29,9 +52,7 @@ def delete_run(workspace: "Workspace", run: Run) -> None:
         db.execute("delete from runs where id = ?", (run.id,))
         shown = db.execute("select 1 from runs where dataset_id = ? limit 1", (run.dataset_id,)).fetchone()
         data = db.execute("select fingerprint from datasets where id = ?", (run.dataset_id,)).fetchone()
-    remove_folder(folder.parent, folder.name)
-    if shown is None and data is not None:
-        _remove_images(images, data[0])
+    return None if shown is not None or data is None else str(data[0])
 
 
 def _remove_images(folder: Path, key: str) -> None:

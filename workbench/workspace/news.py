@@ -11,6 +11,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import experiments, runs, samples
 from workbench.workspace.database.connection import InPlace, at_one_moment, explained_errors, hearing
+from workbench.workspace.database.problems import Full
 from workbench.workspace.measured import curves, evaluations
 from workbench.workspace.measured.unkept import with_curves
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
@@ -184,12 +185,13 @@ def watched(path: Path, *, sweep: bool = False, progress: Progress = quiet) -> W
 
     `progress` is asked between parts and may raise Cancelled: nothing is open then, and the database is as it was, or
     upgraded whole.
-    `sweep` marks runs whose owner is gone before they are read; where the workspace can only be read they stay.
+    `sweep` marks runs whose owner is gone before they are read; where nothing can be written now they stay.
     """
     workspace = Workspace(path, create=True, progress=progress)
     try:
-        if sweep and not workspace.read_only:
-            workspace.sweep_dead_runs()
+        if sweep:
+            with suppress(Full):
+                workspace.sweep_dead_runs()
         return Watch(workspace, progress)
     except BaseException:
         workspace.close()

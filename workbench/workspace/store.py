@@ -23,7 +23,7 @@ from workbench.workspace.database.connection import (
     writing,
 )
 from workbench.workspace.database.lease import Lease
-from workbench.workspace.database.problems import no_workspace
+from workbench.workspace.database.problems import Full, no_workspace
 from workbench.workspace.database.schema import check_schema
 from workbench.workspace.folders.run_folders import folder_of
 from workbench.workspace.paths import inside, is_file
@@ -45,6 +45,7 @@ class Store:
 
     Attributes:
         shared_disk: the kind of network disk that it is on, such as "nfs4"; empty on a disk of this machine.
+        alone: it was opened on a disk without a free byte: no other program can open it meanwhile.
     """
 
     def __init__(self, path: Path | str, create: bool = False, progress: Progress = quiet) -> None:
@@ -65,11 +66,14 @@ class Store:
             raise
 
     def _open(self, create: bool, progress: Progress) -> None:
-        if self.read_only:
-            self._db = open_reader(self.database, progress=progress)
-        else:
-            wal = not self.shared_disk
-            self._db = open_writer(self.database, create=create, wal=wal, progress=progress, declared=check_schema)
+        self.alone = False
+        try:
+            self._db = self._connected(create, progress)
+        except Full:
+            if self.read_only or self.shared_disk or os.name != "posix":
+                raise
+            self.alone = True
+            self._db = self._connected(create, progress)
         try:
             with explained_errors(self._db):
                 newest = check_schema(self._db, self.database)
@@ -84,13 +88,21 @@ class Store:
         except BaseException:
             self._db.close()
             raise
-        self._reader = self._db if self.read_only else open_reader(self.database, opened=True)
+        self._reader = self._db if self.read_only else self.reader()
         try:
             with self.reading() as db, hearing(db, progress):
                 checksums.check_small(db, progress)
         except BaseException:
             self._close_database()
             raise
+
+    def _connected(self, create: bool, progress: Progress) -> Connection:
+        if self.read_only:
+            return open_reader(self.database, progress=progress)
+        return open_writer(
+            self.database, create=create, wal=not self.shared_disk, alone=self.alone, progress=progress,
+            declared=check_schema,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Close the connection; the object cannot be used afterwards."""
@@ -122,7 +134,7 @@ class Store:
 
     def reader(self) -> Connection:
         """A new read-only connection, for a table model or a follower; the caller closes it."""
-        return open_reader(self.database, opened=True)
+        return open_reader(self.database, opened=True, alone=self.alone)
 
     def folder(self, run_id: int) -> Path:
         """The folder of a run's config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""

@@ -103,14 +103,17 @@ class Workspace(Store):
         """Take a run out of the trash."""
         self._set(run_id, "trashed", None)
 
-    def delete(self, run_id: int) -> None:
+    def delete(self, run_id: int, *, at_once: bool = False) -> None:
         """Delete a run in the trash permanently, with its folder and images that were imported for it alone.
 
+        Args:
+            at_once: it need not be in the trash: on a full disk there is no room to put it there.
+
         Raises:
-            Problem: it is not in the trash.
+            Problem: it is not in the trash, or a process works on it.
         """
         run = self.run(run_id)
-        if run.trashed is None:
+        if run.trashed is None and not at_once:
             raise Problem("Only a run in the trash can be deleted.", kept="It was not changed.")
         delete_run(self, run)
 

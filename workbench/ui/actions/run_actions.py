@@ -21,6 +21,7 @@ from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, counted
 from workbench.ui.sweeps.actions import SweepActions
 
 LONGEST_NAME = 200  # letters
+DELETED = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
 LIVE = "A running or queued run cannot be moved to the trash: end it first."
 
 
@@ -85,6 +86,7 @@ class RunActions(QObject):
         session.runs_changed.connect(self._forget_deleted)
         self.undo_stack.indexChanged.connect(self._forget_deleted)
         session.run_trashed.connect(self._remember_trashed)
+        session.trash_refused.connect(self._delete_at_once)
         session.ticks.chosen.connect(self._remember_ticked)
         session.ticks.changed.connect(self.refresh)
         self.refresh()
@@ -288,10 +290,17 @@ class RunActions(QObject):
         run = self._session.run()
         if run is None:
             return
-        text = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
-        if self._sure(f"Delete “{run.name}” for ever?", text, "Delete"):
+        if self._sure(f"Delete “{run.name}” for ever?", DELETED, "Delete"):
             self._session.show_run(None)
             self._change(self._session.workspace.delete, run.id)
+
+    def _delete_at_once(self, run_id: int, name: str) -> None:
+        """Instead of a move to the trash, for which the disk has no room."""
+        text = f"The disk is full: it cannot be moved to the trash. {DELETED}"
+        if self._sure(f"Delete “{name}” for ever?", text, "Delete"):
+            if self._session.run_id == run_id:
+                self._session.show_run(None)
+            self._change(partial(self._session.workspace.delete, at_once=True), run_id)
 
     def _empty_trash(self) -> None:
         count = len(self._session.trashed_runs())

@@ -32,6 +32,7 @@ from workbench.ui.state.runs.run_queue import RunQueue
 from workbench.ui.state.selection.shown import Shown
 from workbench.ui.style.theme import Theme
 from workbench.workspace import Workspace
+from workbench.workspace.database.problems import Full
 from workbench.workspace.measured.evaluations import NoEvaluation
 from workbench.workspace.news import Watch
 
@@ -63,6 +64,7 @@ class Session(Shown):
     workspace_changed = Signal()
     catalog_changed = Signal()  # the catalog was made: at the very first start it was the shipped one, without plug-ins
     run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
+    trash_refused = Signal(int, str)  # a run that a full disk has no room to move to the trash, and its name
     page_asked = Signal(str)  # one of PAGES
     part_made = Signal(object)  # widget made after its page, a dialog or view: it is arranged as the user left it
     data_chosen = Signal()  # images for the next run: the start cards are not needed any more
@@ -354,7 +356,13 @@ class Session(Shown):
         run = self.run(run_id)
         name = f"Run {run_id}" if run is None else run.name
         self.ticks.let_go(run_id)
-        self.change(partial(self.workspace.trash, run_id), partial(self._trashed, run_id, name))
+        done, failed = partial(self._trashed, run_id, name), partial(self._not_trashed, run_id, name)
+        self.change(partial(self.workspace.trash, run_id), done, failed)
+
+    def _not_trashed(self, run_id: int, name: str, problem: Problem) -> None:
+        self.notify(problem, EVERYWHERE)
+        if isinstance(problem, Full):
+            self.trash_refused.emit(run_id, name)
 
     def _trashed(self, run_id: int, name: str, _: None) -> None:
         if self.run_id == run_id:

@@ -35,6 +35,7 @@ GROWING = (
     "samples", "scalar_points", "queries", "charts", "projections", "evaluation_sums", "sample_sums", "curve_sums",
 )  # fmt: skip
 CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory while its rows are written
+ALONE = "unix-excl"  # of SQLite's ways to open a file: the index of the log is in memory, and no other program gets in
 LOOK_EVERY = 1.0  # seconds between two checks that the database is still there
 WAIT = 10.0  # seconds for another writer
 ASK_EVERY = 20_000  # instructions of SQLite, about a millisecond: then a statement asks whether to go on
@@ -49,7 +50,7 @@ OperationalError = sqlite3.OperationalError
 
 
 def open_writer(
-    path: Path, *, create: bool = False, wal: bool = True, progress: Progress = quiet,
+    path: Path, *, create: bool = False, wal: bool = True, alone: bool = False, progress: Progress = quiet,
     declared: Callable[[Connection, Path], object] | None = None,
 ) -> Connection:  # fmt: skip
     """The writing connection: WAL, foreign keys, explicit transactions only.
@@ -58,6 +59,8 @@ def open_writer(
         path: of the database. create: make it if it is missing.
         wal: False on a network disk, where a write-ahead log cannot work because machines do not share memory: a
             rollback journal is used instead. An existing log is written into the database first.
+        alone: keep other programs out. Only so can a database be opened on a disk without a free byte: what programs
+            share of the log is a file. All connections of this program are then opened so.
         progress: asked while the log and the file are checked; it may raise Cancelled.
         declared: checks what the database declares, before its rows are read: reading them may compute what it says.
 
@@ -67,10 +70,9 @@ def open_writer(
     _look_before_opening(path, create)
     _check_log(path, progress)
     try:
-        connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        connection = _connect(path, "rwc", alone)
     except sqlite3.DatabaseError as error:
         raise explain(error, path) from None
-    connection.text_factory = READABLE
     try:
         if not wal:  # before the first read, so that an existing log needs no shared memory
             connection.execute("pragma locking_mode = exclusive")
@@ -97,6 +99,13 @@ def open_writer(
     return connection
 
 
+def _connect(path: Path, mode: str, alone: bool) -> Connection:
+    uri = f"{path.resolve().as_uri()}?mode={mode}{f'&vfs={ALONE}' if alone else ''}"
+    connection = sqlite3.connect(uri, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    connection.text_factory = READABLE
+    return connection
+
+
 def _leave_log(connection: Connection, path: Path) -> None:
     """Take the database out of WAL mode, if it is in it, and release the lock that this takes. Raises Busy."""
     (mode,) = connection.execute("pragma journal_mode = delete").fetchone()
@@ -106,8 +115,8 @@ def _leave_log(connection: Connection, path: Path) -> None:
         raise Busy(f"The workspace {path.parent} is open in another program.", todo="Close that program first.")
 
 
-def open_reader(path: Path, *, opened: bool = False, progress: Progress = quiet) -> Connection:
-    """A read-only connection of its own; the caller closes it. Raises Problem, and asks `progress`, as `open_writer`.
+def open_reader(path: Path, *, opened: bool = False, alone: bool = False, progress: Progress = quiet) -> Connection:
+    """A read-only connection of its own; the caller closes it. `alone`, `progress` and Problems: as `open_writer`.
 
     `opened` says that another connection of this program has the database open. Its log was checked then and is not
     read again: that takes longer than most questions, and SQLite drops damaged changes only at the first opening. What
@@ -117,10 +126,8 @@ def open_reader(path: Path, *, opened: bool = False, progress: Progress = quiet)
     if not opened:
         _check_log(path, progress)
     try:
-        connection = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
-        )
-        connection.text_factory = READABLE
+        # Alone, SQLite needs one connection of the program that may write; this one does not.
+        connection = _connect(path, "rw" if alone and not opened else "ro", alone)
         connection.execute("pragma query_only = on")
         connection.execute("pragma trusted_schema = off")
     except sqlite3.DatabaseError as error:

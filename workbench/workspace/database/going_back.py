@@ -13,7 +13,7 @@ from workbench.workspace.database import lease
 from workbench.workspace.database.connection import OperationalError, explained_errors, open_reader, open_writer
 from workbench.workspace.database.lease import Lease
 from workbench.workspace.database.migrations import migration
-from workbench.workspace.database.problems import Damaged
+from workbench.workspace.database.problems import Damaged, Full
 from workbench.workspace.paths import regular
 from workbench.workspace.store import DATABASE
 
@@ -26,8 +26,15 @@ def steps_ahead(folder: Path) -> int:
     Raises:
         Problem: no workspace, or a database that cannot be read.
     """
-    with closing(open_reader(folder / DATABASE)) as db, explained_errors(db):
-        return len(migration.pending(Database(db)))
+
+    def ahead(alone: bool) -> int:
+        with closing(open_reader(folder / DATABASE, alone=alone)) as db, explained_errors(db):
+            return len(migration.pending(Database(db)))
+
+    try:
+        return ahead(alone=False)
+    except Full:
+        return ahead(alone=True)
 
 
 def copies(folder: Path) -> list[Path]:

@@ -19,12 +19,13 @@ def explain(error: Exception, path: Path) -> Problem:
             todo="Look whether the disk is there, then open the workspace again.",
         )
     if "full" in said or "disk i/o" in said:
-        return Problem(
-            f"The disk of {path.parent} is full.",
-            kept="Everything written before is kept.",
-            todo="Free some space and go on.",
-        )
+        return Full(path)
     if "locked" in said or "busy" in said:
+        if _is_full(path.parent):
+            return Busy(
+                f"The disk of {path.parent} is full, and the program that found it so lets no other in.",
+                todo="Free some space, and open the workspace again in that program, or close it.",
+            )
         return Busy(f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment.")
     if "readonly" in said or "read-only" in said or "unable to open" in said:
         return Problem(
@@ -54,6 +55,17 @@ def _is_full(folder: Path) -> bool:
         return shutil.disk_usage(folder).free < SCARCE
     except OSError:
         return False
+
+
+class Full(Problem):
+    """The disk has no room for a change; `kept` and `todo` are those of a change that was rolled back."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The disk of {path.parent} is full.",
+            kept="Everything written before is kept.",
+            todo="Free some space and go on.",
+        )
 
 
 class Busy(Problem):
@@ -91,6 +103,15 @@ class Gone(Problem):
             kept="The runs' folders beside it are kept, with every curve, evaluation and checkpoint.",
             todo="Put it back, or rebuild it from them: `workbench doctor --repair`.",
         )
+
+
+def opened_alone(folder: Path) -> Problem:
+    """What to say of a workspace that was opened on a disk without a free byte (`Store.alone`)."""
+    return Problem(
+        f"The disk of {folder} is full: the workspace can be read, and runs can be deleted for ever.",
+        kept="Nothing else can be stored, and other programs cannot open it.",
+        todo="Make room, then open it again.",
+    )
 
 
 def no_workspace(path: Path) -> Problem:

@@ -91,12 +91,18 @@ class Work(QObject):
         """
         return self.run_in_thread("Reading", lambda progress: work(), then, failed, quiet=True)
 
-    def change(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> Task:
+    def change(
+        self,
+        work: Callable[[], Result],
+        then: Callable[[Result], None] | None = None,
+        failed: Callable[[Problem], None] | None = None,
+    ) -> Task:
         """Write what takes well under a second, on a thread, once the changes that were asked before have ended.
 
-        A Problem is shown in the message bar, on every page; the changes after it are made all the same.
+        `failed` is called with a Problem; by default it is shown in the message bar, on every page. The changes after
+        it are made all the same.
         """
-        failed, before = partial(self.notify, concern=EVERYWHERE), self._last_change
+        failed, before = failed or partial(self.notify, concern=EVERYWHERE), self._last_change
 
         def in_turn(progress: Progress) -> Result:
             while before is not None and not before.join(GRACE):
