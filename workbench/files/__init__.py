@@ -43,7 +43,8 @@ def make_folder(path: Path) -> None:
 
 
 def explain(error: OSError, path: Path) -> Problem:
-    """The Problem for a file that could not be written."""
+    """The Problem for a file that could not be written; of one in an unfinished folder it names the folder's name."""
+    path = parts.whole_of(path)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         what, todo = f"There is no space left to write {path}.", "Free some space and try again."
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

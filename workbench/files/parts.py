@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from workbench.files import locks
+from workbench.files.room import with_reason
 
 POSIX = os.name == "posix"
 NAME = re.compile(r"\.(?P<of>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.part", re.DOTALL)
@@ -22,6 +23,15 @@ NAME = re.compile(r"\.(?P<of>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.part", re.DOTALL)
 def part_of(path: Path) -> Path:
     """The path of the unfinished file: no two writers share it, in one process or in several."""
     return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+
+
+def whole_of(path: Path) -> Path:
+    """The file or folder that is made where `path` is an unfinished one, or in an unfinished one; else `path`."""
+    for made in (*reversed(path.parents), path):
+        named = NAME.fullmatch(made.name)
+        if named:
+            return made.with_name(named["of"])
+    return path
 
 
 @contextlib.contextmanager
@@ -37,6 +47,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
                 part.replace(path)  # while it is locked
         if not POSIX:
             part.replace(path)  # Windows does not move open files
+    except OSError as error:  # while the part still takes the room
+        raise with_reason(error, path) from None
     finally:
         with contextlib.suppress(OSError):
             part.unlink()

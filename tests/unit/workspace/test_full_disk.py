@@ -13,6 +13,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.database.going_back import steps_ahead
 from workbench.workspace.database.problems import Full
 from workbench.workspace.news import watched
+from workbench.workspace.repairs.repair import repair
 
 pytestmark = pytest.mark.skipif(not disks.can_mount(), reason="only root can mount a small disk")
 
@@ -44,7 +45,7 @@ def fill(disk, left):
     (disk / "filler").unlink(missing_ok=True)
     disks.fill(disk, left)
     facts = os.statvfs(disk)
-    assert left <= facts.f_bavail * facts.f_frsize < left + 4096 + 1
+    assert abs(facts.f_bavail * facts.f_frsize - left) <= facts.f_frsize
 
 
 def test_it_is_opened_and_read(space):
@@ -103,6 +104,22 @@ def test_where_the_files_make_no_room_a_sentence_says_what_is_left(space):
         (space.parent / "filler").unlink()
         workspace.delete(2)
         assert workspace.runs(trashed=True) == []
+
+
+def test_a_repair_without_room_names_the_workspace_and_what_it_needs(space, monkeypatch):
+    def full(workspace, *_):
+        raise Full(workspace.database)
+
+    monkeypatch.setattr("workbench.workspace.repairs.repair.rebuild", full)
+    (space.parent / "filler").unlink()
+    database = space / "workspace.db"
+    damaged = database.read_bytes()[:60_000] + bytes(20_000)
+    database.write_bytes(damaged)
+    with pytest.raises(Problem, match="has no room for a new database") as caught:
+        repair(space)
+    assert ".repair-" not in str(caught.value)
+    assert not list(space.glob(".repair-*"))
+    assert database.read_bytes() == damaged
 
 
 OTHER = """

@@ -1,18 +1,17 @@
 """The Problems of a database that cannot be used: one sentence for each cause."""
 
-import shutil
 from pathlib import Path
 
+from workbench.files.room import is_full
 from workbench.problem import Problem
 
-SCARCE = 4 << 20  # bytes free, below which an error of the disk is a full disk
 IN_FOLDERS = "The runs' folders beside it hold every curve, evaluation and checkpoint."
 
 
 def explain(error: Exception, path: Path) -> Problem:
     """The Problem for an error of SQLite; the only place that decides it."""
     said = str(error).lower()
-    if "disk i/o" in said and not _is_full(path.parent):
+    if "disk i/o" in said and not is_full(path.parent):
         return Problem(
             f"The disk of {path.parent} could not be read or written.",
             kept=IN_FOLDERS,
@@ -21,7 +20,7 @@ def explain(error: Exception, path: Path) -> Problem:
     if "full" in said or "disk i/o" in said:
         return Full(path)
     if "locked" in said or "busy" in said:
-        if _is_full(path.parent):
+        if is_full(path.parent):
             return Busy(
                 f"The disk of {path.parent} is full, and the program that found it so lets no other in.",
                 todo="Free some space, and open the workspace again in that program, or close it.",
@@ -47,14 +46,6 @@ def explain(error: Exception, path: Path) -> Problem:
     if any(words in said for words in broken):
         return Damaged(path)
     return Problem(f"The workspace {path.parent} could not be read ({error}).")
-
-
-def _is_full(folder: Path) -> bool:
-    """Whether a disk has no room left: SQLite has one error for that and for a disk that fails or a log cut short."""
-    try:
-        return shutil.disk_usage(folder).free < SCARCE
-    except OSError:
-        return False
 
 
 class Full(Problem):

@@ -34,7 +34,7 @@ from workbench.workspace.database.connection import (
 )
 from workbench.workspace.database.lease import Lease
 from workbench.workspace.database.migrations import migration
-from workbench.workspace.database.problems import Damaged, explain
+from workbench.workspace.database.problems import Damaged, Full, explain
 from workbench.workspace.database.schema import check_schema
 from workbench.workspace.folders import arrivals
 from workbench.workspace.folders.behind import behind_journal, lacking
@@ -115,6 +115,8 @@ def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str
             said = _made_again(folder, leased, progress)
         except OSError as error:
             raise files.explain(error, database) from None
+        except Full:  # of the folder where the new one is made
+            raise _no_room(folder) from None
     else:
         with closing(open_reader(database)) as db:
             count = db.execute("select count(*) from runs").fetchone()[0]
@@ -249,6 +251,15 @@ def _made_again(folder: Path, leased: Lease | None, progress: Progress) -> str:
         ready.replace(database)
         files.sync_folder(folder)
     return " ".join(filter(None, (f"Rebuilt {database}: {rebuilt}", also, kept)))
+
+
+def _no_room(folder: Path) -> Problem:
+    """The Problem for a disk that has no room for the new database, beside the damaged one."""
+    return Problem(
+        f"The disk of {folder} has no room for a new database.",
+        kept="The damaged one and the runs' folders are as they were.",
+        todo="Free a little more than the damaged one has, then repair again.",
+    )
 
 
 def _read_back(database: Path, new: Path) -> bool:
