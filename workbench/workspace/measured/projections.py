@@ -1,5 +1,6 @@
 """Maps of evaluations: their rows, their points, and a new one stored."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,12 +12,15 @@ from workbench.problem import Problem
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.measured import arrays
-from workbench.workspace.measured.artefacts import add_artefact
+from workbench.workspace.measured.artefacts import add_artefact, stored_paths
+from workbench.workspace.paths import regular
 from workbench.workspace.rows import Projection
 from workbench.workspace.times import now, stamp
 
 if TYPE_CHECKING:
     from workbench.workspace.workspace import Workspace
+
+MADE_BY = ("method", "params", "seed", "versions", "start_id")  # columns: two maps that have them alike are one
 
 
 def read_projections(db: Connection, where: str, values: tuple[Any, ...]) -> list[Projection]:
@@ -73,27 +77,81 @@ def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.nda
 
 
 def store_projection(
-    workspace: "Workspace", evaluation_id: int, points: np.ndarray, proxies: np.ndarray | None, columns: dict[str, Any]
+    workspace: "Workspace",
+    evaluation_id: int,
+    points: np.ndarray,
+    proxies: np.ndarray | None,
+    kept: np.ndarray | None,
+    columns: dict[str, Any],
 ) -> int:
     """Store a map: points [n, k] in the order of the embeddings, proxies [p, k] or None; returns its number.
 
+    If another program has stored the same map meanwhile, it is that one's. The files are written in the transaction of
+    their rows: of this evaluation's maps, a file without a row is then what a killed program left, and is removed.
+
     Args:
+        kept: shares [n] of neighbours that it keeps, or None.
         columns: of its row, as they are stored; `method` is one of them.
     """
     run_id = workspace.evaluation(evaluation_id).run_id
-    path = workspace.file(run_id, f"map-{evaluation_id}-{columns['method']}-{stamp()}.npz")
+    folder, name = workspace.folder(run_id), f"{evaluation_id}-{columns['method']}-{stamp()}"
     stored = {"points": points.astype(np.float32)}
     if proxies is not None:
         stored["proxies"] = proxies.astype(np.float32)
-    with files.atomic_write(path) as file:
-        np.savez(file, **stored)  # type: ignore[arg-type]
-    with workspace.writing() as db:
-        if db.execute("select 1 from evaluations where id = ?", (evaluation_id,)).fetchone() is None:
-            gone = f"The evaluation was deleted while its map was made: run {run_id} does not keep it."
-            raise Problem(gone, kept="The evaluations that the run keeps are there.")
-        start = db.execute("select id from projections where id = ?", (columns.get("start_id"),)).fetchone()
-        columns = columns | {"start_id": start and start[0]}  # the map that it started from may be gone, too
-        artefact = add_artefact(db, workspace.folder(run_id), run_id, "projection", path, None)
-        row = {"evaluation_id": evaluation_id, "coordinates_id": artefact, "created": now(), **columns}
-        sql = f"insert into projections ({', '.join(row)}) values ({', '.join('?' * len(row))})"
-        return new_id(db.execute(sql, tuple(row.values())))
+    written: list[Path] = []
+    try:
+        with workspace.writing() as db:
+            if db.execute("select 1 from evaluations where id = ?", (evaluation_id,)).fetchone() is None:
+                gone = f"The evaluation was deleted while its map was made: run {run_id} does not keep it."
+                raise Problem(gone, kept="The evaluations that the run keeps are there.")
+            start = db.execute("select id from projections where id = ?", (columns.get("start_id"),)).fetchone()
+            columns = columns | {"start_id": start and start[0]}  # the map that it started from may be gone, too
+            same = _same(workspace, db, evaluation_id, columns)
+            if same is not None:
+                return same
+            _remove_unrecorded(db, folder, run_id, evaluation_id)
+            with files.atomic_write(_new(workspace, run_id, f"map-{name}.npz", written)) as file:
+                np.savez(file, **stored)  # type: ignore[arg-type]
+            columns["coordinates_id"] = add_artefact(db, folder, run_id, "projection", written[0], None)
+            if kept is not None:
+                with files.atomic_write(_new(workspace, run_id, f"kept-{name}.npy", written)) as file:
+                    np.save(file, kept.astype(np.float32), allow_pickle=False)
+                columns["kept_id"] = add_artefact(db, folder, run_id, "projection", written[1], None)
+            row = {"evaluation_id": evaluation_id, "created": now(), **columns}
+            sql = f"insert into projections ({', '.join(row)}) values ({', '.join('?' * len(row))})"
+            return new_id(db.execute(sql, tuple(row.values())))
+    except BaseException:
+        for path in written:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        raise
+
+
+def _new(workspace: "Workspace", run_id: int, name: str, written: list[Path]) -> Path:
+    written.append(workspace.file(run_id, name))
+    return written[-1]
+
+
+def _same(workspace: "Workspace", db: Connection, evaluation_id: int, columns: dict[str, Any]) -> int | None:
+    """The newest whole map of the evaluation that was made alike; None if there is none."""
+    alike = " and ".join(f"p.{column} is ?" for column in MADE_BY)
+    sql = (
+        "select p.id, a.run_id, a.path, a.blake2b from projections p join artefacts a "
+        f"on a.id in (p.coordinates_id, p.kept_id) where p.evaluation_id = ? and {alike} order by p.id desc limit 2"
+    )
+    rows = db.execute(sql, (evaluation_id, *(columns[column] for column in MADE_BY))).fetchall()
+    try:
+        for number, run_id, path, digest in rows:
+            if number == rows[0][0]:
+                arrays.check_hash(workspace.file(run_id, path), digest)
+    except Problem:  # missing or damaged: the new one takes its place
+        return None
+    return int(rows[0][0]) if rows else None
+
+
+def _remove_unrecorded(db: Connection, folder: Path, run_id: int, evaluation_id: int) -> None:
+    known = set(stored_paths(db, run_id, "projection"))
+    for path in folder.glob(f"*-{evaluation_id}-*.np[yz]"):
+        if path.name.startswith(("map-", "kept-")) and path.name not in known:
+            with contextlib.suppress(OSError, Problem):
+                regular(path).unlink()

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench import files
 from workbench.files import parts
 from workbench.problem import Problem
 from workbench.workspace import superseded
 from workbench.workspace.measured import projections
 from workbench.workspace.measured.arrays import check_form, read_array
 from workbench.workspace.rows import Evaluation, Projection
-from workbench.workspace.times import stamp
 from workbench.workspace.workspace import Workspace
 
 
@@ -41,7 +39,7 @@ def store_map(
     measured: Measured,
     start: int | None = None,
 ) -> int:
-    """Store a map and return its number.
+    """Store a map and return its number, or that of the same map, if another program has stored it meanwhile.
 
     Args:
         points: [n, k] in the order of the embeddings, k being 2 or 3. proxies: [p, k] or None.
@@ -60,13 +58,8 @@ def store_map(
     }
     run_id = workspace.evaluation(evaluation_id).run_id
     parts.remove_dead(workspace.folder(run_id))  # maps have names of their own: none is written in another's place
-    if measured.kept is not None:
-        path = workspace.file(run_id, f"kept-{evaluation_id}-{method}-{stamp()}.npy")
-        with files.atomic_write(path) as file:
-            np.save(file, measured.kept.astype(np.float32), allow_pickle=False)
-        columns["kept_id"] = workspace.add_artefact(run_id, "projection", path)
     try:
-        return projections.store_projection(workspace, evaluation_id, points, proxies, columns)
+        return projections.store_projection(workspace, evaluation_id, points, proxies, measured.kept, columns)
     except Problem:
         if not workspace.has_evaluation(evaluation_id):
             superseded.remove_maps(workspace, run_id, evaluation_id)
