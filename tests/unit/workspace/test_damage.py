@@ -1,6 +1,7 @@
 """Nothing damaged is shown: hashes of files, checksums of rows and curves, the log, and the doctor that reads all."""
 
 import io
+import json
 import os
 import zipfile
 from contextlib import closing
@@ -13,18 +14,19 @@ from click.testing import CliRunner
 from tests.ui.trained import trained_run
 from tests.unit.workspace.older import make_older
 from workbench.cli import cli
+from workbench.files import room
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.results.class_geometry import measure_classes
 from workbench.results.explanations import explain_failures
 from workbench.workspace import Workspace
-from workbench.workspace.database import problems as database_problems
 from workbench.workspace.database import write_ahead
 from workbench.workspace.database.connection import open_writer, sqlite3
 from workbench.workspace.database.problems import Damaged, explain
 from workbench.workspace.measured.arrays import read_array, read_arrays
 from workbench.workspace.measured.ranking import read_ranking
+from workbench.workspace.repairs.repair import repair
 from workbench.workspace.repairs.verification import verify
 
 
@@ -246,7 +248,7 @@ def test_a_log_that_is_cut_while_it_is_open_is_no_full_disk(space):
 
 @pytest.mark.parametrize(("free", "words"), [(0, "is full"), (1 << 30, "could not be read or written")])
 def test_an_error_of_the_disk_is_a_full_one_only_where_no_room_is_left(tmp_path, monkeypatch, free, words):
-    monkeypatch.setattr(database_problems.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
     assert words in explain(sqlite3.OperationalError("disk I/O error"), tmp_path / "workspace.db").what
     assert "is full" in explain(sqlite3.OperationalError("database or disk is full"), tmp_path / "workspace.db").what
 
@@ -308,3 +310,57 @@ def test_a_cut_file_of_a_run_is_named(space, name):
     path.write_bytes(path.read_bytes()[:-9])
     with Workspace(space) as workspace:
         assert [finding.what for finding in verify(workspace, quiet) if not finding.good] == [f"Run 1, {name}"]
+
+
+EARLIER = "2020-01-01T00:00:00+00:00"
+
+
+@pytest.fixture
+def journals_exchanged(space, tmp_path):
+    """Two runs, the second of 2020, whose folders have each other's journals; the second's has one point more."""
+    with Workspace(space) as workspace:
+        trained_run(workspace, tmp_path / "more", 24, "more blobs")
+        with workspace.writing() as db:
+            ((began,),) = db.execute("select started from runs where id = 2").fetchall()
+            db.execute("update runs set started = ? where id = 2", (EARLIER,))
+    first, second = (space / "runs" / run / "journal.jsonl" for run in "12")
+    texts = first.read_text(), second.read_text().replace(began, EARLIER, 1)
+    first.write_text(texts[1] + '{"scalars": [["test/foreign", 7, 0.5]]}\n')
+    second.write_text(texts[0])
+    return space
+
+
+def test_exchanged_journals_are_named_and_no_repair_takes_points_of_the_other_run(journals_exchanged):
+    with Workspace(journals_exchanged) as workspace:
+        damage = {finding.what: finding.said for finding in verify(workspace, quiet) if not finding.good}
+    assert sorted(damage) == ["Run 1, journal.jsonl", "Run 2, journal.jsonl"]
+    assert "that of run 2" in damage["Run 1, journal.jsonl"]
+    said, _ = repair(journals_exchanged)
+    assert "Nothing was changed" in said
+    with Workspace(journals_exchanged) as workspace:
+        assert "test/foreign" not in workspace.scalar_names(1)
+
+
+def test_a_journal_that_began_in_the_same_second_is_known_by_what_was_measured(space):
+    journal = space / "runs" / "1" / "journal.jsonl"
+    journal.write_text(journal.read_text().replace('"MAP@R": 0.', '"MAP@R": 0.0'))
+    with Workspace(space) as workspace:
+        [finding] = [finding for finding in verify(workspace, quiet) if not finding.good]
+    assert finding.what == "Run 1, journal.jsonl"
+    assert "is not the journal of this run." in finding.said
+
+
+def test_an_experiment_in_the_folder_of_a_run_that_is_in_none_or_another_is_named(space):
+    written = {"name": "Folds", "config": "", "created": EARLIER}
+    (space / "runs" / "1" / "experiment.json").write_text(json.dumps(written))
+    with Workspace(space) as workspace:
+        [finding] = [finding for finding in verify(workspace, quiet) if not finding.good]
+        assert finding.what == "Run 1, experiment.json"
+        assert "this run is in none" in finding.said
+        with workspace.writing() as db:
+            db.execute(
+                "insert into experiments (id, name, config, created) values (5, 'Folds', 'other', ?)", (EARLIER,)
+            )
+            db.execute("update runs set experiment_id = 5 where id = 1")
+        [finding] = [finding for finding in verify(workspace, quiet) if not finding.good]
+        assert "names another experiment" in finding.said

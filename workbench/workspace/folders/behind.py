@@ -8,6 +8,7 @@ from workbench.problem import Problem
 from workbench.workspace import ownership
 from workbench.workspace.database.connection import Connection, sqlite3
 from workbench.workspace.folders import journal
+from workbench.workspace.folders.own_journal import is_foreign
 from workbench.workspace.paths import is_file
 
 HAS_POINT = (
@@ -38,12 +39,12 @@ def behind_journal(db: Connection, runs: Path) -> list[int]:
 def lacking(db: Connection, runs: Path) -> dict[int, Lacking]:
     """Runs whose rows lack entries of their journal, and that no process of this machine is training.
 
-    Unreadable journals are skipped.
+    Unreadable journals, and those of another run, are skipped.
     """
     behind = {}
     for run_id, status in db.execute("select id, status from runs order by id").fetchall():
         try:
-            if not _at_work(db, run_id, status):
+            if not _at_work(db, run_id, status) and not is_foreign(db, runs / str(run_id), run_id):
                 lacks = _lacks(db, runs / str(run_id), run_id, status)
                 if lacks.here or lacks.elsewhere:
                     behind[run_id] = lacks
