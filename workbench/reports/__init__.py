@@ -1,5 +1,6 @@
 """Reports of runs: one HTML file, PDF, LaTeX, CSV tables, figures for print, and all of it in one ZIP file."""
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.reports.sections import BUNDLE, FORMATS, PAPER, PAPERS, SECTIONS
 from workbench.workspace import Workspace
+from workbench.workspace.database.problems import Busy, Full
 from workbench.workspace.paths import inside
 
 if TYPE_CHECKING:
@@ -95,9 +97,10 @@ def write_report(
                 file.write(data)
             written.append(path)
     if not workspace.read_only:
-        for path in written:
-            if path.suffix in (".html", ".pdf", ".tex"):
-                workspace.add_artefact(report.runs[0].id, "report", path)
+        with contextlib.suppress(Full, Busy):  # the report itself is written, perhaps on another disk
+            for path in written:
+                if path.suffix in (".html", ".pdf", ".tex"):
+                    workspace.add_artefact(report.runs[0].id, "report", path)
     progress("Done", len(wanted) + 1, len(wanted) + 1)
     return written
 

@@ -21,6 +21,7 @@ from workbench.reports.document import make
 from workbench.reports.formats.latex import escaped
 from workbench.reports.writing.blocks import Table
 from workbench.workspace import Workspace
+from workbench.workspace.database.problems import Busy, Full
 from workbench.workspace.measured.stored_maps import Measured, store_map
 from workbench.workspace.recorder import Recorder
 
@@ -199,6 +200,16 @@ def test_the_report_is_an_artefact_of_the_run(workspace, run_id, tmp_path):
     [path] = reports.write_report(workspace, run_id, tmp_path / "out")
     assert workspace.artefacts(run_id, "report") == [path]
     assert math.isfinite(path.stat().st_size)
+
+
+@pytest.mark.parametrize("why", [Full, lambda path: Busy(f"{path} is locked.")])
+def test_a_report_is_written_where_the_workspace_has_no_room_for_its_row(workspace, run_id, tmp_path, monkeypatch, why):
+    def refused(*_):
+        raise why(workspace.database)
+
+    monkeypatch.setattr(workspace, "add_artefact", refused)
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out")
+    assert path.exists()
 
 
 def test_a_negative_number_is_no_formula(workspace, tmp_path):
