@@ -42,19 +42,25 @@ def make_folder(path: Path) -> None:
         raise Problem(f"{str(path)[:200]!r} is not a valid name of a folder.", kept="Nothing was written.") from error
 
 
+class NoSpace(Problem):
+    """A disk has no room for what was to be written."""
+
+
 def explain(error: OSError, path: Path) -> Problem:
     """The Problem for a file that could not be written; of one in an unfinished folder it names the folder's name."""
     path = parts.whole_of(path)
+    kept = "What was there before is unchanged."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        what, todo = f"There is no space left to write {path}.", "Free some space and try again."
-    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        todo = "Free some space and try again."
+        return NoSpace(f"There is no space left to write {path}.", kept=kept, todo=todo)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         what, todo = (
             f"{path} may not be written.",
             "Choose a folder where you may write, or close the program that holds it.",
         )
     else:
         what, todo = f"{path} could not be written ({error.strerror or error}).", "Try another place."
-    return Problem(what, kept="What was there before is unchanged.", todo=todo)
+    return Problem(what, kept=kept, todo=todo)
 
 
 def small_content(path: Path, largest: int) -> bytes:

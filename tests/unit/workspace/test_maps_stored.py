@@ -83,12 +83,12 @@ def test_a_map_whose_second_file_has_no_room_leaves_nothing(space, monkeypatch):
     def full_at_the_second(path):
         written.append(path)
         if len(written) == 2:
-            raise Problem("There is no space left.")
+            raise files.NoSpace(f"There is no space left to write {path}.")
         return whole(path)
 
     monkeypatch.setattr(files, "atomic_write", full_at_the_second)
     with Workspace(space) as workspace:
-        with pytest.raises(Problem, match="no space"):
+        with pytest.raises(Problem, match=f"The disk of {space} is full: the map of run 1 cannot be stored"):
             store(workspace)
         assert map_files(space) == []
         assert maps_of(workspace, RUN) == []

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from workbench.files import NoSpace
 from workbench.files.room import is_full
 from workbench.problem import Problem
 
@@ -48,7 +49,7 @@ def explain(error: Exception, path: Path) -> Problem:
     return Problem(f"The workspace {path.parent} could not be read ({error}).")
 
 
-class Full(Problem):
+class Full(NoSpace):
     """The disk has no room for a change; `kept` and `todo` are those of a change that was rolled back."""
 
     def __init__(self, path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.files import parts
+from workbench.files import NoSpace, parts
 from workbench.problem import Problem
 from workbench.workspace import superseded
 from workbench.workspace.measured import projections
@@ -60,6 +60,9 @@ def store_map(
     parts.remove_dead(workspace.folder(run_id))  # maps have names of their own: none is written in another's place
     try:
         return projections.store_projection(workspace, evaluation_id, points, proxies, measured.kept, columns)
+    except NoSpace:
+        what = f"The disk of {workspace.path} is full: the map of run {run_id} cannot be stored."
+        raise NoSpace(what, kept="Its other maps are kept.", todo="Free some space, then make it again.") from None
     except Problem:
         if not workspace.has_evaluation(evaluation_id):
             superseded.remove_maps(workspace, run_id, evaluation_id)
