@@ -34,6 +34,7 @@ APART = "#"  # between a host's name and its mark
 BEAT = 20.0  # seconds between two heartbeats
 GONE = "The program that ran it ended. What was saved is kept."
 UNSENT = "The program that sent it to its place ended before the place had it. Resume sends it."
+HALF_IMPORTED = "The program that imported it ended before all of it was stored. Delete it, and import it again."
 NEVER_SENT = "id in (select run_id from placements where job = '')"
 COLUMNS = {"runs": "pid, host, born, heartbeat, owner", "sweeps": "pid, host, born, beat, null"}
 
@@ -237,7 +238,10 @@ def dead_runs(db: Connection) -> list[int]:
 
 def mark_dead_runs(db: Connection) -> list[int]:
     """Mark those as interrupted, in the current transaction; returns their numbers."""
+    from workbench.config import IMPORTED  # late, for the window's start
+
     dead = dead_runs(db)
-    sql = f"update runs set status = 'interrupted', problem = case when {NEVER_SENT} then ? else ? end where id = ?"
-    db.executemany(sql, [(UNSENT, GONE, run_id) for run_id in dead])
+    why = f"case when {NEVER_SENT} then ? when dataset = ? then ? else ? end"
+    sql = f"update runs set status = 'interrupted', problem = {why} where id = ?"
+    db.executemany(sql, [(UNSENT, IMPORTED, HALF_IMPORTED, GONE, run_id) for run_id in dead])
     return dead

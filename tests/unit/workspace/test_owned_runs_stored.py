@@ -14,6 +14,7 @@ from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Saved, Scalar, Status
+from workbench.exchange.importing import config_of
 from workbench.problem import Problem, RunTaken
 from workbench.workspace import Workspace, ownership
 from workbench.workspace import recorder as recording
@@ -21,6 +22,7 @@ from workbench.workspace import recording as gathering
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Busy
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.repairs.repair import missing
 from workbench.workspace.store import DATABASE
 
 HERE, ELSEWHERE = socket.gethostname(), "another-machine"
@@ -278,3 +280,16 @@ def test_a_run_whose_folder_was_never_made_gets_it_with_its_config(workspace):
     recorder(Ended("done"))
     assert RunConfig.from_toml(folder / "config.toml").name == "killed early"
     assert (folder / "journal.jsonl").exists()
+
+
+def test_an_import_that_was_killed_says_what_to_do_with_it(workspace, tmp_path):
+    config = config_of("Embeddings", tmp_path / "a.npy", None, None, "cosine")
+    run_id = workspace.create_run(config)
+    with workspace.writing() as db:
+        db.execute("update runs set status = 'running', born = 5.0, owner = 'gone' where id = ?", (run_id,))
+    shutil.rmtree(workspace.folder(run_id))
+    with workspace.reading() as db:
+        assert workspace.sweep_dead_runs() == [run_id]
+        assert "Delete it, and import it again" in workspace.run(run_id).problem
+        [said] = missing(db, workspace.path)
+    assert said.endswith("delete it and import it again")

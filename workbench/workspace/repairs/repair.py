@@ -17,6 +17,7 @@ import psutil
 from sqlite_utils import Database
 
 from workbench import files
+from workbench.config import IMPORTED
 from workbench.events import LIVE
 from workbench.files import locks
 from workbench.problem import Problem
@@ -180,12 +181,11 @@ def missing(db: Connection, folder: Path) -> list[str]:
             why = reason(error)
         said.append(f"runs/{shown(name)} is not a run of the database: {why}")
     names, behind = set(folder_names(folder / "runs")), lacking(db, folder / "runs")
-    for number, environment in db.execute("select id, environment from runs order by id"):
+    for number, data, environment in db.execute("select id, dataset, environment from runs order by id"):
         if str(number) not in names or not (folder / "runs" / str(number) / "config.toml").exists():
             gone = f"the folder of run {number} is missing"
-            unmade = (
-                f"run {number} has no folder, because its program ended before it made one; resume or delete the run"
-            )
+            todo = "delete it and import it again" if data == IMPORTED else "resume or delete the run"
+            unmade = f"run {number} has no folder, because its program ended before it made one; {todo}"
             said.append(unmade if _never_begun(db, number) else gone)
         if noted := [part for part in _noted(environment) if not _has_come(db, number, part)]:
             said.append(f"of run {number} is missing: {'; '.join(noted)}")
