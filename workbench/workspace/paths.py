@@ -1,5 +1,6 @@
 """Paths in a workspace's rows and folders. A workspace may be hostile: no path in it may lead out of it."""
 
+import contextlib
 import errno
 import os
 import re
@@ -10,6 +11,7 @@ from typing import BinaryIO
 
 from workbench import files
 from workbench.entries.catalog import cache_folder
+from workbench.files import parts
 from workbench.problem import Problem
 
 LARGEST = 2**63 - 1  # of a number that SQLite stores
@@ -126,11 +128,15 @@ def write_from(path: Path, at: int, content: bytes) -> None:
 def remove_folder(folder: Path, name: str) -> None:
     """Delete a folder with its content; links in it are removed, never followed. A missing folder is no error.
 
+    It first gets the name of an unfinished one: what a kill leaves of it is then removed by `parts.remove_dead`.
+
     Raises:
         Problem: as `inside`.
     """
     path = inside(folder, name)
     if path.is_dir():
+        with contextlib.suppress(OSError):  # Windows does not rename a folder of which a file is open
+            path = path.rename(parts.part_of(path))
         shutil.rmtree(path, ignore_errors=True)
 
 

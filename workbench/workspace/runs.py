@@ -13,7 +13,8 @@ from workbench.workspace.database import sealing
 from workbench.workspace.database.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.dataset_copy import keep_experiment
-from workbench.workspace.folders.run_folders import next_number
+from workbench.workspace.folders.run_folders import RUNS, next_number
+from workbench.workspace.paths import inside
 from workbench.workspace.rows import Run
 from workbench.workspace.times import now
 
@@ -189,8 +190,11 @@ def trash(db: Connection, run_id: int) -> None:
 def sweep_dead_runs(workspace: "Workspace") -> list[int]:
     """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers.
 
-    What they left half done in their folders is removed, too, where that can be.
+    What they left half done in their folders is removed, too, and what a kill left of runs that were being deleted.
     """
+    if not workspace.read_only:
+        with suppress(Problem):  # a link
+            parts.remove_dead(inside(workspace.path, RUNS))
     with workspace.reading() as db:
         if workspace.read_only or not ownership.dead_runs(db):
             return []

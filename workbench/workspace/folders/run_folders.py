@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from workbench.files import parts
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace.database.connection import Connection
@@ -49,11 +50,15 @@ def without_row(db: Connection, runs: Path) -> list[str]:
 
 
 def folder_names(runs: Path) -> list[str]:
-    """Folders and links in `runs`, those that are named by numbers first and in order; files are no runs."""
+    """Folders and links in `runs`, those that are named by numbers first and in order.
+
+    Files are no runs, and neither is what is being deleted.
+    """
     if not runs.is_dir():
         return []
     with os.scandir(runs) as entries:
         names = [entry.name for entry in entries if entry.is_symlink() or entry.is_dir(follow_symlinks=False)]
+    names = [name for name in names if not parts.NAME.fullmatch(name)]
     return sorted(names, key=lambda name: (run_number(name) or LARGEST, name))
 
 
