@@ -33,8 +33,8 @@ from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.running.launched_ranks import LAUNCHED
-from workbench.running.together import parse_devices
+from workbench.running.devices.launched_ranks import LAUNCHED
+from workbench.running.devices.together import parse_devices
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
 from workbench.settings.run_fields import common_fields

@@ -32,7 +32,7 @@ from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QTableView
 
 from workbench.app import share_cores
-from workbench.running import own_process
+from workbench.running.processes import own_process
 from workbench.settings.presets import presets
 from workbench.ui.state.runs.run_jobs import OWN_PROCESS
 from workbench.ui.state.session import Session

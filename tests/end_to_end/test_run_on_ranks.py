@@ -14,8 +14,8 @@ from workbench.control import Control
 from workbench.entries import catalog
 from workbench.events import Progress, Saved, Waiting
 from workbench.problem import Problem
+from workbench.running.devices.together import MODULE, parse_devices, refuse_unfit
 from workbench.running.launch import make_folder_job, make_job, prepare_run
-from workbench.running.together import MODULE, parse_devices, refuse_unfit
 from workbench.settings.checks import largest_batch
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.played_threads import PlayedThreads
-from workbench.running.image_search import OwnImage
+from workbench.running.search.image_search import OwnImage
 from workbench.ui.pages.retrieval.search import own_search
 from workbench.ui.pages.retrieval.search.own_search import OwnSearch
 

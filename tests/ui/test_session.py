@@ -562,8 +562,9 @@ def test_after_its_end_a_session_begins_nothing(qtbot, tmp_path):
 
 
 def test_a_run_trains_in_a_process_of_its_own_where_that_was_chosen(qtbot, tmp_path, monkeypatch):
-    from workbench.running import launch, own_process
-    from workbench.running.spare import Spare
+    from workbench.running import launch
+    from workbench.running.processes import own_process
+    from workbench.running.processes.spare import Spare
     from workbench.ui.preferences import Preferences
     from workbench.ui.state.runs.run_jobs import OWN_PROCESS, chosen_job
 

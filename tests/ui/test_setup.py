@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from workbench import registry
 from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
-from workbench.running.disk_use import DiskUse
+from workbench.running.facts.disk_use import DiskUse
 from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage

@@ -12,7 +12,7 @@ from workbench import files
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.running.text_search import search_texts
+from workbench.running.search.text_search import search_texts
 from workbench.ui.pages.retrieval.search.words_model import NO_RUN, WordSearch
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

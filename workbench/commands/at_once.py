@@ -8,7 +8,7 @@ from time import sleep
 
 from workbench.control import Control
 from workbench.jobs import Job, cores
-from workbench.running import own_process
+from workbench.running.processes import own_process
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.workspace import Workspace
 

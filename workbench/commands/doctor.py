@@ -16,7 +16,7 @@ from workbench.events import Ended, Status
 from workbench.files.temporary import check_temporary
 from workbench.numerals import byte_size
 from workbench.problem import Problem
-from workbench.running.gpus import gpus
+from workbench.running.devices.gpus import gpus
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.going_back import copies, steps_ahead
 from workbench.workspace.repairs.repair import missing

@@ -17,7 +17,7 @@ from workbench.events import Ended, RunState
 from workbench.jobs import Job
 from workbench.numerals import percentage
 from workbench.problem import Problem, RunTaken
-from workbench.running.together import parse_devices
+from workbench.running.devices.together import parse_devices
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.dataset_copy import ExperimentCopy, read_experiment
 from workbench.workspace.folders import travelling
@@ -93,8 +93,9 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
 
     One run has `folder` itself; several have folders 1, 2, ... in it, all made before the first one begins.
     """
-    from workbench.running import folds_and_seeds, rank
-    from workbench.running.launched_ranks import LAUNCHED, launched
+    from workbench.running import folds_and_seeds
+    from workbench.running.devices import rank
+    from workbench.running.devices.launched_ranks import LAUNCHED, launched
 
     children = folds_and_seeds.children(config)
     folders = [folder] if len(children) == 1 else [folder / str(number + 1) for number in range(len(children))]

@@ -15,8 +15,8 @@ from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
-    from workbench.running.image_search import Answer, Epoch
-    from workbench.running.text_search import TextAnswer
+    from workbench.running.search.image_search import Answer, Epoch
+    from workbench.running.search.text_search import TextAnswer
 
     AnyAnswer = Answer | TextAnswer
 
@@ -71,9 +71,9 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         The images are embedded with a checkpoint of the run, on the CPU, and compared with every embedding of the
         evaluation of that checkpoint.
         """
-        from workbench.running.image_search import BEST, OwnImage, search
-        from workbench.running.text_scores import text_scores
-        from workbench.running.text_search import search_texts
+        from workbench.running.search.image_search import BEST, OwnImage, search
+        from workbench.running.search.text_scores import text_scores
+        from workbench.running.search.text_search import search_texts
 
         if bool(images) + bool(texts) + (sentence is not None) != 1:
             raise click.UsageError("Name images, or words with --text.")

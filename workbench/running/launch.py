@@ -14,9 +14,9 @@ from workbench.jobs import Job, repeating
 from workbench.names import visible
 from workbench.problem import UNSTARTED, Problem
 from workbench.progress import Progress
-from workbench.running.environment import changed_since, environment, recall_notes
-from workbench.running.launched_ranks import LAUNCHED
-from workbench.running.together import parse_devices, together
+from workbench.running.devices.launched_ranks import LAUNCHED
+from workbench.running.devices.together import parse_devices, together
+from workbench.running.facts.environment import changed_since, environment, recall_notes
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
 from workbench.workspace.folders.folder_recorder import FolderRecorder

@@ -14,9 +14,9 @@ from workbench.control import Cancelled, Control
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
-from workbench.running.disk_use import DiskUse, disk_use
-from workbench.running.environment import recall_notes, shared_images
-from workbench.running.gpus import gpus
+from workbench.running.devices.gpus import gpus
+from workbench.running.facts.disk_use import DiskUse, disk_use
+from workbench.running.facts.environment import recall_notes, shared_images
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
@@ -89,11 +89,11 @@ def preflight(
     progress("Loading the engine", 0, 0)
     from workbench.datasets.cache.encoded_images import EncodedImages
     from workbench.datasets.cache.keeping import words_of
-    from workbench.running.augmented import augmented_pictures
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
-    from workbench.running.pretrained_input import input_notes
-    from workbench.running.timing import device_notes, modes_differ, time_probe, time_steps, weight_notes
+    from workbench.running.facts.augmented import augmented_pictures
+    from workbench.running.facts.remarks import device_notes, input_notes, modes_differ, weight_notes
+    from workbench.running.facts.timing import time_probe, time_steps
     from workbench.training import checkpoint, device
 
     def tell(text: str, done: int, total: int) -> None:

@@ -12,7 +12,8 @@ from workbench.entries import catalog as catalogs
 from workbench.events import Event
 from workbench.jobs import Job, cores
 from workbench.problem import Problem
-from workbench.running import launch, own_process
+from workbench.running import launch
+from workbench.running.processes import own_process
 from workbench.sweeps import objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.sweeps.space import checked, read

@@ -15,8 +15,8 @@ from workbench.config import EmbeddingParams, RunConfig
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.running.text_scores import sentence_of, text_scores
-from workbench.running.text_search import refusal, search_texts
+from workbench.running.search.text_scores import sentence_of, text_scores
+from workbench.running.search.text_search import refusal, search_texts
 from workbench.workspace import Workspace
 
 open_clip = pytest.importorskip("open_clip", reason="an optional package (extra clip)")

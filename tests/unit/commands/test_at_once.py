@@ -5,8 +5,8 @@ import pytest
 from workbench.commands import at_once
 from workbench.config import RunConfig
 from workbench.events import RunState
-from workbench.running import own_process
 from workbench.running.launch import prepare_run
+from workbench.running.processes import own_process
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.workspace import Workspace
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from workbench.config import RunConfig
-from workbench.running import launched_ranks, together
+from workbench.running.devices import launched_ranks, together
 from workbench.training import device
 
 

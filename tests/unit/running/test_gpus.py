@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.running.gpus import gpus
+from workbench.running.devices.gpus import gpus
 
 GIB = 2**30
 

@@ -15,7 +15,7 @@ from workbench.control import Control
 from workbench.exchange.importing import import_embeddings
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.running.image_search import OwnImage, search, similarities
+from workbench.running.search.image_search import OwnImage, search, similarities
 from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 

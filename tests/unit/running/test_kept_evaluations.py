@@ -10,7 +10,7 @@ from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfi
 from workbench.control import Control
 from workbench.events import Keep
 from workbench.running import launch
-from workbench.running.disk_use import disk_use
+from workbench.running.facts.disk_use import disk_use
 from workbench.running.preflight import preflight
 from workbench.training import trainer
 from workbench.workspace import Workspace

@@ -12,8 +12,8 @@ from tests.waits import HANG
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.jobs import ToldProcess
-from workbench.running import one_run, own_process
 from workbench.running.launch import prepare_run
+from workbench.running.processes import one_run, own_process
 from workbench.workspace import Workspace
 
 ENDLESS = RunConfig(

@@ -13,9 +13,9 @@ from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.running import building
 from workbench.running import preflight as preflights
-from workbench.running.augmented import augmented_pictures
 from workbench.running.building import load_data
-from workbench.running.environment import recall_notes
+from workbench.running.facts.augmented import augmented_pictures
+from workbench.running.facts.environment import recall_notes
 from workbench.running.launch import make_job, prepare_run
 from workbench.running.preflight import preflight
 from workbench.workspace import Workspace

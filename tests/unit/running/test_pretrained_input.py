@@ -11,7 +11,7 @@ from workbench.control import Control
 from workbench.progress import quiet
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
-from workbench.running.pretrained_input import input_notes
+from workbench.running.facts.remarks import input_notes
 
 SIDE, CROP = 160, 0.95  # of timm's pretrained_cfg of this model
 

@@ -13,7 +13,7 @@ from workbench.progress import quiet
 from workbench.running import launch, trained_network
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
-from workbench.running.timing import weight_notes
+from workbench.running.facts.remarks import weight_notes
 from workbench.workspace import Workspace
 
 PARAMS = {"model": "test_vit", "prompts": 3}

@@ -10,7 +10,7 @@ import torch.distributed as dist
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.running import launched_ranks, together
+from workbench.running.devices import launched_ranks, together
 from workbench.training import ranks
 from workbench.training.rank_network import Lost
 

@@ -11,9 +11,9 @@ import pytest
 from tests.unit.running.test_own_process import ENDLESS, until
 from tests.waits import HANG
 from workbench.control import Control
-from workbench.running import own_process
 from workbench.running.launch import prepare_run
-from workbench.running.spare import Spare
+from workbench.running.processes import own_process
+from workbench.running.processes.spare import Spare
 from workbench.workspace import Workspace
 
 
@@ -83,7 +83,7 @@ def test_it_ends_when_the_process_that_started_it_is_killed():
     """It sees that its input has closed, whatever became of the window."""
     code = (
         "import os, signal, sys, time\n"
-        "from workbench.running.spare import Spare\n"
+        "from workbench.running.processes.spare import Spare\n"
         "spare = Spare(); spare.want(True)\n"
         "while not spare.pid: time.sleep(0.01)\n"
         "print(spare.pid, flush=True); sys.stdin.read()"

@@ -8,7 +8,7 @@ from tests.unit.sweeps.fake_runs import FakeRuns
 from tests.waits import HANG
 from workbench.entries import catalog
 from workbench.problem import Problem
-from workbench.running import own_process
+from workbench.running.processes import own_process
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from workbench.problem import Problem
-from workbench.running import timing
+from workbench.running.facts.remarks import precision_notes
 from workbench.training import device
 
 
@@ -55,5 +55,5 @@ def test_auto_is_bf16_only_where_a_gpu_computes_in_it(monkeypatch, gpu, wanted, 
 def test_a_gpu_without_bf16_is_noted(monkeypatch, gpu, precision, said):
     monkeypatch.setattr(device, "computes_bf16", lambda where: gpu == "A100")
     parts = SimpleNamespace(device=torch.device("cuda"), precision=precision)
-    remarks = [remark for _, remark in timing.precision_notes(SimpleNamespace(parts=parts))]
+    remarks = [remark for _, remark in precision_notes(SimpleNamespace(parts=parts))]
     assert [said in remark for remark in remarks] == [True] * bool(said)

@@ -8,8 +8,8 @@ from workbench.control import Control
 from workbench.problem import Problem
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
+from workbench.running.facts.timing import time_steps
 from workbench.running.preflight import preflight
-from workbench.running.timing import time_steps
 
 
 def test_a_timed_step_is_a_step_of_the_run(tmp_path, monkeypatch):

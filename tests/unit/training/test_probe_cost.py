@@ -8,11 +8,11 @@ import torch
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.events import Scalar
-from workbench.running import timing
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
+from workbench.running.facts import timing
+from workbench.running.facts.timing import StepTimes
 from workbench.running.preflight import looks, preflight
-from workbench.running.timing import StepTimes
 from workbench.training import probe
 
 
@@ -38,8 +38,8 @@ def test_a_run_looks_at_its_probe_as_often_as_is_told(tmp_path, epochs, every):
 
 def test_preflight_tells_the_probe_s_share_and_counts_it_in_the_time(monkeypatch):
     """A step of 10 ms, a look of 40 ms."""
-    monkeypatch.setattr("workbench.running.timing.time_steps", lambda *_: StepTimes(0.0, 0.01, 0.0, True))
-    monkeypatch.setattr("workbench.running.timing.time_probe", lambda *_: 0.04)
+    monkeypatch.setattr("workbench.running.facts.timing.time_steps", lambda *_: StepTimes(0.0, 0.01, 0.0, True))
+    monkeypatch.setattr("workbench.running.facts.timing.time_probe", lambda *_: 0.04)
     found = preflight(config(epochs=2, every=10))
     total = 2 * found.steps_per_epoch
     looking = 0.04 * looks(total, 10)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from workbench.running import timing
+from workbench.running.facts import remarks
 from workbench.training import device, feed
 from workbench.training.feed import Feed
 
@@ -46,7 +46,7 @@ def test_images_take_at_most_a_quarter_of_it(monkeypatch, free, largest, kept, l
 def test_images_that_are_left_out_are_noted():
     parts = SimpleNamespace(device=CPU, precision="float32")
     engine = SimpleNamespace(parts=parts, feed=SimpleNamespace(left_out=(1_800_000_000, 4_000_000_000)))
-    assert timing.device_notes(engine) == [
+    assert remarks.device_notes(engine) == [
         (
             "the training images",
             "are not kept on the GPU: they have 1.8 GB, and 4.0 GB are free there, of which they may take a quarter; "
@@ -54,4 +54,4 @@ def test_images_that_are_left_out_are_noted():
         )
     ]
     engine.feed.left_out = None
-    assert timing.device_notes(engine) == []
+    assert remarks.device_notes(engine) == []

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoStack
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.problem import Problem
-from workbench.running.together import parse_devices
+from workbench.running.devices.together import parse_devices
 from workbench.ui.actions.exchange_actions import ExchangeActions
 from workbench.ui.actions.run_config import offer_settings
 from workbench.ui.places.actions import PlaceActions

@@ -19,7 +19,7 @@ from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
-from workbench.running.spare import Spare
+from workbench.running.processes.spare import Spare
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.background.tasks import Task, heard_by

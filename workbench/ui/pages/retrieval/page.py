@@ -8,8 +8,8 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication,
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
-from workbench.running.image_search import Answer
-from workbench.running.text_search import TextAnswer
+from workbench.running.search.image_search import Answer
+from workbench.running.search.text_search import TextAnswer
 from workbench.ui.pages.retrieval.classes.class_bars import ClassBars
 from workbench.ui.pages.retrieval.classes.class_place import ClassPlace
 from workbench.ui.pages.retrieval.explaining import Explaining

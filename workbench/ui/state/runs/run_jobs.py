@@ -8,8 +8,8 @@ from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
 from workbench.events import Emit, Ended
 from workbench.problem import Problem
-from workbench.running.spare import Spare
-from workbench.running.together import parse_devices
+from workbench.running.devices.together import parse_devices
+from workbench.running.processes.spare import Spare
 from workbench.ui.preferences import Preferences
 from workbench.workspace import Workspace
 
@@ -48,7 +48,7 @@ def chosen_job(
     """As `job_in_this_process`, in a process of its own where the user chose that or gave the queue its devices."""
     if not device and not preferences.flag(OWN_PROCESS):
         return job_in_this_process(workspace, run_id, control, listen, resume)
-    from workbench.running import own_process
+    from workbench.running.processes import own_process
 
     return own_process.make_job(workspace, run_id, control, listen, resume=resume, device=device, spare=spare)
 

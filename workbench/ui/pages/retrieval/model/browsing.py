@@ -11,8 +11,8 @@ from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
-from workbench.running.image_search import Answer
-from workbench.running.text_search import TextAnswer
+from workbench.running.search.image_search import Answer
+from workbench.running.search.text_search import TextAnswer
 from workbench.ui.pages.retrieval.model.causes import NOTHING, Why, explanation
 from workbench.ui.pages.retrieval.model.comparison import Comparison
 from workbench.ui.pages.retrieval.model.contract import Change, Window

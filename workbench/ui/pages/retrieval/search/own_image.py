@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from workbench.problem import Problem
-from workbench.running.image_search import OwnImage
+from workbench.running.search.image_search import OwnImage
 
 AGAIN = "Search this run again"
 

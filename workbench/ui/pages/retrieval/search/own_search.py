@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from workbench.jobs.newest import Newest, Threads
-from workbench.running.image_search import Answer, OwnImage, search
+from workbench.running.search.image_search import Answer, OwnImage, search
 from workbench.ui.pages.retrieval.model.browsing import SHOWN
 from workbench.workspace import Workspace
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from workbench.config import RunConfig
 from workbench.jobs.newest import Threads
 from workbench.progress import Progress
-from workbench.running.text_search import TextAnswer, refusal, search_texts
+from workbench.running.search.text_search import TextAnswer, refusal, search_texts
 from workbench.workspace import Workspace
 
 SHOWN = 48  # neighbours

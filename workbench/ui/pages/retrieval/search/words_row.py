@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from workbench.running.text_search import TextAnswer
+from workbench.running.search.text_search import TextAnswer
 from workbench.ui.pages.retrieval.search.words_model import WordSearch
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row

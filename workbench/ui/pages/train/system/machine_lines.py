@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLabel
 
-from workbench.running.gpus import Gpu, gpus
+from workbench.running.devices.gpus import Gpu, gpus
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import memory
 

@@ -12,7 +12,7 @@ from workbench.control import Cancelled, Control
 from workbench.events import Emit
 from workbench.jobs import Job, ToldProcess
 from workbench.problem import Problem
-from workbench.running.spare import MODULE, Spare
+from workbench.running.processes.spare import MODULE, Spare
 from workbench.workspace import Workspace
 
 LOG = "process.log"

@@ -5,7 +5,7 @@ import numpy as np
 from workbench.evaluation.conventions import VOTERS
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.running.text_search import embedded_texts
+from workbench.running.search.text_search import embedded_texts
 from workbench.workspace import Workspace
 
 SENTENCE = "a photo of a {}"
@@ -34,7 +34,7 @@ def text_scores(
         As evaluation.retrieval.retrieval_metrics, over classes: "recall@1", "recall@5", "recall@10", "MAP@R", ...
 
     Raises:
-        Problem: a sentence without {}, or as running.text_search.search_texts.
+        Problem: a sentence without {}, or as running.search.text_search.search_texts.
         Cancelled: by `progress`.
     """
     if "{}" not in sentence:

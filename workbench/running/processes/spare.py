@@ -9,7 +9,7 @@ import psutil
 from workbench.jobs import ToldProcess, start_daemon
 from workbench.problem import Problem
 
-MODULE = "workbench.running.one_run"
+MODULE = "workbench.running.processes.one_run"
 WAITING = "--spare"
 
 

@@ -14,7 +14,7 @@ from workbench.entries import catalog as catalogs
 from workbench.files.packages import missing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.running.image_search import SHOWN, nearest
+from workbench.running.search.image_search import SHOWN, nearest
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 

@@ -1,6 +1,6 @@
 """One run on several devices of this machine: its ranks start, meet, and end together.
 
-Light to import; torch is loaded inside the functions. `python -m workbench.running.rank` is the other side.
+Light to import; torch is loaded inside the functions. `python -m workbench.running.devices.rank` is the other side.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from workbench import jobs
 from workbench.config import RunConfig
 from workbench.files.temporary import temporary_folder
 from workbench.problem import Problem
-from workbench.running.launched_ranks import LAUNCHED, first_launched, launched
+from workbench.running.devices.launched_ranks import LAUNCHED, first_launched, launched
 from workbench.settings import checks
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from workbench.training.ranks import OneRank
 
-MODULE = "workbench.running.rank"
+MODULE = "workbench.running.devices.rank"
 KEPT = "The run and its checkpoints are kept."
 TODO = "Resume from the last checkpoint, on as many devices as you like."
 

@@ -1,6 +1,6 @@
 """A rank of a run other than the first: it trains and embeds together with the first, and writes nothing.
 
-`workbench.running.together` starts it as `python -m workbench.running.rank`; srun or torchrun as `workbench run`.
+`together` starts it as `python -m workbench.running.devices.rank`; srun or torchrun as `workbench run`.
 """
 
 import os
@@ -15,8 +15,8 @@ from workbench.control import Control
 from workbench.events import Event
 from workbench.jobs import Answer, serve_rank
 from workbench.problem import Problem
-from workbench.running.launched_ranks import Launched, meet_launched
-from workbench.running.together import Order, device_of_rank, meet
+from workbench.running.devices.launched_ranks import Launched, meet_launched
+from workbench.running.devices.together import Order, device_of_rank, meet
 
 if TYPE_CHECKING:
     from workbench.training.ranks import OneRank

@@ -1,5 +1,6 @@
-"""The process of one run: `python -m workbench.running.one_run WORKSPACE RUN [--resume] [--attended] [--device=NAME]`.
+"""The process of one run.
 
+`python -m workbench.running.processes.one_run WORKSPACE RUN [--resume] [--attended] [--device=NAME]` is how it starts.
 It reads commands as JSON lines, and ends with a checkpoint when the process that started it is gone. With `--spare`
 alone it first loads torch and the engine, and then reads its arguments from a line {"words", "log"}.
 """
@@ -18,7 +19,7 @@ from workbench.events import Ended, Event, Progress, Waiting
 from workbench.jobs import let_the_window_go_first, start_daemon
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.running.spare import WAITING
+from workbench.running.processes.spare import WAITING
 from workbench.workspace import Workspace
 
 Tell = Callable[[dict[str, Any]], None]

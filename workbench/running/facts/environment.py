@@ -30,8 +30,7 @@ NAMED_VERSIONS = (
 def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str, Any]:
     """The facts as plain values: what the column `environment` of a run holds. `progress` may raise Cancelled."""
     from workbench.datasets.cache.keeping import words_of
-    from workbench.running.pretrained_input import input_notes
-    from workbench.running.timing import device_notes, weight_notes
+    from workbench.running.facts.remarks import device_notes, input_notes, weight_notes
     from workbench.training import device
 
     recall = recall_notes(engine.config, data.split)

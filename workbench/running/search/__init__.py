@@ -1,0 +1,1 @@
+"""Searches in a run's test half, by the user's own images or words."""
