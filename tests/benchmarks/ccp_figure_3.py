@@ -12,7 +12,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from workbench.comparing.published_tables import tables
+from workbench.comparing.published.published_tables import tables
 from workbench.reports.figures.drawing import FULL, Drawing
 
 SETS = {"cub": "CUB", "cars": "Cars-196", "sop": "SOP", "inshop": "In-shop"}

@@ -10,7 +10,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.comparing.intervals import t_interval
+from workbench.comparing.statistics.intervals import t_interval
 from workbench.entries import catalog
 from workbench.fair.plan import planned, tuning_config
 from workbench.fair.runs import Runs

@@ -13,7 +13,7 @@ from tests.ui.test_setup import CATALOG, looked, page  # noqa: F401 - fixtures
 from tests.ui.ticking import tick
 from tests.waits import HANG
 from workbench import plugins, registry
-from workbench.comparing.overlap import PairOfRuns
+from workbench.comparing.queries.overlap import PairOfRuns
 from workbench.control import Cancelled
 from workbench.entries import catalog
 from workbench.jobs.newest import Newest

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication, QTreeWidget, QWidget
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
 from tests.waits import HANG
-from workbench.comparing.baseline import against_baseline
-from workbench.comparing.groups import grouped
+from workbench.comparing.difference.baseline import against_baseline
+from workbench.comparing.grouping.groups import grouped
 from workbench.comparing.overview import overview
-from workbench.comparing.published_tables import EXPERIMENT_ROWS
+from workbench.comparing.published.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus

@@ -8,7 +8,7 @@ from small_run import blobs, store_run
 
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.pointing import choose as pick
-from workbench.comparing.counterparts import counterparts
+from workbench.comparing.queries.counterparts import counterparts
 from workbench.results.mistakes import read_changes
 from workbench.ui.pages.retrieval.model.cause_names import TITLES
 

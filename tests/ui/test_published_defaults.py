@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbench import registry
-from workbench.comparing.published_tables import tables
+from workbench.comparing.published.published_tables import tables
 from workbench.entries.catalog import defaults_told, measured_fields, published_fields
 from workbench.losses.published import UNNAMED
 from workbench.settings.presets import presets

@@ -21,7 +21,7 @@ modules = {name for name in sys.modules if name.startswith("PySide6.")}
 libraries = ("PySide6", "workbench.ui", "pyqtgraph", "qtawesome")
 of_qt = {name for name in sys.modules if name.startswith(libraries)}
 load_parts()
-print("workbench.comparing.forest" in sys.modules)
+print("workbench.comparing.difference.forest" in sys.modules)
 print(sorted({name for name in sys.modules if name.startswith(libraries)} - of_qt))
 for step in loads():
     step()

@@ -6,7 +6,7 @@ from small_run import blobs, store_run
 
 from tests.contracts import source_rules as rules
 from tests.played_threads import PlayedThreads
-from workbench.comparing.counterparts import counterparts
+from workbench.comparing.queries.counterparts import counterparts
 from workbench.progress import quiet
 from workbench.results.explanations import explain_failures
 from workbench.results.mistakes import read_changes

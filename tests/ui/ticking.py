@@ -1,6 +1,6 @@
 """What tests of the Compare page do alike."""
 
-from workbench.comparing.groups import group_of
+from workbench.comparing.grouping.groups import group_of
 
 
 def tick(qtbot, page, *runs):

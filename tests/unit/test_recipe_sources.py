@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from workbench.comparing.published_tables import tables
+from workbench.comparing.published.published_tables import tables
 from workbench.settings.presets import presets
 from workbench.sweeps.plan import sweep_presets
 

@@ -58,7 +58,7 @@ def comparison_lines(
     """
     from workbench.comparing import comparison_text as words
     from workbench.comparing.overview import overview
-    from workbench.comparing.pairing import compare
+    from workbench.comparing.queries.pairing import compare
 
     runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
     shown = overview(workspace, runs, catalogs.current(), metric, at, progress)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from workbench.comparing.intervals import FEWEST_SEEDS, Interval
+from workbench.comparing.grouping.settings import written
 from workbench.comparing.measures import At, Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.comparing.pairing import Comparison
-from workbench.comparing.settings import written
+from workbench.comparing.queries.pairing import Comparison
+from workbench.comparing.statistics.intervals import FEWEST_SEEDS, Interval
 from workbench.metric_names import metric_name
 from workbench.numerals import megabytes
 

@@ -7,9 +7,9 @@ from statistics import fmean, stdev
 
 import numpy as np
 
-from workbench.comparing.groups import Group
-from workbench.comparing.intervals import Interval, t_interval
-from workbench.comparing.settings import fold_of
+from workbench.comparing.grouping.groups import Group
+from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.statistics.intervals import Interval, t_interval
 from workbench.workspace import Workspace
 from workbench.workspace.measured import evaluations
 from workbench.workspace.measured.unkept import with_curves

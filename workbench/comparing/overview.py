@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.comparing.groups import Group, grouped
-from workbench.comparing.guards import guards
-from workbench.comparing.in_common import no_epoch_in_common, runs_named
+from workbench.comparing.curves.training_curves import scalar_names
+from workbench.comparing.fairness.guards import guards
+from workbench.comparing.fairness.shared_epochs import no_epoch_in_common, runs_named
+from workbench.comparing.grouping.groups import Group, grouped
+from workbench.comparing.grouping.settings import Difference, differing
 from workbench.comparing.measures import (
     At,
     Curve,
@@ -17,9 +19,7 @@ from workbench.comparing.measures import (
     read_measures,
     summarised,
 )
-from workbench.comparing.papers import GroupsBeside, papers_beside
-from workbench.comparing.settings import Difference, differing
-from workbench.comparing.training_curves import scalar_names
+from workbench.comparing.published.papers import GroupsBeside, papers_beside
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet

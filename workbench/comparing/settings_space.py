@@ -7,9 +7,9 @@ from statistics import fmean
 from typing import Any
 
 from workbench.comparing.comparison_text import metric_title
+from workbench.comparing.grouping.settings import written
 from workbench.comparing.measures import is_share
 from workbench.comparing.overview import Overview
-from workbench.comparing.settings import written
 from workbench.numerals import significant
 
 MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates

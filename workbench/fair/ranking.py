@@ -7,8 +7,8 @@ from math import isnan
 
 import numpy as np
 
-from workbench.comparing.intervals import Interval, t_interval
-from workbench.comparing.p_values import holm, paired_p
+from workbench.comparing.statistics.intervals import Interval, t_interval
+from workbench.comparing.statistics.p_values import holm, paired_p
 
 LEVEL = 0.95
 RESAMPLES = 1000

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from workbench.comparing.query_values import read_query_values
+from workbench.comparing.queries.query_values import read_query_values
 from workbench.fair.runs import Tried
 from workbench.problem import Problem
 from workbench.running.folds_and_seeds import best_evaluation

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.comparing.intervals import Interval, t_interval
+from workbench.comparing.statistics.intervals import Interval, t_interval
 from workbench.fair.plan import Plan
 from workbench.fair.ranking import RESAMPLES, Difference, Rank, alike, differences, ranks
 from workbench.fair.scores import Scores

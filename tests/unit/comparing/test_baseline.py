@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.comparing.compared_runs import images, store
-from workbench.comparing.baseline import against_baseline, usual_metrics
+from workbench.comparing.difference.baseline import against_baseline, usual_metrics
 from workbench.comparing.overview import overview
 from workbench.config import Choice, TrainingParams
 from workbench.workspace import Workspace

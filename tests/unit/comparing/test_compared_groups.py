@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from tests.unit.comparing.compared_runs import images, store
-from workbench.comparing.groups import grouped
+from workbench.comparing.grouping.groups import grouped
+from workbench.comparing.grouping.settings import differing, fold_of, settings_of, written
 from workbench.comparing.measures import common_epochs, is_share, read_measures
 from workbench.comparing.overview import overview
-from workbench.comparing.settings import differing, fold_of, settings_of, written
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.models.run_list import together

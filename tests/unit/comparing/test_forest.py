@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from tests.unit.comparing.compared_runs import store
-from workbench.comparing.baseline import against_baseline
-from workbench.comparing.forest import claims, forest_of, forest_table, in_numbers, remarks, seeds_that_halve
+from workbench.comparing.difference.baseline import against_baseline
+from workbench.comparing.difference.forest import claims, forest_of, forest_table, in_numbers, remarks, seeds_that_halve
 from workbench.comparing.overview import overview
-from workbench.comparing.p_values import holm, welch_p
+from workbench.comparing.statistics.p_values import holm, welch_p
 from workbench.config import TrainingParams
 from workbench.workspace import Workspace
 

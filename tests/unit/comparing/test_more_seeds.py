@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.unit.comparing.compared_runs import store
-from workbench.comparing.groups import grouped
-from workbench.comparing.more_seeds import more_seeds
+from workbench.comparing.grouping.groups import grouped
+from workbench.comparing.grouping.more_seeds import more_seeds
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.entries import catalog
 from workbench.problem import Problem

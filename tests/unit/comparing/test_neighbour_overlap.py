@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.ui.small_run import blobs, store_run
-from workbench.comparing.overlap import PairOfRuns, neighbour_overlap, shares_in_common
+from workbench.comparing.queries.overlap import PairOfRuns, neighbour_overlap, shares_in_common
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 

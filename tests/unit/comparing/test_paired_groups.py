@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from tests.unit.comparing.compared_runs import images, store
-from workbench.comparing import pairing
 from workbench.comparing.comparison_text import comparison_table
 from workbench.comparing.overview import overview
+from workbench.comparing.queries import pairing
 from workbench.config import TrainingParams
 from workbench.problem import Problem
 from workbench.workspace import Workspace, superseded

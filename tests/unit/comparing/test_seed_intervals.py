@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from workbench.comparing.intervals import Interval, paired_bootstrap, t_interval, welch_interval
+from workbench.comparing.statistics.intervals import Interval, paired_bootstrap, t_interval, welch_interval
 
 CASES = 2_000
 values = st.lists(st.floats(-100, 100), min_size=3, max_size=30)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.comparing.setting_titles import field_title, short_title, value_title
+from workbench.comparing.grouping.setting_titles import field_title, short_title, value_title
 
 KNOWN = {
     "loss/ce": {"title": "Cross-entropy (CE)", "params": {}},

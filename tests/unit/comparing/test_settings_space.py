@@ -7,9 +7,9 @@ import pytest
 
 from tests.unit.comparing.compared_runs import store
 from workbench.comparing import settings_space
+from workbench.comparing.grouping.settings import Difference
 from workbench.comparing.measures import BEST
 from workbench.comparing.overview import overview
-from workbench.comparing.settings import Difference
 from workbench.comparing.settings_space import FOOT, fields, heat_map, lines
 from workbench.config import Choice, TrainingParams
 from workbench.workspace import Workspace

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparing.smoothing import exponential_mean
+from workbench.comparing.curves.smoothing import exponential_mean
 
 
 @given(st.lists(st.floats(-1e3, 1e3) | st.sampled_from([np.nan, np.inf]), max_size=60), st.floats(0, 0.99))

@@ -5,8 +5,14 @@ import pytest
 from scipy import stats
 
 from tests.unit.comparing.compared_runs import store
-from workbench.comparing.groups import grouped
-from workbench.comparing.training_curves import MOST_BINS, Points, scalar_names, training_curve_of, training_curves
+from workbench.comparing.curves.training_curves import (
+    MOST_BINS,
+    Points,
+    scalar_names,
+    training_curve_of,
+    training_curves,
+)
+from workbench.comparing.grouping.groups import grouped
 from workbench.config import Choice, TrainingParams
 from workbench.workspace import Workspace
 from workbench.workspace.measured import curves

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workbench.comparing.intervals import Interval
-from workbench.comparing.p_values import holm, paired_p
+from workbench.comparing.statistics.intervals import Interval
+from workbench.comparing.statistics.p_values import holm, paired_p
 from workbench.fair.ranking import Difference, alike, differences, ranks
 
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from tests.unit.comparing.compared_runs import images, store
 from workbench import cli, files, reports
 from workbench.colours import OF_RUNS
-from workbench.comparing.intervals import t_interval
+from workbench.comparing.statistics.intervals import t_interval
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.problem import Problem
 from workbench.reports.document import make

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.comparing.compared_runs import evaluated, images
 from workbench.comparing.overview import overview
-from workbench.comparing.published_tables import EXPERIMENT_ROWS, experiment_rows, tables
+from workbench.comparing.published.published_tables import EXPERIMENT_ROWS, experiment_rows, tables
 from workbench.config import Choice, EmbeddingParams, RunConfig
 from workbench.entries import catalog
 from workbench.evaluation import retrieval_metrics

@@ -7,8 +7,8 @@ import pytest
 
 from tests.unit.comparing.compared_runs import evaluated, images
 from workbench import registry
-from workbench.comparing import published_tables
-from workbench.comparing.published_tables import beside, own_values, tables
+from workbench.comparing.published import published_tables
+from workbench.comparing.published.published_tables import beside, own_values, tables
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig
 from workbench.events import Ended
 from workbench.reports.content.gathering import gather

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparing.published_tables import tables
+from workbench.comparing.published.published_tables import tables
 from workbench.config import BadConfig, Choice
 from workbench.entries import catalog
 from workbench.settings.changed import changed, read_config

@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.comparing.measures import BEST, LAST, At
-from workbench.comparing.published_tables import (
+from workbench.comparing.published.published_tables import (
     EXPERIMENT_ROWS,
     beside,
     classes_of,

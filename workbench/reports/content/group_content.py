@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.comparing.groups import Group
+from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import At
 from workbench.comparing.overview import Overview, overview
-from workbench.comparing.pairing import Comparison, compare
-from workbench.comparing.papers import GroupsBeside
+from workbench.comparing.published.papers import GroupsBeside
+from workbench.comparing.queries.pairing import Comparison, compare
 from workbench.entries import catalog as catalogs
 from workbench.fair.stored import read_comparisons
 from workbench.fair.table import Comparison as FairComparison

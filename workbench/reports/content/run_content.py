@@ -5,7 +5,7 @@ from math import isfinite
 
 import numpy as np
 
-from workbench.comparing.published_tables import (
+from workbench.comparing.published.published_tables import (
     ExperimentRow,
     Table,
 )

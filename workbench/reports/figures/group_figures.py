@@ -9,9 +9,9 @@ from matplotlib.ticker import MaxNLocator
 
 from workbench.colours import OF_RUNS, told_apart
 from workbench.comparing.comparison_text import metric_title
-from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, Summary, is_share
 from workbench.comparing.overview import Overview
+from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, legend_name
 
 LINES = ("-", "--", "-.", ":")

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.colours import OKABE_ITO, class_colours
-from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
+from workbench.comparing.curves.smoothing import BATCH_LOSS, exponential_mean
 from workbench.metric_names import metric_name
 from workbench.reports.content.run_content import Content, Curve, Map, QueryCard, percent, similarity_words
 from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, legend_name

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.comparing import comparison_text as words
-from workbench.comparing.groups import Group
-from workbench.comparing.intervals import FEWEST_SEEDS
-from workbench.comparing.pairing import Comparison
-from workbench.comparing.setting_titles import field_title, value_title
+from workbench.comparing.grouping.groups import Group
+from workbench.comparing.grouping.setting_titles import field_title, value_title
+from workbench.comparing.queries.pairing import Comparison
+from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
 from workbench.reports.content.group_content import GroupContent

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from math import isfinite, nan
 
 from workbench.comparing import comparison_text as words
-from workbench.comparing.baseline import difference
+from workbench.comparing.difference.baseline import difference
+from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.comparing.settings import fold_of
 from workbench.metric_names import metric_name
 from workbench.numerals import percentage
 from workbench.progress import duration

@@ -1,6 +1,6 @@
 """The sections of a report about one run, as blocks."""
 
-from workbench.comparing.setting_titles import field_title, value_title
+from workbench.comparing.grouping.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
 from workbench.reports.content.run_content import ClassRow, Content, MetricRow, percent, points

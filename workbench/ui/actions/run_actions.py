@@ -147,7 +147,7 @@ class RunActions(QObject):
         runs, known = session.runs(), session.catalog
 
         def same_config() -> list[int]:
-            from workbench.comparing.groups import group_of  # late: the window is shown first
+            from workbench.comparing.grouping.groups import group_of  # late: the window is shown first
 
             return [run.id for run in group_of(run_id, runs, known)]
 

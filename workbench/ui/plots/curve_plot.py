@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
-from workbench.comparing.smoothing import exponential_mean
+from workbench.comparing.curves.smoothing import exponential_mean
 from workbench.numerals import significant
 from workbench.ui.plots.canvas import PlotCanvas, ReadOut
 from workbench.ui.plots.curve import Curve

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.comparing.setting_titles import field_title, short_title, value_title
-from workbench.comparing.settings import Settings, settings_of
+from workbench.comparing.grouping.setting_titles import field_title, short_title, value_title
+from workbench.comparing.grouping.settings import Settings, settings_of
 from workbench.entries import catalog
 from workbench.metric_names import metric_name
 from workbench.problem import Problem

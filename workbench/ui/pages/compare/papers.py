@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, at_title
 from workbench.comparing.overview import Overview
-from workbench.comparing.papers import GroupsBeside
+from workbench.comparing.published.papers import GroupsBeside
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from workbench.comparing.baseline import BaselineRow
+from workbench.comparing.difference.baseline import BaselineRow
 from workbench.fair.stored import FairComparisons
 from workbench.ui.pages.compare.cost.panel import CostPanel
 from workbench.ui.pages.compare.curves.panel import CurvesPanel

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench.comparing.counterparts import Counterpart, counterparts
+from workbench.comparing.queries.counterparts import Counterpart, counterparts
 from workbench.progress import Progress
 from workbench.results.explanations import FailedQueries, Standing
 from workbench.results.mistakes import Changes

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from workbench.comparing.baseline import BaselineRow
-from workbench.comparing.forest import forest_of
+from workbench.comparing.difference.baseline import BaselineRow
+from workbench.comparing.difference.forest import forest_of
 from workbench.ui.pages.compare.difference.forest import ForestPanel
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.style import theme

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.comparing.baseline import BaselineRow
+from workbench.comparing.curves.training_curves import TrainingCurves, training_curves
+from workbench.comparing.difference.baseline import BaselineRow
 from workbench.comparing.overview import Overview
-from workbench.comparing.training_curves import TrainingCurves, training_curves
 from workbench.jobs.newest import Newest
 from workbench.metric_names import metric_name
 from workbench.problem import Problem

@@ -10,10 +10,10 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import metric_title
-from workbench.comparing.in_common import runs_named
-from workbench.comparing.intervals import FEWEST_SEEDS
+from workbench.comparing.curves.training_curves import TrainingCurves
+from workbench.comparing.fairness.shared_epochs import runs_named
 from workbench.comparing.measures import Curve, is_share
-from workbench.comparing.training_curves import TrainingCurves
+from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.curves.band import Band, FaintLine
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, legend_titles, short_title

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
-from workbench.comparing.forest import Forest, claims, remarks
+from workbench.comparing.difference.forest import Forest, claims, remarks
 from workbench.ui.pages.compare.difference.forest_plot import ROW_PX, ForestPlot
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.style import theme

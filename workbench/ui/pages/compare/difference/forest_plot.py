@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from workbench.comparing.forest import Forest, ForestRow, Tested, forest_table, in_numbers
+from workbench.comparing.difference.forest import Forest, ForestRow, Tested, forest_table, in_numbers
 from workbench.comparing.measures import is_share
 from workbench.metric_names import metric_name
 from workbench.numerals import minus

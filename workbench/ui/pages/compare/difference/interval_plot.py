@@ -8,7 +8,7 @@ import pyqtgraph as pg
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from workbench.comparing.intervals import Interval
+from workbench.comparing.statistics.intervals import Interval
 from workbench.numerals import significant
 from workbench.ui.pages.compare.style.still_plot import StillPlot
 from workbench.ui.plots.curve import drawable

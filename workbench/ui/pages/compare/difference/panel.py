@@ -6,12 +6,12 @@ from math import isfinite
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from workbench.comparing.baseline import BaselineRow
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds, seed_title
-from workbench.comparing.forest import forest_of
-from workbench.comparing.intervals import Interval
+from workbench.comparing.difference.baseline import BaselineRow
+from workbench.comparing.difference.forest import forest_of
 from workbench.comparing.measures import is_share
-from workbench.comparing.pairing import Comparison
+from workbench.comparing.queries.pairing import Comparison
+from workbench.comparing.statistics.intervals import Interval
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.difference.forest import ForestPanel
 from workbench.ui.pages.compare.difference.interval_plot import IntervalPlot

@@ -9,8 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor, QFont, QIcon
 from PySide6.QtWidgets import QWidget
 
-from workbench.comparing.baseline import BaselineRow, Cell
 from workbench.comparing.comparison_text import cost, limits, metric_title, number, over_seeds
+from workbench.comparing.difference.baseline import BaselineRow, Cell
 from workbench.comparing.measures import is_share
 from workbench.files.spreadsheet import pasted
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch, unlike_parts
@@ -47,7 +47,7 @@ class Column:
 
 
 class GroupTable(QAbstractTableModel):
-    """The rows of `comparing.baseline.against_baseline` as text."""
+    """The rows of `comparing.difference.baseline.against_baseline` as text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

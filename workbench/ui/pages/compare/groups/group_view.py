@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, 
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QTableView, QWidget
 
-from workbench.comparing.baseline import Cell
+from workbench.comparing.difference.baseline import Cell
 from workbench.numerals import minus
 from workbench.ui.pages.compare.groups.group_table import (
     BASELINE_ROLE,

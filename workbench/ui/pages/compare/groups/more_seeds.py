@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from workbench.comparing.more_seeds import MoreSeeds, more_seeds
+from workbench.comparing.grouping.more_seeds import MoreSeeds, more_seeds
 from workbench.problem import Problem
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted, duration

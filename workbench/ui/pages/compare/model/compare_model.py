@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Sequence
 
-from workbench.comparing.baseline import BaselineRow, against_baseline, usual_metrics
 from workbench.comparing.comparison_text import at_title
-from workbench.comparing.groups import Group
+from workbench.comparing.difference.baseline import BaselineRow, against_baseline, usual_metrics
+from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import BEST, LAST, At
-from workbench.comparing.overlap import PairOfRuns
 from workbench.comparing.overview import Overview
-from workbench.comparing.pairing import Comparison
+from workbench.comparing.queries.overlap import PairOfRuns
+from workbench.comparing.queries.pairing import Comparison
 from workbench.entries.catalog import Catalog
 from workbench.ui.pages.compare.model.reading import PairAnswer, PairQuestion, Question
 from workbench.ui.style.words import counted

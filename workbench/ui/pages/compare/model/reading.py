@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from workbench.comparing.groups import Group
+from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import BEST, At
 from workbench.comparing.overview import Overview, overview
-from workbench.comparing.pairing import Comparison, compare
+from workbench.comparing.queries.pairing import Comparison, compare
 from workbench.entries.catalog import Catalog
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace

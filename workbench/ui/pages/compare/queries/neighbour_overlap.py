@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QSpinBox, QWidget
 
-from workbench.comparing.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
+from workbench.comparing.queries.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
 from workbench.jobs.newest import Newest
 from workbench.numerals import percentage
 from workbench.problem import Problem

@@ -7,8 +7,8 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
 from workbench.comparing.comparison_text import queries_told, seed_title
-from workbench.comparing.overlap import PairOfRuns
-from workbench.comparing.pairing import Comparison
+from workbench.comparing.queries.overlap import PairOfRuns
+from workbench.comparing.queries.pairing import Comparison
 from workbench.ui.pages.compare.model.reading import Named
 from workbench.ui.pages.compare.queries.open_buttons import OpenButtons
 from workbench.ui.pages.compare.queries.query_neighbours import NOT_KEPT, AskedQuery, QueryNeighbours

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from workbench.comparing.overlap import PairOfRuns
+from workbench.comparing.queries.overlap import PairOfRuns
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import metric_title, queries_told
 from workbench.comparing.measures import is_share
-from workbench.comparing.pairing import Comparison
+from workbench.comparing.queries.pairing import Comparison
 from workbench.ui.pages.compare.style.still_plot import StillPlot
 from workbench.ui.plots.curve import drawable
 from workbench.ui.style import theme

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import number
-from workbench.comparing.pairing import Comparison
+from workbench.comparing.queries.pairing import Comparison
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.compare.model.reading import Named
 from workbench.ui.widgets.images.pictures import PictureLoader

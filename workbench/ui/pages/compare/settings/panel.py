@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing import settings_space
+from workbench.comparing.grouping.setting_titles import field_title, value_title
+from workbench.comparing.grouping.settings import Settings
 from workbench.comparing.overview import Overview
-from workbench.comparing.setting_titles import field_title, value_title
-from workbench.comparing.settings import Settings
 from workbench.ui.pages.compare.settings.heat_map import HeatMapPlot
 from workbench.ui.pages.compare.settings.parallel import ParallelPlot
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch, unlike_parts

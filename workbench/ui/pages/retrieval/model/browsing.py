@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.comparing.counterparts import Counterpart
+from workbench.comparing.queries.counterparts import Counterpart
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.results.explanations import ConfusedPair, FailedQueries

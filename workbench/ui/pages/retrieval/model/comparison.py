@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from workbench.comparing.counterparts import Counterpart
+from workbench.comparing.queries.counterparts import Counterpart
 from workbench.workspace.rows import Evaluation
 
 Choices = list[tuple[str, int]]  # title and id of evaluations

@@ -3,7 +3,7 @@
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
+from workbench.comparing.curves.smoothing import BATCH_LOSS, exponential_mean
 from workbench.numerals import significant
 from workbench.ui.style.theme import SERIES
 from workbench.ui.style.words import THIN, device_of, duration, memory, pace, percent, short_time

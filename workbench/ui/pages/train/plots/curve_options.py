@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.comparing.smoothing import AT_FIRST
+from workbench.comparing.curves.smoothing import AT_FIRST
 from workbench.ui.pages.train.plots.axis import EPOCH, KINDS, SECONDS, STEP, TIME, TITLES, StepAxis
 from workbench.ui.pages.train.plots.scalar_points import by_name
 from workbench.ui.plots.curve_plot import CurvePlot

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from statistics import fmean
 
-from workbench.comparing.groups import TAIL, Group, grouped
-from workbench.comparing.settings import settings_of
+from workbench.comparing.grouping.groups import TAIL, Group, grouped
+from workbench.comparing.grouping.settings import settings_of
 from workbench.config import SEEDS, Choice, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem

@@ -6,10 +6,13 @@ from math import nan
 
 import numpy as np
 
-from workbench.comparing.groups import Group
-from workbench.comparing.guards import unlike_data
-from workbench.comparing.in_common import runs_named
-from workbench.comparing.intervals import (
+from workbench.comparing.fairness.guards import unlike_data
+from workbench.comparing.fairness.shared_epochs import runs_named
+from workbench.comparing.grouping.groups import Group
+from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.measures import At, Measured, chosen_runs, is_share, seed_means
+from workbench.comparing.queries.query_values import QueryValues, has_query_values, read_query_values
+from workbench.comparing.statistics.intervals import (
     FEWEST_SEEDS,
     RESAMPLES,
     Interval,
@@ -17,9 +20,6 @@ from workbench.comparing.intervals import (
     t_interval,
     welch_interval,
 )
-from workbench.comparing.measures import At, Measured, chosen_runs, is_share, seed_means
-from workbench.comparing.query_values import QueryValues, has_query_values, read_query_values
-from workbench.comparing.settings import fold_of
 from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.comparing.setting_titles import short_title, value_title
-from workbench.comparing.settings import Difference, Settings, differing, settings_of
+from workbench.comparing.grouping.setting_titles import short_title, value_title
+from workbench.comparing.grouping.settings import Difference, Settings, differing, settings_of
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.workspace.rows import Run

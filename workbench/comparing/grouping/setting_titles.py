@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.comparing.settings import Settings, written
+from workbench.comparing.grouping.settings import Settings, written
 from workbench.config import KINDS, sections
 from workbench.entries.catalog import Catalog
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.comparing.groups import Group
+from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import At, Measured, summarised
-from workbench.comparing.published_tables import (
+from workbench.comparing.published.published_tables import (
     EXPERIMENT_ROWS,
     ExperimentRow,
     Table,

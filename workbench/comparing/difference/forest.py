@@ -6,12 +6,12 @@ from math import isfinite, isnan, sqrt
 
 import numpy as np
 
-from workbench.comparing.baseline import MOST_METRICS, NO_DIFFERENCE, BaselineRow, Cell, seed_differences
 from workbench.comparing.comparison_text import NO_VALUE, limits, number
-from workbench.comparing.groups import Group
-from workbench.comparing.intervals import FEWEST_SEEDS, LEVEL, Interval
+from workbench.comparing.difference.baseline import MOST_METRICS, NO_DIFFERENCE, BaselineRow, Cell, seed_differences
+from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import Summary, is_share
-from workbench.comparing.p_values import holm, paired_p, welch_p
+from workbench.comparing.statistics.intervals import FEWEST_SEEDS, LEVEL, Interval
+from workbench.comparing.statistics.p_values import holm, paired_p, welch_p
 from workbench.metric_names import metric_name
 
 FEW_SEEDS = 5  # with fewer the words say what more of them would give

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 
-from workbench.comparing.groups import Group
-from workbench.comparing.intervals import Interval, t_interval, welch_interval
+from workbench.comparing.grouping.groups import Group
+from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import Summary, is_share, seed_means, summarised
 from workbench.comparing.overview import Overview
-from workbench.comparing.settings import fold_of
+from workbench.comparing.statistics.intervals import Interval, t_interval, welch_interval
 
 NO_DIFFERENCE = Interval(nan, nan, nan, 0)
 FIRST_METRICS = ("MAP@R", "recall@1", "P@R", "NMI")

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from workbench.comparing.groups import Group
-from workbench.comparing.intervals import FEWEST_SEEDS
+from workbench.comparing.grouping.groups import Group
+from workbench.comparing.grouping.setting_titles import short_title, value_title
+from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
-from workbench.comparing.setting_titles import short_title, value_title
-from workbench.comparing.settings import fold_of
+from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.config import IMPORTED
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog

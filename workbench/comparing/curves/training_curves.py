@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.comparing.groups import Group
-from workbench.comparing.intervals import Interval, t_interval
+from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import Curve, limits_of, runs_in_mean, seed_means
+from workbench.comparing.statistics.intervals import Interval, t_interval
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.measured import curves

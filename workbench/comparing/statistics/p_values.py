@@ -5,7 +5,7 @@ from math import isnan, nan, sqrt
 
 import numpy as np
 
-from workbench.comparing.intervals import FEWEST_SEEDS, welch_error
+from workbench.comparing.statistics.intervals import FEWEST_SEEDS, welch_error
 
 ALIKE = 1e-9  # spread of differences relative to them, below which it is that of rounding
 

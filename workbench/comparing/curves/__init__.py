@@ -1,0 +1,1 @@
+"""Curves of training, as they were logged and smoothed."""

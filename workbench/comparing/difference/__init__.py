@@ -1,0 +1,1 @@
+"""All groups against the baseline, in several metrics."""

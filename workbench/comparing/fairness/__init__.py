@@ -1,0 +1,1 @@
+"""What makes a comparison unfair or impossible, in sentences."""

@@ -1,0 +1,1 @@
+"""The papers' tables, and runs beside them."""

@@ -1,0 +1,1 @@
+"""Runs and groups of runs, query by query."""

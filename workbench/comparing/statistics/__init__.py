@@ -1,0 +1,1 @@
+"""Intervals of means and differences, and their p-values."""
