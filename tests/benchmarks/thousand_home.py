@@ -27,9 +27,9 @@ from workbench.config import RunConfig
 from workbench.places import sending
 from workbench.places.contract import Answer, Host
 from workbench.places.following import Following
-from workbench.places.hosts import OpenSshHost
+from workbench.places.host.hosts import OpenSshHost
+from workbench.places.kinds.processes import Processes
 from workbench.places.place import SshPlace
-from workbench.places.processes import Processes
 from workbench.workspace import Workspace, placements
 from workbench.workspace.placements import Placement
 

@@ -21,10 +21,10 @@ from pathlib import Path
 
 from tests.clusters.there import there
 from workbench.places.contract import Ending, JobState, Order, Standing, Unreachable
-from workbench.places.hosts import LocalHost
+from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.slurm import Slurm
+from workbench.places.kinds.slurm_states import from_sacct, from_scontrol
 from workbench.places.place import SlurmPlace
-from workbench.places.slurm import Slurm
-from workbench.places.slurm_states import from_sacct, from_scontrol
 
 PATIENCE = 150.0  # seconds
 RUN = """#!/bin/sh

@@ -30,10 +30,10 @@ from workbench import cli
 from workbench.places import sending
 from workbench.places.contract import Answer, Ending, Launcher
 from workbench.places.following import Following
-from workbench.places.hosts import LocalHost
+from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.processes import Processes
+from workbench.places.kinds.ray import Ray
 from workbench.places.place import RayPlace, SshPlace
-from workbench.places.processes import Processes
-from workbench.places.ray import Ray
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling

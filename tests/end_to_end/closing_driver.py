@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 from workbench import app
 from workbench.config import RunConfig
 from workbench.places import launching
-from workbench.places.hosts import LocalHost
+from workbench.places.host.hosts import LocalHost
 from workbench.places.place import SshPlace
 from workbench.sweeps import starting
 from workbench.ui.state.background.tasks import Task

@@ -13,12 +13,12 @@ from time import monotonic
 from typing import Any
 
 from workbench.files import locks
-from workbench.places import host_files
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable, all_of
-from workbench.places.host_files import last_line
+from workbench.places.host import host_files
+from workbench.places.host.host_files import last_line
+from workbench.places.kinds.run_command import BEGINS
 from workbench.places.mirror import Mirror
 from workbench.places.place import OtherKind, Place
-from workbench.places.run_command import BEGINS
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, placements

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench import __version__
 from workbench.places.contract import Host
-from workbench.places.host_files import last_line, write_all
+from workbench.places.host.host_files import last_line, write_all
 from workbench.places.place import Place
 from workbench.problem import Problem
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from workbench.places.contract import Host, Launcher
-from workbench.places.hosts import Asked, LocalHost, OpenSshHost
+from workbench.places.host.hosts import Asked, LocalHost, OpenSshHost
+from workbench.places.kinds.processes import Processes
+from workbench.places.kinds.ray import Ray
+from workbench.places.kinds.slurm import Slurm
 from workbench.places.place import Place, RayPlace, SlurmPlace, SshPlace
-from workbench.places.processes import Processes
-from workbench.places.ray import Ray
-from workbench.places.slurm import Slurm
 from workbench.problem import Problem
 
 

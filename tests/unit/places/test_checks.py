@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from workbench import __version__
-from workbench.places.checks import look
 from workbench.places.contract import Answer, Unreachable
-from workbench.places.hosts import LocalHost
+from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.checks import look
 from workbench.places.place import RayPlace, SlurmPlace, SshPlace
 
 DATA = {"/photographs": "/big/photographs"}

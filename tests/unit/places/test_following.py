@@ -20,13 +20,14 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.places import following as following_module
-from workbench.places import host_files, mirror, records, sending, working
+from workbench.places import mirror, records, sending, working
 from workbench.places.contract import Ending, JobState, Order, Standing
 from workbench.places.following import Following
-from workbench.places.hosts import LocalHost
+from workbench.places.host import host_files
+from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.run_command import BEGINS
 from workbench.places.mirror import FOLDER
 from workbench.places.place import SshPlace
-from workbench.places.run_command import BEGINS
 from workbench.problem import Problem
 from workbench.workspace import Workspace, ownership, placements
 from workbench.workspace.folders import journal, travelling

@@ -6,7 +6,9 @@ import pytest
 import tomli_w
 
 from workbench.config import Choice, RunConfig
-from workbench.places import host_files, ray, records, sending, slurm, slurm_states
+from workbench.places import records, sending
+from workbench.places.host import host_files
+from workbench.places.kinds import ray, slurm, slurm_states
 from workbench.places.place import RayPlace, SshPlace
 from workbench.problem import Problem
 

@@ -11,11 +11,12 @@ import psutil
 import pytest
 
 from tests.waits import HANG
-from workbench.places import contract, host_files, installing, records
+from workbench.places import contract, installing, records
 from workbench.places.contract import Answer, Ending, JobState, Order, Part, Unreachable
-from workbench.places.hosts import LocalHost
+from workbench.places.host import host_files
+from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.processes import Processes
 from workbench.places.place import SshPlace
-from workbench.places.processes import Processes
 from workbench.problem import Problem
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
@@ -381,6 +382,6 @@ def test_a_full_disk_of_temporary_files_is_not_a_program_that_is_missing(tmp_pat
     def full(*words, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("workbench.places.hosts.run_tool", full)
+    monkeypatch.setattr("workbench.places.host.hosts.run_tool", full)
     with pytest.raises(Problem, match="Free some space for temporary files"):
         LocalHost(tmp_path).call(["true"])

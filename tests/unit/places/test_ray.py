@@ -8,9 +8,9 @@ from threading import Thread
 import pytest
 
 from workbench.places.contract import Ending, JobState, Order, Standing, Unreachable
-from workbench.places.hosts import LocalHost
+from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.ray import Ray
 from workbench.places.place import RayPlace
-from workbench.places.ray import Ray
 from workbench.places.records import made
 from workbench.problem import Problem
 
@@ -133,7 +133,7 @@ def test_a_run_that_waits_alone_leaves_the_line(ray, server):
 
 
 def test_states_of_many_runs_are_asked_in_parts(ray, monkeypatch):
-    monkeypatch.setattr("workbench.places.ray.AT_ONCE", 2)
+    monkeypatch.setattr("workbench.places.kinds.ray.AT_ONCE", 2)
     assert states(ray, ray.submit(orders(5))) == [JobState.QUEUED] * 5
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from tests.waits import HANG
 from workbench.places.contract import Ending, JobState, Order, Standing, Unreachable
-from workbench.places.hosts import LocalHost
+from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.slurm import Slurm
+from workbench.places.kinds.slurm_script import script
+from workbench.places.kinds.slurm_states import from_sacct, from_scontrol, of_exit_status, tasks
 from workbench.places.place import SlurmPlace
 from workbench.places.records import made
-from workbench.places.slurm import Slurm
-from workbench.places.slurm_script import script
-from workbench.places.slurm_states import from_sacct, from_scontrol, of_exit_status, tasks
 from workbench.problem import Problem
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the login node has a POSIX shell")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.places import ssh_files
+from workbench.places.host import ssh_files
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="OpenSSH on Windows shares no connection")
 

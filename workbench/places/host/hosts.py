@@ -7,9 +7,9 @@ from pathlib import Path
 
 from workbench.control import Cancelled
 from workbench.jobs import run_tool
-from workbench.places import ssh_files
 from workbench.places.contract import Answer, Unreachable
-from workbench.places.host_files import last_line
+from workbench.places.host import ssh_files
+from workbench.places.host.host_files import last_line
 from workbench.problem import Problem
 
 CONNECT = 10  # seconds to connect

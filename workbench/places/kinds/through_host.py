@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from workbench.places import host_files
 from workbench.places.contract import Host, Order, Part, all_of
+from workbench.places.host import host_files
 from workbench.places.place import Place
 
 OfKind = TypeVar("OfKind", bound=Place)

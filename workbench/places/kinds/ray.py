@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from http.client import HTTPException
 from typing import Any, NamedTuple
 
-from workbench.places import checks
 from workbench.places.contract import KILLED, Ending, Finding, JobState, Order, Part, Standing, Unreachable
-from workbench.places.host_files import last_line
+from workbench.places.host.host_files import last_line
+from workbench.places.kinds import checks
+from workbench.places.kinds.run_command import BEGINS, run_folder, run_words
+from workbench.places.kinds.through_host import ThroughHost
 from workbench.places.place import RayPlace
-from workbench.places.run_command import BEGINS, run_folder, run_words
-from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 from workbench.workspace.folders.travelling import AFTER_EPOCH
 

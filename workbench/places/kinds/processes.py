@@ -11,12 +11,13 @@ import shlex
 import uuid
 from collections.abc import Sequence
 
-from workbench.places import checks, host_files
 from workbench.places.contract import KILLED, Ending, Finding, JobState, Order, Standing, Unreachable
-from workbench.places.host_files import last_line
+from workbench.places.host import host_files
+from workbench.places.host.host_files import last_line
+from workbench.places.kinds import checks
+from workbench.places.kinds.run_command import BEGINS, run_folder, run_words
+from workbench.places.kinds.through_host import ThroughHost
 from workbench.places.place import Place
-from workbench.places.run_command import BEGINS, run_folder, run_words
-from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 from workbench.workspace.folders.travelling import AFTER_EPOCH
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench import __version__
 from workbench.places.contract import Finding, Host, Unreachable
-from workbench.places.host_files import last_line
+from workbench.places.host.host_files import last_line
 from workbench.places.place import Place, RayPlace, SlurmPlace
 from workbench.problem import Problem
 from workbench.progress import short_time

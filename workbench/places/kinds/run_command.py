@@ -1,7 +1,7 @@
 """The command line of a run in a folder at a place; every kind of place starts runs with it."""
 
 from workbench.places.contract import Order
-from workbench.places.host_files import checked
+from workbench.places.host.host_files import checked
 from workbench.places.place import Place
 
 BEGINS = "--- The run begins."  # a line in its log, before what it prints each time that it is started

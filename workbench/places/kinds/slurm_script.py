@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from workbench.places.contract import Order
+from workbench.places.kinds.run_command import BEGINS, run_words
 from workbench.places.place import SlurmPlace
-from workbench.places.run_command import BEGINS, run_words
 from workbench.workspace.folders.travelling import AFTER_EPOCH
 
 BODY = """\

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from workbench.places import checks, host_files
 from workbench.places.contract import Answer, Ending, Finding, JobState, Order, Part, Standing, Unreachable
-from workbench.places.host_files import last_line
+from workbench.places.host import host_files
+from workbench.places.host.host_files import last_line
+from workbench.places.kinds import checks
+from workbench.places.kinds.slurm_script import quoted, script
+from workbench.places.kinds.slurm_states import Standings, from_sacct, from_scontrol, of_exit_status, of_task
+from workbench.places.kinds.through_host import ThroughHost
 from workbench.places.place import SlurmPlace
-from workbench.places.slurm_script import quoted, script
-from workbench.places.slurm_states import Standings, from_sacct, from_scontrol, of_exit_status, of_task
-from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 from workbench.workspace.folders import travelling
 

@@ -1,0 +1,1 @@
+"""A machine that takes commands, this one or one behind OpenSSH, and the files on it."""
