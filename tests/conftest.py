@@ -11,7 +11,8 @@ from hypothesis import settings
 from tests.threads import outliving
 from tests.waits import PatientBot
 from workbench.progress import quiet
-from workbench.workspace.database import connection, migrations
+from workbench.workspace.database import connection
+from workbench.workspace.schema import migrations
 
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")

@@ -13,8 +13,8 @@ from workbench.config import RunConfig
 from workbench.events import Ended, Keep, Noted, Progress, Saved, Scalar, Status
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
-from workbench.workspace.folders.folder_recorder import FolderRecorder
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
 # Numbers of rows and moments differ between two workspaces; so do the processes that wrote.
 OWN = {

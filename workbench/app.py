@@ -146,8 +146,7 @@ def first_workspace(asked: Path | None, last: Path | None) -> tuple[Path, Path |
 
     What is asked for, by an option or by WORKBENCH_WORKSPACE, comes before the last one, and that before the default.
     """
-    from workbench.workspace.paths import default_workspace
-    from workbench.workspace.store import DATABASE
+    from workbench.workspace.paths import DATABASE, default_workspace
 
     usual = default_workspace()
     if asked is not None or last is None or last == usual or os.environ.get("WORKBENCH_WORKSPACE"):
@@ -162,9 +161,9 @@ def open_workspace(workspace_folder: Path) -> "Watch | None":
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-    from workbench.workspace.database.lease_holder import Leased
     from workbench.workspace.database.problems import Damaged, Missing
     from workbench.workspace.news import watched
+    from workbench.workspace.owners.lease_holder import Leased
 
     while True:
         try:
@@ -221,7 +220,7 @@ def take_over(folder: Path) -> None:
     from PySide6.QtWidgets import QApplication, QProgressDialog
 
     from workbench.control import Cancelled
-    from workbench.workspace.database import lease
+    from workbench.workspace.owners import lease
 
     line = QProgressDialog("Watching for signs of life", "Cancel", 0, 0)
     line.setMinimumDuration(0)

@@ -38,11 +38,12 @@ from workbench.running.devices.together import parse_devices
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
 from workbench.settings.run_fields import common_fields
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import short_names
+from workbench.workspace.tables import placements
 
 KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
@@ -283,8 +284,9 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_o
     """Check versions, device, Qt and, with --workspace, a workspace."""
     from workbench.commands.doctor import look
     from workbench.commands.machine import Finding
-    from workbench.workspace.database import going_back, lease
+    from workbench.workspace.owners import lease
     from workbench.workspace.repairs.repair import repair as repair_workspace
+    from workbench.workspace.schema import going_back
 
     if repair and go_back:
         raise click.UsageError("--repair and --go-back exclude each other: a copy that is put back is whole.")

@@ -21,7 +21,8 @@ from workbench.places.following import Following
 from workbench.places.launching import launcher_of
 from workbench.places.place import SshPlace
 from workbench.ui.state.runs.place_follower import IN_VIEW
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
+from workbench.workspace.tables import placements
 
 WRITER = """
 import sys, time, json

@@ -30,8 +30,9 @@ from workbench.places.following import Following
 from workbench.places.host.hosts import OpenSshHost
 from workbench.places.kinds.processes import Processes
 from workbench.places.place import SshPlace
-from workbench.workspace import Workspace, placements
-from workbench.workspace.placements import Placement
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
 
 FIRST = ("config.toml", "run.json")
 CONFIG = """

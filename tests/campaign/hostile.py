@@ -26,10 +26,11 @@ from workbench.events import Status
 from workbench.problem import Problem
 from workbench.reports.templates import offered
 from workbench.running import trained_network
-from workbench.workspace import Workspace, experiments, recorder, sweeps
+from workbench.workspace import Workspace, recorder
 from workbench.workspace.choices import report_templates, saved_views, selections
 from workbench.workspace.choices.sample_tags import all_tags, tag_sample
 from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.experiments import experiments, sweeps
 from workbench.workspace.measured import stored_maps
 from workbench.workspace.measured.deployments import newest_deployment
 

@@ -20,7 +20,8 @@ from PIL import Image
 from tests.campaign import short_run
 from tests.campaign.outcome import Outcome, judged
 from tests.campaign.program import ROOT, Ended, Home, Program, start_fresh
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps
 
 TITLE = "kill -9"
 PROMISE = "A killed program loses no committed epoch or point, leaves no part file, and goes on as if it had not been."

@@ -20,8 +20,8 @@ from workbench.places.launching import launcher_of
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.database import lease, lease_holder
-from workbench.workspace.folders.ingest import ingest
+from workbench.workspace.arriving.ingest import ingest
+from workbench.workspace.owners import lease, lease_holder
 
 PATIENCE = 240.0  # seconds
 

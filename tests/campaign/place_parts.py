@@ -26,7 +26,7 @@ from workbench.config import RunConfig
 from workbench.places.following import Following
 from workbench.places.place import SshPlace
 from workbench.workspace import Workspace
-from workbench.workspace.folders.ingest import ingest
+from workbench.workspace.arriving.ingest import ingest
 
 PATIENCE = 240.0  # seconds
 LOOK = 0.1  # seconds between two looks

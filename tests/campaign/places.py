@@ -34,7 +34,7 @@ from workbench.places.following import Following
 from workbench.places.launching import launcher_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.folders.ingest import ingest
+from workbench.workspace.arriving.ingest import ingest
 
 TITLE = "places"
 PROMISE = "A run at a place comes home whole, nothing outside is written, and what went wrong is one sentence."

@@ -28,8 +28,8 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.database import connection
 from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.store import DATABASE
 
 TITLE = "Damaged workspaces repaired"
 PROMISE = "doctor --repair brings back every run whose folder is whole, names what is missing, and spoils no database"

@@ -18,7 +18,8 @@ from workbench.places.contract import Ending, JobState
 from workbench.places.following import Following
 from workbench.places.launching import launcher_of
 from workbench.places.place import SlurmPlace
-from workbench.workspace import Workspace, experiments
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments
 
 
 @pytest.fixture

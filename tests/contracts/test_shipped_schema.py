@@ -8,7 +8,8 @@ from sqlite_utils.utils import sqlite3
 
 from workbench.files.resources import resources
 from workbench.workspace import Workspace
-from workbench.workspace.database import connection, schema
+from workbench.workspace.database import connection
+from workbench.workspace.schema import schema
 
 
 def test_the_shipped_schema_is_what_the_steps_make():

@@ -241,8 +241,9 @@ def test_the_table_of_the_rooms_of_folders_names_the_rooms_that_exist_and_no_oth
 def test_architecture_says_what_each_room_of_a_folder_holds():
     for folder, rooms in rules.FOLDER_ROOMS.items():
         *above, name = folder.split(".")
-        text = rules.ARCHITECTURE.read_text("utf-8").partition(f"\n{' ' * 6}{'  ' * (len(above) - 1)}{name}/ ")[2]
-        text = re.split(r"\n {,10}\w", text)[0]
+        indent = 6 + 2 * (len(above) - 1)
+        text = rules.ARCHITECTURE.read_text("utf-8").partition(f"\n{' ' * indent}{name}/ ")[2]
+        text = re.split(rf"\n {{,{indent}}}\w", text)[0]
         assert [room for room in rooms if f"{room}/" not in text and f"{room}.py" not in text] == [], folder
 
 

@@ -29,8 +29,8 @@ from workbench.config import RunConfig
 from workbench.files import mounts
 from workbench.places import records
 from workbench.workspace import Workspace
-from workbench.workspace.database import lease
-from workbench.workspace.database.lease_holder import NAME
+from workbench.workspace.owners import lease
+from workbench.workspace.owners.lease_holder import NAME
 
 Disk = namedtuple("Disk", "device mountpoint fstype opts")
 Given = Mapping[str, str]  # words of the page -> those of the test

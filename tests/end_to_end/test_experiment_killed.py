@@ -8,7 +8,8 @@ import time
 import pytest
 
 from tests.waits import HANG
-from workbench.workspace import Workspace, experiments
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments
 
 CONFIG = """
 name = "folds"

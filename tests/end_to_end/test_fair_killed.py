@@ -15,7 +15,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from tests.waits import HANG
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps
 
 pytestmark = pytest.mark.slow  # three programs one after another: 30 s of processor time
 

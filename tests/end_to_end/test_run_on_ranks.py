@@ -18,8 +18,8 @@ from workbench.running.devices.together import MODULE, parse_devices, refuse_unf
 from workbench.running.launch import make_folder_job, make_job, prepare_run
 from workbench.settings.checks import largest_batch
 from workbench.workspace import Workspace
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import travelling
-from workbench.workspace.folders.ingest import ingest
 from workbench.workspace.folders.journal import last_state
 
 CONFIG = RunConfig.model_validate(

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from tests.waits import HANG
 from workbench.cli import cli
 from workbench.sweeps.worker import Worker
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps
 
 START = [
     "sweep", "start", "sample-digits", "-p", "training.lr=0.01,0.05",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.travelling_runs import directly, in_folder, rows
 from workbench.workspace import Workspace
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import travelling
-from workbench.workspace.folders.ingest import ingest
 
 
 class Stages:

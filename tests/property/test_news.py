@@ -11,7 +11,7 @@ from workbench.config import RunConfig
 from workbench.ui.plots.curve import Curve
 from workbench.workspace import Workspace
 from workbench.workspace.news import Place, Watch
-from workbench.workspace.runs import forget_after
+from workbench.workspace.tables.runs import forget_after
 
 NAMES = ("probe/ce", "probe/spce")
 DEEDS = st.lists(

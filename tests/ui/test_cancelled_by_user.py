@@ -31,7 +31,7 @@ from workbench.ui.state.process_work import ProcessWork
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel
 from workbench.ui.window import opening
-from workbench.workspace import sweeps
+from workbench.workspace.experiments import sweeps
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
 

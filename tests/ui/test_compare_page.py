@@ -36,7 +36,7 @@ from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.style import theme
 from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.window.main_window import MainWindow
-from workbench.workspace import experiments
+from workbench.workspace.experiments import experiments
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 OTHER = TrainingParams(lr=0.5)

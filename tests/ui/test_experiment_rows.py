@@ -11,7 +11,7 @@ from workbench.running import folds_and_seeds
 from workbench.ui.docks.run_row import ICON, PAD
 from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
 from workbench.ui.window.main_window import MainWindow
-from workbench.workspace import experiments
+from workbench.workspace.experiments import experiments
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

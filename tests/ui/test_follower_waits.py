@@ -7,7 +7,8 @@ from workbench.places.following import Looked
 from workbench.problem import Problem
 from workbench.ui.state.runs import place_follower
 from workbench.ui.state.runs.place_follower import IN_VIEW, LONGEST, PlaceFollower
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
+from workbench.workspace.tables import placements
 
 
 class AnsweredAtOnce:

@@ -5,8 +5,8 @@ import pytest
 from workbench.ui.docks.activity import ActivityDock, JobLine
 from workbench.ui.models.run_list import RunList
 from workbench.ui.window.runs.run_activity import RunActivity
-from workbench.workspace import placements
-from workbench.workspace.placements import Placement
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
 
 MANY = 30
 

@@ -11,8 +11,8 @@ from workbench.ui.state.session import Session
 from workbench.ui.window import opening as module
 from workbench.ui.window.opening import Opening
 from workbench.workspace import Workspace
-from workbench.workspace.database.lease_holder import NAME
 from workbench.workspace.news import watched
+from workbench.workspace.owners.lease_holder import NAME
 
 pytestmark = pytest.mark.usefixtures("slow_changes")
 

@@ -25,7 +25,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import where
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
-from workbench.workspace.placements import Placement
+from workbench.workspace.rows import Placement
 
 
 @pytest.fixture

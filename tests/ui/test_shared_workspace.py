@@ -10,8 +10,8 @@ from workbench import app
 from workbench.files import mounts
 from workbench.ui.window.opening import Opening
 from workbench.workspace import Workspace
-from workbench.workspace.database import lease
-from workbench.workspace.database.lease_holder import NAME
+from workbench.workspace.owners import lease
+from workbench.workspace.owners.lease_holder import NAME
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

@@ -21,7 +21,8 @@ from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import CHECKING, SweepDialog
 from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
-from workbench.workspace import Workspace, sweep_worker, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker, sweeps
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
 

@@ -15,7 +15,8 @@ from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.sweeps.draft import Entered, SweepDraft
 from workbench.ui.sweeps.panel_model import SweepsModel, look
-from workbench.workspace import Workspace, sweep_worker
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.running.devices.gpus import gpus
 from workbench.workspace.database.connection import sqlite3
-from workbench.workspace.database.going_back import copies, steps_ahead
 from workbench.workspace.repairs.repair import missing
 from workbench.workspace.repairs.verification import verify
+from workbench.workspace.schema.going_back import copies, steps_ahead
 from workbench.workspace.workspace import Workspace
 
 PACKAGES = (

@@ -12,12 +12,14 @@ from workbench.commands.terminal import one_line
 from workbench.problem import Problem
 from workbench.progress import duration
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace, experiments, ownership
+from workbench.workspace import Workspace
+from workbench.workspace.arriving.arriving_files import Taken
+from workbench.workspace.arriving.ingest import BeingImported, ingest
+from workbench.workspace.experiments import experiments
 from workbench.workspace.folders import journal, travelling
-from workbench.workspace.folders.arriving_files import Taken
-from workbench.workspace.folders.ingest import BeingImported, ingest
 from workbench.workspace.folders.replaying import shown
 from workbench.workspace.folders.settled import state_of
+from workbench.workspace.owners import ownership
 
 POLL = 1.0  # seconds between two looks with --follow
 

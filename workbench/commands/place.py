@@ -17,8 +17,9 @@ from workbench.places.following import Following, Looked
 from workbench.places.launching import host_of, launcher_of
 from workbench.places.place import FOLDER, PYTHON, Place
 from workbench.problem import Problem
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
 from workbench.workspace.folders.replaying import shown
+from workbench.workspace.tables import placements
 
 POLL = 1.0  # seconds between two looks
 SILENT_POLL = 5.0  # seconds between two looks at a place that does not answer

@@ -18,9 +18,10 @@ from workbench.jobs import Job
 from workbench.numerals import percentage
 from workbench.problem import Problem, RunTaken
 from workbench.running.devices.together import parse_devices
-from workbench.workspace import Workspace, experiments
-from workbench.workspace.dataset_copy import ExperimentCopy, read_experiment
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments
 from workbench.workspace.folders import travelling
+from workbench.workspace.folders.dataset_copy import ExperimentCopy, read_experiment
 from workbench.workspace.folders.journal import last_state
 from workbench.workspace.rows import Run
 from workbench.workspace.times import now

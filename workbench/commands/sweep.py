@@ -15,7 +15,7 @@ from workbench.problem import Problem
 from workbench.settings import checks
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
-from workbench.workspace import sweeps as stored
+from workbench.workspace.experiments import sweeps as stored
 
 INTERRUPTED = 130
 Places = Callable[[], Path]

@@ -2,7 +2,7 @@
 
 from workbench.progress import duration
 from workbench.workspace import Workspace
-from workbench.workspace import sweeps as stored
+from workbench.workspace.experiments import sweeps as stored
 
 
 def table(workspace: Workspace, number: int) -> list[str]:

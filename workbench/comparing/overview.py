@@ -23,7 +23,8 @@ from workbench.comparing.published.papers import GroupsBeside, papers_beside
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace import Workspace, experiments
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments
 from workbench.workspace.rows import Run
 
 

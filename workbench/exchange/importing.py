@@ -19,8 +19,8 @@ from workbench.exchange.source import IMAGE_SIZE
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
-from workbench.workspace.deletion import IMPORTED_IMAGES
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.tables.deletion import IMPORTED_IMAGES
 from workbench.workspace.times import now
 
 EPOCH = 1  # 0 is the untrained network

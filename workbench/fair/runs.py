@@ -14,7 +14,7 @@ from workbench.sweeps.proposals import How, combinations
 from workbench.sweeps.space import Parameter, Setting, written
 from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace
-from workbench.workspace import sweeps as stored
+from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.rows import Run
 
 CLOSED = ("done", "failed")

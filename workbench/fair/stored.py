@@ -15,8 +15,8 @@ from workbench.fair.table import Comparison, compared
 from workbench.problem import Problem
 from workbench.sweeps.space import read
 from workbench.workspace import Workspace
-from workbench.workspace import sweeps as stored
-from workbench.workspace.sweeps import Sweep
+from workbench.workspace.experiments import sweeps as stored
+from workbench.workspace.experiments.sweeps import Sweep
 
 NAME = re.compile(r"fair (?P<bench>\S+) (?P<method>\S+), (?P<steps>\d+) steps, (?P<part>tuning|best setting)")
 OF_METHOD = ("name", "loss", "sampler", "augmentation")  # parts of a config that a loss brings with it

@@ -21,13 +21,14 @@ from workbench.places.mirror import Mirror
 from workbench.places.place import OtherKind, Place
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import journal
-from workbench.workspace.folders.ingest import ingest
 from workbench.workspace.moved_images import find_images
-from workbench.workspace.ownership import age
+from workbench.workspace.owners.ownership import age
 from workbench.workspace.paths import writable
-from workbench.workspace.placements import Placement
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
 from workbench.workspace.times import now
 
 PARTS_AT_ONCE = 1000  # files of one request

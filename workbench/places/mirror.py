@@ -13,11 +13,11 @@ from workbench import files
 from workbench.events import CHECKPOINTS
 from workbench.places.contract import Part
 from workbench.problem import Problem
-from workbench.workspace.dataset_copy import LARGEST_COPY
+from workbench.workspace.arriving.arriving_files import LARGEST_FILE, names_of
 from workbench.workspace.folders import journal, travelling
-from workbench.workspace.folders.arriving_files import LARGEST_FILE, names_of
+from workbench.workspace.folders.dataset_copy import LARGEST_COPY
+from workbench.workspace.measured.superseded import epoch_of, is_other
 from workbench.workspace.paths import inside, regular, write_from
-from workbench.workspace.superseded import epoch_of, is_other
 
 FOLDER = "arriving"  # in the run's own folder
 JOURNAL_AT_ONCE = 1 << 19  # bytes of a journal in one request

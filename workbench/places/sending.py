@@ -14,11 +14,12 @@ from workbench.places.contract import Launcher, Order, Unreachable
 from workbench.places.place import Place
 from workbench.problem import UNSTARTED, Problem
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace, placements
-from workbench.workspace.dataset_copy import ExperimentCopy
+from workbench.workspace import Workspace
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import journal, travelling
-from workbench.workspace.folders.ingest import ingest
-from workbench.workspace.placements import Placement
+from workbench.workspace.folders.dataset_copy import ExperimentCopy
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
 from workbench.workspace.times import now
 
 FIRST_FILES = ("config.toml", travelling.CARD, "experiment.json")

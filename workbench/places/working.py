@@ -7,8 +7,10 @@ from workbench.places.contract import Ending, Standing, Unreachable
 from workbench.places.launching import launcher_of
 from workbench.places.place import Place
 from workbench.problem import Problem
-from workbench.workspace import Workspace, ownership, placements
-from workbench.workspace.placements import Placement
+from workbench.workspace import Workspace
+from workbench.workspace.owners import ownership
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
 
 
 def standing(workspace: Workspace, run_id: int) -> Standing | None:

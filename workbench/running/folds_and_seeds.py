@@ -12,7 +12,7 @@ from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
-from workbench.workspace import experiments as stored
+from workbench.workspace.experiments import experiments as stored
 from workbench.workspace.measured.ranking import read_r
 from workbench.workspace.rows import Evaluation, Experiment, Run
 

@@ -19,9 +19,9 @@ from workbench.running.devices.together import parse_devices, together
 from workbench.running.facts.environment import changed_since, environment, recall_notes
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
-from workbench.workspace.folders.folder_recorder import FolderRecorder
-from workbench.workspace.ownership import BEAT
+from workbench.workspace.owners.ownership import BEAT
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
 NAMED = 3  # notes on the data, in words
 

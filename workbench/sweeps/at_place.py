@@ -15,10 +15,12 @@ from workbench.places.place import OtherKind, Place
 from workbench.problem import Problem
 from workbench.sweeps.trials import config_of, titled
 from workbench.sweeps.worker import Worker
-from workbench.workspace import Workspace, placements, sweep_worker
-from workbench.workspace import sweeps as stored
-from workbench.workspace.placements import Placement
-from workbench.workspace.sweeps import Sweep, Trial
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker
+from workbench.workspace.experiments import sweeps as stored
+from workbench.workspace.experiments.sweeps import Sweep, Trial
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
 
 LOOK = 1.0  # seconds between two looks at the place
 SILENT_LOOK = 5.0  # seconds between two looks at one that does not answer

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.config import RunConfig
 from workbench.running import folds_and_seeds
 from workbench.sweeps.objective import least_is_best
-from workbench.workspace.sweeps import OPEN, Sweep, Trial
+from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
 
 
 @dataclass(frozen=True, slots=True)

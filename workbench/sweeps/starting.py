@@ -8,8 +8,9 @@ from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.sweeps.plan import Plan
 from workbench.sweeps.space import Setting, written
-from workbench.workspace import Workspace, sweep_worker
-from workbench.workspace import sweeps as stored
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker
+from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.paths import inside
 
 

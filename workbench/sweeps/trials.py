@@ -6,7 +6,7 @@ from workbench.config import BadConfig, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.running import folds_and_seeds
 from workbench.sweeps.space import Setting, configured, short, short_field
-from workbench.workspace.sweeps import Sweep, Trial
+from workbench.workspace.experiments.sweeps import Sweep, Trial
 
 
 def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:

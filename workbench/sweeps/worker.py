@@ -19,9 +19,10 @@ from workbench.sweeps.device_lock import DeviceLock
 from workbench.sweeps.space import checked, read
 from workbench.sweeps.starting import point_of
 from workbench.sweeps.trials import config_of, first_waiting, pending, results_so_far, titled
-from workbench.workspace import Workspace, sweep_worker
-from workbench.workspace import sweeps as stored
-from workbench.workspace.sweeps import Sweep, Trial
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker
+from workbench.workspace.experiments import sweeps as stored
+from workbench.workspace.experiments.sweeps import Sweep, Trial
 
 POLL = 0.3  # seconds between two checks of the sweep's state
 BEAT = 20.0  # seconds between two heartbeats

@@ -6,7 +6,7 @@ from pathlib import Path
 from workbench.datasets.images.loader import on_disk
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace.dataset_copy import keep_dataset
+from workbench.workspace.folders.dataset_copy import keep_dataset
 from workbench.workspace.workspace import Workspace
 
 TRIED = 500  # images that are tried in a folder before all are counted

@@ -9,12 +9,13 @@ from pathlib import Path
 from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace import experiments, runs, samples
 from workbench.workspace.database.connection import InPlace, at_one_moment, explained_errors, hearing
 from workbench.workspace.database.problems import Full
+from workbench.workspace.experiments import experiments
 from workbench.workspace.measured import curves, evaluations
 from workbench.workspace.measured.unkept import with_curves
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
+from workbench.workspace.tables import runs, samples
 from workbench.workspace.workspace import Workspace
 
 ROWS_AT_ONCE = 10_000  # numbers of `seq` that are read at a time, which takes at most about 10 ms

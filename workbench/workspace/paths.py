@@ -14,6 +14,7 @@ from workbench.entries.catalog import cache_folder
 from workbench.files import parts
 from workbench.problem import Problem
 
+DATABASE = "workspace.db"  # in the folder of a workspace
 LARGEST = 2**63 - 1  # of a number that SQLite stores
 PUT_BACK = "Put the file or folder itself there."
 # Follows no link, and does not wait for the other end of a pipe; Windows knows neither flag, but asks for binary files.

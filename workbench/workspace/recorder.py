@@ -12,15 +12,15 @@ from workbench.control import Control
 from workbench.events import Evaluated
 from workbench.files import parts
 from workbench.problem import Problem, RunTaken
-from workbench.workspace import ownership, superseded
 from workbench.workspace.database.connection import Connection, InPlace
 from workbench.workspace.database.problems import Busy, Gone
-from workbench.workspace.dataset_copy import keep_dataset
+from workbench.workspace.folders.dataset_copy import keep_dataset
 from workbench.workspace.folders.journal import evaluation_line
-from workbench.workspace.measured import stored_evaluation
+from workbench.workspace.measured import stored_evaluation, superseded
 from workbench.workspace.measured.artefacts import add_artefact
-from workbench.workspace.recording import Recording
-from workbench.workspace.runs import add_note, complete_folder, forget_after
+from workbench.workspace.owners import ownership
+from workbench.workspace.recorders.recording import Recording
+from workbench.workspace.tables.runs import add_note, complete_folder, forget_after
 from workbench.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -9,9 +9,39 @@ from typing import Any
 import numpy as np
 
 from workbench.events import LIVE, RESUMABLE
-from workbench.workspace.placements import Placement
 
 RECALL = re.compile(r"recall@[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """One run that trains, or has trained, at a place.
+
+    Attributes:
+        run_id: its number here.
+        uid: its unique number, and the name of its folder there.
+        place: the name of the place.
+        job: its number there; empty until the place has it.
+        state: its last state in the place's engine: a `places.contract.JobState`.
+        words: what the engine added, such as "3rd in the queue".
+        reached: when the place last answered; ISO 8601 in UTC.
+        silent: a sentence that says why the place does not answer; empty while it does.
+        wanted: files that the user asked for beside those that come by themselves: "checkpoints" or nothing.
+        open: whether more data may come.
+        machine: what the place pointed to when the run was sent; empty if that is not known.
+    """
+
+    run_id: int
+    uid: str
+    place: str
+    job: str = ""
+    state: str = "queued"
+    words: str = ""
+    reached: str | None = None
+    silent: str = ""
+    wanted: str = ""
+    open: bool = True
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from workbench.files.mounts import shared_kind
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace.database import checksums, lease
+from workbench.workspace.database import checksums
 from workbench.workspace.database.connection import (
     ASK_CHECK_EVERY,
     Connection,
@@ -22,13 +22,12 @@ from workbench.workspace.database.connection import (
     open_writer,
     writing,
 )
-from workbench.workspace.database.lease import Lease
 from workbench.workspace.database.problems import Full, no_workspace
-from workbench.workspace.database.schema import check_schema
 from workbench.workspace.folders.run_folders import folder_of
-from workbench.workspace.paths import inside, is_file
-
-DATABASE = "workspace.db"
+from workbench.workspace.owners import lease
+from workbench.workspace.owners.lease import Lease
+from workbench.workspace.paths import DATABASE, inside, is_file
+from workbench.workspace.schema.schema import check_schema
 
 
 class Store:
@@ -81,7 +80,7 @@ class Store:
                 with explained_errors(self._db), hearing(self._db, progress, ASK_CHECK_EVERY):
                     check_pages(self._db, self.database)
             if not self.read_only and not newest:
-                from workbench.workspace.database.migrations import migrate  # late, for the window's start
+                from workbench.workspace.schema.migrations import migrate  # late, for the window's start
 
                 with hearing(self._db, progress):
                     migrate(self._db, self.database, progress)

@@ -7,11 +7,12 @@ import numpy as np
 
 from workbench.charts import Chart
 from workbench.problem import Problem
-from workbench.workspace import ownership, runs, samples
-from workbench.workspace.deletion import delete_run
 from workbench.workspace.measured import artefacts, curves, evaluations, projections
+from workbench.workspace.owners import ownership
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.store import Store
+from workbench.workspace.tables import runs, samples
+from workbench.workspace.tables.deletion import delete_run
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig

@@ -15,7 +15,7 @@ from workbench.commands import ingest as commands
 from workbench.config import RunConfig
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
-from workbench.workspace.folders.folder_recorder import FolderRecorder
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
 
 @pytest.fixture(scope="module")

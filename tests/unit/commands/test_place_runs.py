@@ -12,7 +12,8 @@ from workbench.config import RunConfig
 from workbench.places import records, sending, working
 from workbench.places.contract import JobState, Standing
 from workbench.places.place import SlurmPlace, SshPlace
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
+from workbench.workspace.tables import placements
 
 BOX = SshPlace(name="box", host="box")
 

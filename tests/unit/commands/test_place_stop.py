@@ -8,7 +8,8 @@ from workbench.config import RunConfig
 from workbench.places import records, sending, working
 from workbench.places.contract import Ending, JobState, Standing
 from workbench.places.place import SshPlace
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
+from workbench.workspace.tables import placements
 
 PLACE = SshPlace(name="box", host="box")
 

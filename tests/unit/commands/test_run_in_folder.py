@@ -13,9 +13,9 @@ from workbench.events import Status
 from workbench.jobs import Job
 from workbench.running import folds_and_seeds, launch
 from workbench.workspace import Workspace
-from workbench.workspace.dataset_copy import ExperimentCopy
 from workbench.workspace.folders import travelling
-from workbench.workspace.folders.folder_recorder import FolderRecorder
+from workbench.workspace.folders.dataset_copy import ExperimentCopy
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
 ONE, TWO = 'name = "one"\ndevice = "cpu"\n', 'name = "two"\ndevice = "cpu"\nseeds = 2\n'
 DEAD = ".run.json.4194999-0a1b2c3d.part"  # what a process leaves that was killed while it wrote; no such process lives

@@ -15,7 +15,8 @@ from workbench.comparing.overview import overview
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.models.run_list import together
-from workbench.workspace import Workspace, sweep_worker, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker, sweeps
 from workbench.workspace.rows import Experiment
 
 KNOWN = {"loss/ce": {"title": "Cross-entropy (CE)", "params": {"dropout": {"default": 0.5, "type": "number"}}}}

@@ -12,7 +12,8 @@ from workbench.comparing.overview import overview
 from workbench.comparing.queries import pairing
 from workbench.config import TrainingParams
 from workbench.problem import Problem
-from workbench.workspace import Workspace, superseded
+from workbench.workspace import Workspace
+from workbench.workspace.measured import superseded
 
 OTHER = TrainingParams(lr=0.5)
 COUNT = 60

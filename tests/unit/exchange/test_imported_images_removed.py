@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from workbench.exchange.importing import import_embeddings
-from workbench.workspace.deletion import IMPORTED_IMAGES
+from workbench.workspace.tables.deletion import IMPORTED_IMAGES
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from workbench.fair.runs import Interrupted, Runs
 from workbench.fair.scores import scores_of
 from workbench.fair.stored import read_comparisons
 from workbench.fair.table import compared, markdown, ranking_cells, tables
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps
 
 SMALL = {"backbone.width": 4, "device": "cpu"}
 KNOWN = catalog.current()

@@ -29,8 +29,10 @@ from workbench.places.kinds.run_command import BEGINS
 from workbench.places.mirror import FOLDER
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
-from workbench.workspace import Workspace, ownership, placements
+from workbench.workspace import Workspace
 from workbench.workspace.folders import journal, travelling
+from workbench.workspace.owners import ownership
+from workbench.workspace.tables import placements
 
 PLACE = SshPlace(name="box", host="box")
 

@@ -11,7 +11,8 @@ from workbench.events import Ended, Evaluated
 from workbench.projection.align import align
 from workbench.projection.chain import Wanted, draw, draw_all, latest_before
 from workbench.projection.maps import make_map
-from workbench.workspace import Workspace, superseded
+from workbench.workspace import Workspace
+from workbench.workspace.measured import superseded
 from workbench.workspace.measured.stored_maps import (
     Measured,
     kept_neighbours,

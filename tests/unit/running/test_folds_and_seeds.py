@@ -16,7 +16,8 @@ from workbench.evaluation import retrieval_metrics, retrieve
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.running.launch import make_job
-from workbench.workspace import Workspace, experiments
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments
 from workbench.workspace.repairs.repair import repair
 from workbench.workspace.rows import Experiment
 

@@ -12,8 +12,8 @@ from workbench.running.engine import Engine
 from workbench.training import device, meter
 from workbench.workspace import Workspace
 from workbench.workspace.folders import journal, travelling
-from workbench.workspace.folders.folder_recorder import FolderRecorder
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
 CONFIG = RunConfig(
     device="cpu", backbone=Choice(name="conv4", params={"width": 4}), training=TrainingParams(epochs=2),

@@ -9,8 +9,9 @@ from workbench.problem import Problem
 from workbench.running import launch, trained_network
 from workbench.training import checkpoint, trainer
 from workbench.training.meter import FEED_WAIT, SYSTEM
-from workbench.workspace import Workspace, recording
+from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.recorders import recording
 
 SHORT = TrainingParams(epochs=3, batch_size=64, optimiser="sgd", schedule="cosine", warmup_steps=9)
 OFTEN = EvaluationParams(probe_size=60, probe_every=4, anatomy_every=8, neighbours=5, every=2)

@@ -17,7 +17,8 @@ from workbench.sweeps.device_lock import DeviceLock, folder
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.sweeps.worker import Worker
-from workbench.workspace import Workspace, sweep_worker, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker, sweeps
 
 HOLDER = """
 import sys

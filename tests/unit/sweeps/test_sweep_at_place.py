@@ -17,7 +17,8 @@ from workbench.sweeps import starting
 from workbench.sweeps.at_place import PlaceWorker, place_of
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
-from workbench.workspace import Workspace, experiments, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments, sweeps
 from workbench.workspace.folders import travelling
 
 PLACE = SshPlace(name="cluster", host="cluster")
@@ -223,7 +224,7 @@ def test_a_run_that_was_made_by_a_worker_that_was_killed_is_sent_and_not_made_ag
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("workbench.workspace.sweep_worker.begin", killed)
+        patched.setattr("workbench.workspace.experiments.sweep_worker.begin", killed)
         with pytest.raises(KeyboardInterrupt):
             PlaceWorker(workspace, number, PLACE, there).run()
     assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
@@ -232,7 +233,7 @@ def test_a_run_that_was_made_by_a_worker_that_was_killed_is_sent_and_not_made_ag
 
 @pytest.mark.parametrize(
     "step",
-    ["workbench.workspace.folders.ingest.copy_whole", "workbench.workspace.folders.ingest.settled.state_of"],
+    ["workbench.workspace.arriving.ingest.copy_whole", "workbench.workspace.arriving.ingest.settled.state_of"],
     ids=["before it had its files", "while it was made"],
 )
 def test_a_run_whose_making_was_killed_is_sent_and_not_made_again(workspace, there, monkeypatch, step):

@@ -5,7 +5,8 @@ from click.testing import CliRunner
 
 from workbench.cli import cli
 from workbench.sweeps import starting
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from workbench.sweeps.proposals import next_proposal
 from workbench.sweeps.space import read
 from workbench.sweeps.trials import results_so_far
 from workbench.sweeps.worker import Worker
-from workbench.workspace import Workspace, sweep_worker, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker, sweeps
 
 
 @pytest.fixture
@@ -224,7 +225,7 @@ def test_a_run_that_was_made_by_a_worker_that_was_killed_is_trained_and_not_made
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("workbench.workspace.sweep_worker.begin", killed)
+        patched.setattr("workbench.workspace.experiments.sweep_worker.begin", killed)
         with pytest.raises(KeyboardInterrupt):
             Worker(workspace, number).run()
     with workspace.writing() as db:

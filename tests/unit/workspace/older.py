@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from workbench.workspace.database.connection import open_writer, writing
-from workbench.workspace.database.migrations import migration
+from workbench.workspace.schema.migrations import migration
 
 
 def make_older(database: Path, step: str, user_version: int = 2) -> None:

@@ -13,11 +13,11 @@ from workbench.commands.terminal import ProgressLine
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace, paths
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.database import columns
 from workbench.workspace.folders import journal, travelling
-from workbench.workspace.folders.folder_recorder import FolderRecorder
-from workbench.workspace.folders.ingest import ingest
 from workbench.workspace.folders.journal import Journal
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from tests.campaign import disks
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.database.going_back import steps_ahead
 from workbench.workspace.database.problems import Full
 from workbench.workspace.news import watched
 from workbench.workspace.repairs.repair import repair
+from workbench.workspace.schema.going_back import steps_ahead
 
 pytestmark = pytest.mark.skipif(not disks.can_mount(), reason="only root can mount a small disk")
 

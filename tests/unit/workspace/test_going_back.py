@@ -12,8 +12,8 @@ from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.database.connection import open_reader
-from workbench.workspace.database.going_back import copies, go_back, steps_ahead
-from workbench.workspace.database.migrations import migration
+from workbench.workspace.schema.going_back import copies, go_back, steps_ahead
+from workbench.workspace.schema.migrations import migration
 
 STEP = "m012_owned_runs"
 

@@ -9,11 +9,12 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
 from workbench.workspace.choices import report_templates
 from workbench.workspace.database.connection import CHECKED_UP_TO, sqlite3
-from workbench.workspace.database.schema import Foreign
 from workbench.workspace.repairs.repair import repair
+from workbench.workspace.schema.schema import Foreign
+from workbench.workspace.tables import placements
 
 PAGE = 4096
 JOURNAL = bytes.fromhex("d9d505f920a163d7")

@@ -20,10 +20,11 @@ from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports.content.gathering import gather
 from workbench.reports.templates import offered
-from workbench.workspace import Workspace, experiments, sweeps
+from workbench.workspace import Workspace
 from workbench.workspace.choices import report_templates, selections
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Damaged
+from workbench.workspace.experiments import experiments, sweeps
 from workbench.workspace.paths import inside
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repairs.verification import verify

@@ -16,11 +16,14 @@ from workbench.config import RunConfig
 from workbench.files import locks
 from workbench.jobs import meanwhile
 from workbench.problem import Problem
-from workbench.workspace import Workspace, ownership, samples, times
-from workbench.workspace.folders import arriving_files, journal, travelling
-from workbench.workspace.folders import ingest as importing
-from workbench.workspace.folders.folder_recorder import FolderRecorder
-from workbench.workspace.folders.ingest import ingest
+from workbench.workspace import Workspace, times
+from workbench.workspace.arriving import arriving_files
+from workbench.workspace.arriving import ingest as importing
+from workbench.workspace.arriving.ingest import ingest
+from workbench.workspace.folders import journal, travelling
+from workbench.workspace.owners import ownership
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
+from workbench.workspace.tables import samples
 
 
 @pytest.fixture(scope="module")

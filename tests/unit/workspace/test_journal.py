@@ -13,11 +13,12 @@ from workbench.control import Control
 from workbench.events import Ended, Scalar
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.workspace import Workspace, recording
+from workbench.workspace import Workspace
 from workbench.workspace.database import checksums, connection
 from workbench.workspace.database.problems import Gone
 from workbench.workspace.folders import journal
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.recorders import recording
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from workbench.files import mounts
 from workbench.files.mounts import shared_kind
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.database import lease
-from workbench.workspace.database.lease import take_over
-from workbench.workspace.database.lease_holder import NAME, Leased, machine
+from workbench.workspace.owners import lease
+from workbench.workspace.owners.lease import take_over
+from workbench.workspace.owners.lease_holder import NAME, Leased, machine
 
 Part = namedtuple("Part", "device mountpoint fstype opts")
 

@@ -11,7 +11,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.database import connection
 from workbench.workspace.database.connection import open_reader
 from workbench.workspace.news import watched
-from workbench.workspace.store import DATABASE
+from workbench.workspace.paths import DATABASE
 
 
 class Cancel:

@@ -16,14 +16,15 @@ from workbench.control import Control
 from workbench.events import Ended, Saved, Scalar, Status
 from workbench.exchange.importing import config_of
 from workbench.problem import Problem, RunTaken
-from workbench.workspace import Workspace, ownership
+from workbench.workspace import Workspace
 from workbench.workspace import recorder as recording
-from workbench.workspace import recording as gathering
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Busy
+from workbench.workspace.owners import ownership
+from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.recorders import recording as gathering
 from workbench.workspace.repairs.repair import missing
-from workbench.workspace.store import DATABASE
 
 HERE, ELSEWHERE = socket.gethostname(), "another-machine"
 

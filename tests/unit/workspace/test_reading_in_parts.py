@@ -7,10 +7,11 @@ import pytest
 
 from tests.ui.small_run import store_run
 from workbench.results.stored import read_training_half
-from workbench.workspace import Workspace, samples
+from workbench.workspace import Workspace
 from workbench.workspace.database import checksums, number_columns
 from workbench.workspace.database.connection import memory
 from workbench.workspace.measured import evaluations, ranking
+from workbench.workspace.tables import samples
 
 PART = 7
 LABELS = np.repeat(np.arange(5), 8)

@@ -21,10 +21,10 @@ from workbench.workspace.database import connection
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Missing
 from workbench.workspace.folders import journal
+from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repairs import rebuild
 from workbench.workspace.repairs.repair import repair
-from workbench.workspace.store import DATABASE
 
 GOOD = b'{"scalars": [["batch/loss", 1, 0.5]]}\n'
 

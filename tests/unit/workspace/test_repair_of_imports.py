@@ -8,11 +8,12 @@ import pytest
 
 from tests.travelling_runs import in_folder, rows
 from workbench import files
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import arrivals, journal
-from workbench.workspace.folders.ingest import ingest
-from workbench.workspace.placements import Placement
 from workbench.workspace.repairs.repair import missing, repair
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from workbench.config import RunConfig
 from workbench.files import mounts
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.database import lease
-from workbench.workspace.database.going_back import go_back
-from workbench.workspace.database.lease_holder import NAME, Leased
+from workbench.workspace.owners import lease
+from workbench.workspace.owners.lease_holder import NAME, Leased
+from workbench.workspace.paths import DATABASE
 from workbench.workspace.repairs import repair
-from workbench.workspace.store import DATABASE
+from workbench.workspace.schema.going_back import go_back
 
 Part = namedtuple("Part", "device mountpoint fstype opts")
 BEAT = "2026-11-24T09:00:00+00:00"

@@ -16,9 +16,10 @@ from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace, paths
-from workbench.workspace.folders import arriving_files, journal, travelling
-from workbench.workspace.folders.folder_recorder import FolderRecorder
-from workbench.workspace.folders.ingest import ingest
+from workbench.workspace.arriving import arriving_files
+from workbench.workspace.arriving.ingest import ingest
+from workbench.workspace.folders import journal, travelling
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 from workbench.workspace.repairs.repair import repair
 
 TINY = """
@@ -107,7 +108,7 @@ def test_what_an_import_that_was_killed_had_copied_of_checkpoints_is_removed(wor
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("workbench.workspace.folders.ingest.take_checkpoints", killed)
+        patched.setattr("workbench.workspace.arriving.ingest.take_checkpoints", killed)
         with pytest.raises(KeyboardInterrupt):
             ingest(workspace, folder)
     assert not ingest(workspace, folder).doubts
@@ -302,7 +303,7 @@ def test_a_run_of_a_machine_whose_clock_is_behind_is_followed_while_it_grows(
     monkeypatch.setattr("workbench.commands.ingest.sleep", sleep)
     assert main(["ingest", str(folder), "-w", str(tmp_path / "space"), "--follow"]) == 0
     assert "Run 1 (done)" in capsys.readouterr().out
-    monkeypatch.setattr("workbench.workspace.ownership.SILENT", -1.0)
+    monkeypatch.setattr("workbench.workspace.owners.ownership.SILENT", -1.0)
     (folder / journal.NAME).write_text(f"{json.dumps(elsewhere)}\n{json.dumps(begun)}\n", "utf-8")
     assert main(["ingest", str(folder), "-w", str(tmp_path / "other"), "--follow"]) == 0  # silent: it ends
 

@@ -10,8 +10,8 @@ from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import journal, travelling
-from workbench.workspace.folders.ingest import ingest
 
 FUTURE, PAST = 4_000_000_000, 0  # in 2096, and in 1970
 

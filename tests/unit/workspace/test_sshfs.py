@@ -19,7 +19,7 @@ from pathlib import Path
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.database import lease, lease_holder
+from workbench.workspace.owners import lease, lease_holder
 lease_holder.machine = lambda: (sys.argv[1] * 32)[:32]
 lease.BEAT, lease.WATCHED, lease.LOOK = 0.2, 2.0, 0.1
 folder = Path(sys.argv[2])
@@ -123,7 +123,7 @@ import sys
 from time import monotonic
 from workbench.config import RunConfig
 from workbench.workspace import Workspace
-from workbench.workspace.database import lease, lease_holder
+from workbench.workspace.owners import lease, lease_holder
 lease_holder.machine = lambda: (sys.argv[1] * 32)[:32]
 until, made = monotonic() + float(sys.argv[3]), 0
 while monotonic() < until:

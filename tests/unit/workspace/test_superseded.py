@@ -12,8 +12,9 @@ import pytest
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import RunConfig
 from workbench.events import Ended, Keep, Scalar, Status
-from workbench.workspace import Workspace, superseded
+from workbench.workspace import Workspace
 from workbench.workspace.folders import journal
+from workbench.workspace.measured import superseded
 from workbench.workspace.measured.deployments import store_deployment
 from workbench.workspace.measured.evaluations import NoEvaluation
 from workbench.workspace.measured.ranking import read_ranking, read_scores

@@ -12,8 +12,9 @@ from tests.unit.workspace.older import make_older
 from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, experiments, sweep_worker, sweeps
-from workbench.workspace.sweeps import Point
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments, sweep_worker, sweeps
+from workbench.workspace.experiments.sweeps import Point
 
 
 @pytest.fixture

@@ -16,14 +16,15 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
-from workbench.workspace import Workspace, recording
+from workbench.workspace import Workspace
 from workbench.workspace.database.connection import open_writer, sqlite3, writing
 from workbench.workspace.database.problems import Damaged
 from workbench.workspace.measured import curves
 from workbench.workspace.measured.stored_maps import Measured, store_map
+from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.store import DATABASE
-from workbench.workspace.uncommitted import Uncommitted
+from workbench.workspace.recorders import recording
+from workbench.workspace.recorders.uncommitted import Uncommitted
 
 
 class Images:
@@ -390,7 +391,7 @@ def test_a_read_only_workspace_says_so(workspace, monkeypatch):
 
 
 def test_a_step_of_the_schema_is_taken_with_a_copy_first(tmp_path, monkeypatch):
-    from workbench.workspace.database import migrations, schema
+    from workbench.workspace.schema import migrations, schema
 
     Workspace(tmp_path, create=True).close()
     monkeypatch.setattr(schema, "SHIPPED", "of no steps.json")

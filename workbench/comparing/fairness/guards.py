@@ -11,7 +11,8 @@ from workbench.config import IMPORTED
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps
 from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.workspace import samples
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.measured import evaluations
 from workbench.workspace.rows import Evaluation, Run
+from workbench.workspace.tables import samples
 
 QUERY = "query"  # the word of a data set's official list
 

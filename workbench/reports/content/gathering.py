@@ -34,7 +34,8 @@ from workbench.reports.content.run_content import (
     Setting,
     percent,
 )
-from workbench.workspace import Workspace, experiments
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
 from workbench.workspace.run_names import backbone_title, data_title, title_of
 

@@ -20,7 +20,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.labels import label
-from workbench.workspace import placements
+from workbench.workspace.tables import placements
 
 WIDTH, HEIGHT = 900, 620  # px at 100% text
 ABOUT = "Machines where runs can train. Choose one under “Where to run” on the Set up page."

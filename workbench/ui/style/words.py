@@ -9,8 +9,7 @@ from pathlib import Path
 from workbench import numerals, progress
 from workbench.control import Control
 from workbench.files.archive_names import ENDINGS
-from workbench.workspace.placements import Placement
-from workbench.workspace.rows import Run
+from workbench.workspace.rows import Placement, Run
 
 STATES = {
     "queued": ("Queued", "hourglass", "muted"),

@@ -10,7 +10,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import RESUME
-from workbench.workspace import sweeps as stored
+from workbench.workspace.experiments import sweeps as stored
 
 if TYPE_CHECKING:
     from workbench.ui.sweeps.panel import SweepsPanel

@@ -15,9 +15,10 @@ from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, written
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
 from workbench.ui.style.words import NO_VALUE, duration
-from workbench.workspace import Workspace, placements
-from workbench.workspace import sweeps as stored
-from workbench.workspace.sweeps import OPEN, Sweep, Trial
+from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps as stored
+from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
+from workbench.workspace.tables import placements
 
 HEAD = ("Sweep", "Name", "State", "Runs done", "Time left", "Best")
 Change = Callable[[Workspace], object]  # for a thread

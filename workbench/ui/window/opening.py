@@ -20,10 +20,10 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.window.commands.menus import chosen_place
 from workbench.ui.window.frame.welcome import ONE_FOLDER_PER_CLASS
-from workbench.workspace.database import lease
-from workbench.workspace.database.lease_holder import Leased
 from workbench.workspace.database.problems import Damaged, Missing
 from workbench.workspace.news import Watch, watched
+from workbench.workspace.owners import lease
+from workbench.workspace.owners.lease_holder import Leased
 
 Result = TypeVar("Result")
 TAKE_OVER = "Open on another machine"

@@ -1,1 +1,1 @@
-"""The database itself: how it is opened, checked, locked and brought to the newest schema."""
+"""The database itself: how it is opened, read and checked."""

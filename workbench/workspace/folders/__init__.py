@@ -1,1 +1,1 @@
-"""Run folders: a run without a database, its journal, and how any workspace imports it."""
+"""Run folders: a run without a database, its journal, and copies of what the database has of it."""

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from workbench.events import LIVE
 from workbench.problem import Problem
-from workbench.workspace import ownership
 from workbench.workspace.database.connection import Connection, sqlite3
 from workbench.workspace.folders import journal
 from workbench.workspace.folders.own_journal import is_foreign
+from workbench.workspace.owners import ownership
 from workbench.workspace.paths import is_file
 
 HAS_POINT = (

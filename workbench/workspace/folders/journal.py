@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from workbench.events import Evaluated, RunState
 from workbench.workspace.measured.numbers import metrics_json, points_json
+from workbench.workspace.measured.superseded import is_other
 from workbench.workspace.paths import LARGEST, opened, regular, writable
-from workbench.workspace.superseded import is_other
 
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry

@@ -17,11 +17,10 @@ from workbench import __version__, files
 from workbench.config import LARGEST, RunConfig
 from workbench.files import locks, parts
 from workbench.problem import Problem
-from workbench.workspace.dataset_copy import ExperimentCopy
+from workbench.workspace.folders.dataset_copy import ExperimentCopy
 from workbench.workspace.folders.journal import Text
 from workbench.workspace.folders.replaying import shown
-from workbench.workspace.paths import opened, writable
-from workbench.workspace.store import DATABASE
+from workbench.workspace.paths import DATABASE, opened, writable
 from workbench.workspace.times import now
 
 CARD = "run.json"

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.times import now
-from workbench.workspace.workspace import Workspace
 
 Measurement = dict[str, Any]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
@@ -78,7 +78,7 @@ class _Form(BaseModel):
     limit: _Limit
 
 
-def store_deployment(workspace: Workspace, evaluation_id: int, wanted: str, measured: Measurement) -> None:
+def store_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str, measured: Measurement) -> None:
     """Store a measurement (plain data without NaN); it replaces an earlier one with the same `wanted`.
 
     That of an evaluation which its run has deleted meanwhile is not stored.
@@ -98,7 +98,7 @@ def store_deployment(workspace: Workspace, evaluation_id: int, wanted: str, meas
         )
 
 
-def newest_deployment(workspace: Workspace, evaluation_id: int, wanted: str | None = None) -> Measurement | None:
+def newest_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str | None = None) -> Measurement | None:
     """The newest measurement of an evaluation, or that with this `wanted`; None without a readable one."""
     sql = "select measured from deployments where evaluation_id = ? and (wanted = ? or ? is null) order by created desc"
     with workspace.reading() as db:

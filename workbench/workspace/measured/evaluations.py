@@ -4,13 +4,14 @@ import contextlib
 from collections.abc import Iterator
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from workbench import jobs
 from workbench.names import visible_name
 from workbench.problem import Problem
+from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database import checksums
 from workbench.workspace.database.columns import (
     FROM_A_COPY,
@@ -25,9 +26,6 @@ from workbench.workspace.database.number_columns import read_columns
 from workbench.workspace.database.packed import unpacked
 from workbench.workspace.measured import arrays
 from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
-
-if TYPE_CHECKING:
-    from workbench.workspace.workspace import Workspace
 
 EVALUATION_COLUMNS = "id, run_id, epoch, step, distance, metrics, created"
 
@@ -49,7 +47,7 @@ class NoEvaluation(Problem):
 
 
 @contextlib.contextmanager
-def unless_deleted(workspace: "Workspace", evaluation_id: int) -> Iterator[None]:
+def unless_deleted(workspace: OpenWorkspace, evaluation_id: int) -> Iterator[None]:
     """For a block that reads an evaluation: NoEvaluation for any Problem in it if the evaluation was deleted meanwhile.
 
     Its rows and files go one after the other, so that what is read between looks damaged.
@@ -175,7 +173,7 @@ def last_evaluation(db: Connection, run_id: int) -> int:
     return int(row[0])
 
 
-def read_embeddings(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def read_embeddings(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
     path, _ = _artefact(workspace, evaluation_id, "embeddings_id") or (Path(), "")
     with unless_deleted(workspace, evaluation_id), jobs.meanwhile(lambda: arrays.hash_ahead(path)):
@@ -183,7 +181,7 @@ def read_embeddings(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndar
     return columns.sample_ids, columns.labels, read_vectors(workspace, evaluation_id)
 
 
-def read_vectors(workspace: "Workspace", evaluation_id: int) -> np.ndarray:
+def read_vectors(workspace: OpenWorkspace, evaluation_id: int) -> np.ndarray:
     """The embeddings alone, [n, d] float32 (a read-only memory map). Raises Problem; NoEvaluation is one."""
     with unless_deleted(workspace, evaluation_id):
         stored = _artefact(workspace, evaluation_id, "embeddings_id")
@@ -197,7 +195,7 @@ def read_vectors(workspace: "Workspace", evaluation_id: int) -> np.ndarray:
         return arrays.check_form(stored[0], vectors, (count, width), "embeddings")
 
 
-def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
+def read_proxies(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Class vectors at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
     stored = _artefact(workspace, evaluation_id, "proxies_id")
     if stored is None:
@@ -211,7 +209,7 @@ def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray
     return arrays.check_form(path, columns["vectors"], (len(labels), width), "class vectors"), labels
 
 
-def read_training(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
+def read_training(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Sample ids [t] int64 and embeddings [t, d] float32 of the training half; None if they were not stored."""
     sql = (
         "select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.run_id = e.run_id "
@@ -229,7 +227,7 @@ def read_training(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarra
     return ids, arrays.check_form(path, columns["vectors"], (len(ids), width), "embeddings")
 
 
-def _artefact(workspace: "Workspace", evaluation_id: int, column: str) -> tuple[Path, str] | None:
+def _artefact(workspace: OpenWorkspace, evaluation_id: int, column: str) -> tuple[Path, str] | None:
     """The path of a file of an evaluation, and its hash."""
     sql = f'select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.id = e."{column}"'
     with workspace.reading() as db:

@@ -3,12 +3,13 @@
 import contextlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from workbench import files
 from workbench.problem import Problem
+from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.measured import arrays
@@ -16,9 +17,6 @@ from workbench.workspace.measured.artefacts import add_artefact, stored_paths
 from workbench.workspace.paths import regular
 from workbench.workspace.rows import Projection
 from workbench.workspace.times import now, stamp
-
-if TYPE_CHECKING:
-    from workbench.workspace.workspace import Workspace
 
 MADE_BY = ("method", "params", "seed", "versions", "start_id")  # columns: two maps that have them alike are one
 
@@ -50,7 +48,7 @@ def _projection(row: list[Any]) -> Projection:
 
 
 def stored_file(
-    workspace: "Workspace", projection_id: int, column: Literal["coordinates_id", "kept_id"]
+    workspace: OpenWorkspace, projection_id: int, column: Literal["coordinates_id", "kept_id"]
 ) -> tuple[Path, str | None, int] | None:
     """A file of a map, its hash, and the number of points that the map has; None if the map has no such file."""
     with workspace.reading() as db:
@@ -62,7 +60,7 @@ def stored_file(
     return None if row is None else (workspace.file(row[0], row[1]), row[2], row[3])
 
 
-def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
+def read_coordinates(workspace: OpenWorkspace, projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
     """Points [n, k] float32 in the order of the embeddings, and proxies [p, k] or None. Raises Problem."""
     coordinates = stored_file(workspace, projection_id, "coordinates_id")
     if coordinates is None:
@@ -77,7 +75,7 @@ def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.nda
 
 
 def store_projection(
-    workspace: "Workspace",
+    workspace: OpenWorkspace,
     evaluation_id: int,
     points: np.ndarray,
     proxies: np.ndarray | None,
@@ -127,12 +125,12 @@ def store_projection(
         raise
 
 
-def _new(workspace: "Workspace", run_id: int, name: str, written: list[Path]) -> Path:
+def _new(workspace: OpenWorkspace, run_id: int, name: str, written: list[Path]) -> Path:
     written.append(workspace.file(run_id, name))
     return written[-1]
 
 
-def _same(workspace: "Workspace", db: Connection, evaluation_id: int, columns: dict[str, Any]) -> int | None:
+def _same(workspace: OpenWorkspace, db: Connection, evaluation_id: int, columns: dict[str, Any]) -> int | None:
     """The newest whole map of the evaluation that was made alike; None if there is none."""
     alike = " and ".join(f"p.{column} is ?" for column in MADE_BY)
     sql = (

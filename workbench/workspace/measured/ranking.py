@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import LARGEST_INT32, MOST_LABELS, even
 from workbench.workspace.database.connection import DatabaseError
 from workbench.workspace.database.number_columns import read_columns
@@ -13,7 +14,6 @@ from workbench.workspace.database.problems import explain
 from workbench.workspace.measured.arrays import check_form, check_range, read_arrays
 from workbench.workspace.measured.evaluations import unless_deleted
 from workbench.workspace.measured.stored_evaluation import COLUMNS, SIMILARITY_UNIT, TABLES
-from workbench.workspace.workspace import Workspace
 
 RANGES = {"labels": (-1, MOST_LABELS), "first_hit": (0, LARGEST_INT32), "r": (0, LARGEST_INT32)}
 
@@ -29,7 +29,7 @@ class Ranking:
     neighbours: np.ndarray  # [n, k] int32 rows of these arrays, best first
 
 
-def read_ranking(workspace: Workspace, evaluation_id: int) -> Ranking:
+def read_ranking(workspace: OpenWorkspace, evaluation_id: int) -> Ranking:
     """The whole ranking. Raises Problem when its file is missing, damaged or of other samples."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "labels", "first_hit", "r", "neighbours"))
     with unless_deleted(workspace, evaluation_id):
@@ -41,35 +41,35 @@ def read_ranking(workspace: Workspace, evaluation_id: int) -> Ranking:
     return Ranking(columns["sample_ids"], columns["labels"], columns["first_hit"], columns["r"], neighbours)
 
 
-def read_first_hits(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
+def read_first_hits(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
     """Sample ids [n] int64 and ranks [n] int32 of their first true neighbours. Raises as `read_ranking`."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "first_hit"))
     return columns["sample_ids"], columns["first_hit"]
 
 
-def read_scores(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def read_scores(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sample ids, ranks of their first true neighbours and AP (NaN without one), each [n]. Raises as `read_ranking`."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "first_hit", "ap"))
     return columns["sample_ids"], columns["first_hit"], columns["ap"]
 
 
-def read_r(workspace: Workspace, evaluation_id: int) -> np.ndarray:
+def read_r(workspace: OpenWorkspace, evaluation_id: int) -> np.ndarray:
     """Number r [n] int32 of true neighbours of each sample, 0 for what is no query. Raises as `read_ranking`."""
     return _columns(workspace, evaluation_id, ("r",))["r"]
 
 
-def read_labels(workspace: Workspace, evaluation_id: int) -> np.ndarray:
+def read_labels(workspace: OpenWorkspace, evaluation_id: int) -> np.ndarray:
     """Labels [n] int64 in the order of the embeddings. Raises as `read_ranking`."""
     return _columns(workspace, evaluation_id, ("labels",))["labels"]
 
 
-def read_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
+def read_similarities(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
     """Sample ids [n] int64 and similarities [n, k] float64 of their neighbours, best first; raises Problem."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "similarities"))
     return columns["sample_ids"], columns["similarities"] / SIMILARITY_UNIT
 
 
-def read_nearest_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
+def read_nearest_similarities(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
     """Sample ids [n] int64 and similarity [n] float64 of the nearest neighbour of each, NaN without one.
 
     Raises as `read_ranking`.
@@ -80,7 +80,7 @@ def read_nearest_similarities(workspace: Workspace, evaluation_id: int) -> tuple
     return columns["sample_ids"], nearest
 
 
-def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+def _columns(workspace: OpenWorkspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     evaluation = workspace.evaluation(evaluation_id)
     path = workspace.file(evaluation.run_id, f"ranking-{evaluation.epoch}.npz")
     sql = "select ranking, (select count(*) from queries where evaluation_id = e.id) from evaluations e where id = ?"
@@ -98,7 +98,7 @@ def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -
         return columns
 
 
-def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) -> np.ndarray:
+def _places(workspace: OpenWorkspace, evaluation_id: int, sample_ids: np.ndarray) -> np.ndarray:
     """For every row of the data set the place [rows] int32 of its sample among these ids, or -1."""
     samples = (
         "samples where dataset_id = (select r.dataset_id from evaluations e join runs r on r.id = e.run_id "

@@ -9,11 +9,10 @@ import numpy as np
 
 from workbench.files import NoSpace, parts
 from workbench.problem import Problem
-from workbench.workspace import superseded
-from workbench.workspace.measured import projections
+from workbench.workspace.contract import OpenWorkspace
+from workbench.workspace.measured import projections, superseded
 from workbench.workspace.measured.arrays import check_form, read_array
 from workbench.workspace.rows import Evaluation, Projection
-from workbench.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +27,7 @@ class Measured:
 
 
 def store_map(
-    workspace: Workspace,
+    workspace: OpenWorkspace,
     evaluation_id: int,
     method: str,
     params: dict[str, Any],
@@ -69,7 +68,7 @@ def store_map(
         raise
 
 
-def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | None:
+def kept_neighbours(workspace: OpenWorkspace, projection_id: int) -> np.ndarray | None:
     """The fraction [n] of each point's neighbours that a map keeps, in 0..1; None if it was not measured.
 
     Raises:
@@ -82,7 +81,7 @@ def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | No
     return check_form(path, read_array(path, digest), (count,), "shares")
 
 
-def start_epoch(workspace: Workspace, projection: Projection) -> int | None:
+def start_epoch(workspace: OpenWorkspace, projection: Projection) -> int | None:
     """The epoch of the map that this one started from, or None."""
     with workspace.reading() as db:
         row = db.execute(
@@ -92,13 +91,13 @@ def start_epoch(workspace: Workspace, projection: Projection) -> int | None:
     return None if row is None else int(row[0])
 
 
-def same_course(workspace: Workspace, evaluation_id: int) -> list[Evaluation]:
+def same_course(workspace: OpenWorkspace, evaluation_id: int) -> list[Evaluation]:
     """The evaluations of the same run with the same distance, by epoch."""
     evaluation = workspace.evaluation(evaluation_id)
     return [other for other in workspace.evaluations(evaluation.run_id) if other.distance == evaluation.distance]
 
 
-def maps_of(workspace: Workspace, run_id: int) -> list[Projection]:
+def maps_of(workspace: OpenWorkspace, run_id: int) -> list[Projection]:
     """All maps of a run, in the order in which they were made."""
     with workspace.reading() as db:
         where = "evaluation_id in (select id from evaluations where run_id = ?)"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench import files
-from workbench.workspace.dataset_copy import read_copy, read_experiment, same_as_stored
 from workbench.workspace.folders import journal
+from workbench.workspace.folders.dataset_copy import read_copy, read_experiment, same_as_stored
 from workbench.workspace.folders.own_journal import is_foreign, started
 from workbench.workspace.folders.replaying import UNREADABLE, reason
 from workbench.workspace.paths import opened

@@ -10,19 +10,18 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, LIVE
 from workbench.progress import Progress, quiet
-from workbench.workspace import superseded
-from workbench.workspace.database import sealing
+from workbench.workspace.arriving.arriving_files import names_of
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
 from workbench.workspace.folders import arrivals, journal, travelling
-from workbench.workspace.folders.arriving_files import names_of
 from workbench.workspace.folders.behind import behind_journal, has_arrays
+from workbench.workspace.folders.dataset_copy import restore_dataset, restore_experiment
 from workbench.workspace.folders.replaying import UNREADABLE, part, reason, replay_entry, restore_evaluation, shown
 from workbench.workspace.folders.run_folders import run_number, without_row
+from workbench.workspace.measured import sealing, superseded
 from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.paths import is_file, regular
 from workbench.workspace.recorder import REPAIRED
-from workbench.workspace.runs import add_note
+from workbench.workspace.tables.runs import add_note
 from workbench.workspace.times import moment, now
 from workbench.workspace.workspace import Workspace
 

@@ -22,8 +22,7 @@ from workbench.events import LIVE
 from workbench.files import locks
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace import placements
-from workbench.workspace.database import lease, write_ahead
+from workbench.workspace.database import write_ahead
 from workbench.workspace.database.connection import (
     APPLICATION_ID,
     READABLE_UP_TO,
@@ -33,20 +32,21 @@ from workbench.workspace.database.connection import (
     open_reader,
     open_writer,
 )
-from workbench.workspace.database.lease import Lease
-from workbench.workspace.database.migrations import migration
 from workbench.workspace.database.problems import Damaged, Full, explain
-from workbench.workspace.database.schema import check_schema
 from workbench.workspace.folders import arrivals
 from workbench.workspace.folders.behind import behind_journal, lacking
 from workbench.workspace.folders.replaying import UNREADABLE, reason, shown
 from workbench.workspace.folders.run_folders import folder_names, without_row
-from workbench.workspace.paths import regular
+from workbench.workspace.owners import lease
+from workbench.workspace.owners.lease import Lease
+from workbench.workspace.paths import DATABASE, regular
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.repairs.rebuild import readable, rebuild
 from workbench.workspace.repairs.salvage import FOLDER_GONE, salvage
 from workbench.workspace.repairs.verification import damaged_rows
-from workbench.workspace.store import DATABASE
+from workbench.workspace.schema.migrations import migration
+from workbench.workspace.schema.schema import check_schema
+from workbench.workspace.tables import placements
 from workbench.workspace.workspace import Workspace
 
 READY = f"{DATABASE}.repaired"  # a complete new database, while the damaged one is moved aside

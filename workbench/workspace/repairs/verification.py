@@ -10,7 +10,6 @@ from workbench.events import LIVE
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.workspace import samples
 from workbench.workspace.database import checksums
 from workbench.workspace.database.connection import Connection, DatabaseError, explained_errors
 from workbench.workspace.database.problems import explain
@@ -18,6 +17,7 @@ from workbench.workspace.folders.replaying import shown
 from workbench.workspace.measured import arrays, curves, evaluations, galleries
 from workbench.workspace.paths import pixel_cache
 from workbench.workspace.repairs.own_files import OwnFiles
+from workbench.workspace.tables import samples
 from workbench.workspace.workspace import Workspace
 
 REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"

@@ -14,7 +14,8 @@ from workbench.problem import Problem
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.background.work import Work
 from workbench.ui.state.concern import EVERYWHERE
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
+from workbench.workspace.tables import placements
 
 IN_VIEW, OUT_OF_VIEW = 1000, 3000  # ms between two looks at a place whose run is shown, or is not
 LONGEST = 60_000  # ms between two looks at a place that does not answer

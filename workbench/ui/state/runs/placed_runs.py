@@ -14,8 +14,9 @@ from workbench.progress import Progress
 from workbench.ui.state.background.tasks import heard_by
 from workbench.ui.state.background.work import Work
 from workbench.ui.state.concern import EVERYWHERE
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
+from workbench.workspace.tables import placements
 
 if TYPE_CHECKING:
     from workbench.places.contract import Ending

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable
 
 from workbench.problem import Problem
-from workbench.workspace import ownership
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.ownership import Owner, age
-from workbench.workspace.sweeps import STARTS, Trial
+from workbench.workspace.experiments.sweeps import STARTS, Trial
+from workbench.workspace.owners import ownership
+from workbench.workspace.owners.ownership import Owner, age
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 

@@ -9,13 +9,12 @@ from sqlite_utils import Database
 
 from workbench.files import atomic_write
 from workbench.problem import Problem
-from workbench.workspace.database import lease
 from workbench.workspace.database.connection import OperationalError, explained_errors, open_reader, open_writer
-from workbench.workspace.database.lease import Lease
-from workbench.workspace.database.migrations import migration
 from workbench.workspace.database.problems import Damaged, Full
-from workbench.workspace.paths import regular
-from workbench.workspace.store import DATABASE
+from workbench.workspace.owners import lease
+from workbench.workspace.owners.lease import Lease
+from workbench.workspace.paths import DATABASE, regular
+from workbench.workspace.schema.migrations import migration
 
 STEM = DATABASE.partition(".")[0]
 

@@ -4,10 +4,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from workbench.names import visible_name
-from workbench.workspace import runs
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.rows import Experiment, Run
+from workbench.workspace.tables import runs
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 

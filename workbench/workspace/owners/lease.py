@@ -27,8 +27,8 @@ from workbench import files, jobs
 from workbench.files.mounts import shared_kind
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace.database import lease_holder
-from workbench.workspace.database.lease_holder import NAME, Holder, Leased, held_elsewhere, read
+from workbench.workspace.owners import lease_holder
+from workbench.workspace.owners.lease_holder import NAME, Holder, Leased, held_elsewhere, read
 
 BEAT = 20.0  # seconds between two heartbeats
 WATCHED = 50.0  # seconds without a heartbeat before a lease is taken over

@@ -24,8 +24,8 @@ from workbench.events import (
 )
 from workbench.problem import Problem, RunTaken
 from workbench.workspace.folders.journal import Journal
+from workbench.workspace.recorders.uncommitted import Uncommitted
 from workbench.workspace.times import now
-from workbench.workspace.uncommitted import Uncommitted
 
 COMMIT_EVERY = 0.2  # seconds; a killed run loses at most this much of its curve
 

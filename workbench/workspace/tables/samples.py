@@ -7,10 +7,11 @@ import numpy as np
 
 from workbench.names import visible_name
 from workbench.problem import Problem
-from workbench.workspace.database import checksums, sealing
+from workbench.workspace.database import checksums
 from workbench.workspace.database.columns import FROM_A_COPY, Unreadable, even, texts_of
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.dataset_copy import register
+from workbench.workspace.folders.dataset_copy import register
+from workbench.workspace.measured import sealing
 from workbench.workspace.paths import originals, pixel_cache
 from workbench.workspace.rows import Dataset, Samples
 

@@ -110,7 +110,7 @@ def _made_by_those_of(taken: set[str]) -> Objects:
 def _every_step() -> tuple[str, ...]:
     from sqlite_utils import Database
 
-    from workbench.workspace.database.migrations import migration
+    from workbench.workspace.schema.migrations import migration
 
     with closing(memory()) as empty:
         return tuple(step.name for step in migration.pending(Database(empty)))
@@ -121,7 +121,7 @@ def _made_by(steps: tuple[str, ...]) -> Objects:
     """What these steps make of an empty database."""
     from sqlite_utils import Database
 
-    from workbench.workspace.database.migrations import migration
+    from workbench.workspace.schema.migrations import migration
 
     with closing(memory()) as connection:
         db = Database(connection)

@@ -8,19 +8,20 @@ from workbench.events import RunState
 from workbench.files import parts
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.problem import Problem
-from workbench.workspace import ownership, placements, superseded
-from workbench.workspace.database import sealing
+from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.dataset_copy import keep_experiment
+from workbench.workspace.folders.dataset_copy import keep_experiment
 from workbench.workspace.folders.run_folders import RUNS, next_number
+from workbench.workspace.measured import sealing, superseded
+from workbench.workspace.owners import ownership
 from workbench.workspace.paths import inside
-from workbench.workspace.rows import Run
+from workbench.workspace.rows import Placement, Run
+from workbench.workspace.tables import placements
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
-    from workbench.workspace.workspace import Workspace
 
 RUN_COLUMNS = (
     "id, name, status, problem, phase, created, ended, seed, config, dataset_id, dataset, loss, backbone, done, total, "
@@ -62,7 +63,7 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
 
 def _run(
     columns: Stored, tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None,
-    placement: placements.Placement | None,
+    placement: Placement | None,
 ) -> Run:  # fmt: skip
     """One run; `unread` names what of its row cannot be read."""
     row = dict(zip(RUN_COLUMNS.split(", "), columns, strict=True))
@@ -103,7 +104,7 @@ def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int
     return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
 
 
-def create_run(workspace: "Workspace", config: "RunConfig", experiment: int | None = None) -> int:
+def create_run(workspace: OpenWorkspace, config: "RunConfig", experiment: int | None = None) -> int:
     """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number.
 
     Raises:
@@ -128,7 +129,7 @@ def create_run(workspace: "Workspace", config: "RunConfig", experiment: int | No
     return run_id
 
 
-def complete_folder(workspace: "Workspace", run_id: int, config: str, experiment: int | None) -> None:
+def complete_folder(workspace: OpenWorkspace, run_id: int, config: str, experiment: int | None) -> None:
     """Create a run's folder with its config and experiment, or complete what a killed program left.
 
     Raises:
@@ -187,7 +188,7 @@ def trash(db: Connection, run_id: int) -> None:
     set_column(db, run_id, "trashed", now())
 
 
-def sweep_dead_runs(workspace: "Workspace") -> list[int]:
+def sweep_dead_runs(workspace: OpenWorkspace) -> list[int]:
     """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers.
 
     What they left half done in their folders is removed, too, and what a kill left of runs that were being deleted.

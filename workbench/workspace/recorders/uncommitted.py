@@ -7,9 +7,9 @@ from typing import Any
 
 from workbench.charts import Chart
 from workbench.events import LIVE
-from workbench.workspace.database import sealing
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.folders.journal import point_lines
+from workbench.workspace.measured import sealing
 
 
 class Uncommitted:

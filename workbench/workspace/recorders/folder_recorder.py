@@ -10,12 +10,12 @@ from workbench import files
 from workbench.control import Control
 from workbench.events import Evaluated
 from workbench.files import parts
-from workbench.workspace import ownership, superseded
 from workbench.workspace.database.columns import environment_of
-from workbench.workspace.dataset_copy import copy_of, write_copy
 from workbench.workspace.folders import journal, travelling
-from workbench.workspace.measured import stored_evaluation
-from workbench.workspace.recording import Recording
+from workbench.workspace.folders.dataset_copy import copy_of, write_copy
+from workbench.workspace.measured import stored_evaluation, superseded
+from workbench.workspace.owners import ownership
+from workbench.workspace.recorders.recording import Recording
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:

@@ -1,11 +1,12 @@
 """Runs at places: what was asked of the place, and what it reported since."""
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 
 from workbench.events import LIVE
 from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.rows import Placement
 from workbench.workspace.times import now
 
 # Not among the tables with checksums: a row that is gone costs the following of its run, which can be taken up by hand.
@@ -17,37 +18,6 @@ TABLE = (
 )
 COLUMNS = "run_id, uid, place, job, state, words, reached, silent, wanted, open, machine"
 MACHINE = "alter table placements add column machine text not null default ''"
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """One run that trains, or has trained, at a place.
-
-    Attributes:
-        run_id: its number here.
-        uid: its unique number, and the name of its folder there.
-        place: the name of the place.
-        job: its number there; empty until the place has it.
-        state: its last state in the place's engine: a `places.contract.JobState`.
-        words: what the engine added, such as "3rd in the queue".
-        reached: when the place last answered; ISO 8601 in UTC.
-        silent: a sentence that says why the place does not answer; empty while it does.
-        wanted: files that the user asked for beside those that come by themselves: "checkpoints" or nothing.
-        open: whether more data may come.
-        machine: what the place pointed to when the run was sent; empty if that is not known.
-    """
-
-    run_id: int
-    uid: str
-    place: str
-    job: str = ""
-    state: str = "queued"
-    words: str = ""
-    reached: str | None = None
-    silent: str = ""
-    wanted: str = ""
-    open: bool = True
-    machine: str = ""
 
 
 def store(db: Connection, placement: Placement) -> None:

@@ -2,22 +2,19 @@
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.events import LIVE
 from workbench.problem import Problem
-from workbench.workspace import ownership
+from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.problems import Full
+from workbench.workspace.owners import ownership
 from workbench.workspace.paths import inside, regular, remove_folder
 from workbench.workspace.rows import Run
-
-if TYPE_CHECKING:
-    from workbench.workspace.workspace import Workspace
 
 IMPORTED_IMAGES = "imported-images"  # folder of the workspace for copies of imported images
 
 
-def delete_run(workspace: "Workspace", run: Run) -> None:
+def delete_run(workspace: OpenWorkspace, run: Run) -> None:
     """Delete a run, in the trash or not. On a full disk its files go first: they make room to delete its rows.
 
     Raises:
@@ -42,7 +39,7 @@ def delete_run(workspace: "Workspace", run: Run) -> None:
         _remove_images(images, unshown)
 
 
-def _delete_rows(workspace: "Workspace", run: Run) -> str | None:
+def _delete_rows(workspace: OpenWorkspace, run: Run) -> str | None:
     """The fingerprint of its data set where no other run shows it, else None."""
     with workspace.writing() as db:
         db.execute(

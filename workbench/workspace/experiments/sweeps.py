@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.names import visible_name
 from workbench.problem import Problem
-from workbench.workspace import experiments
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
-from workbench.workspace.ownership import Owner, age
+from workbench.workspace.experiments import experiments
+from workbench.workspace.owners.ownership import Owner, age
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from workbench.problem import Problem
 from workbench.progress import duration
-from workbench.workspace.ownership import SAME_START
+from workbench.workspace.owners.ownership import SAME_START
 from workbench.workspace.paths import regular
 
 NAME = "workspace.lease"

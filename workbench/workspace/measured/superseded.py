@@ -4,14 +4,11 @@ import contextlib
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.problem import Problem
+from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.paths import regular
-
-if TYPE_CHECKING:
-    from workbench.workspace.workspace import Workspace
 
 ARRAYS = re.compile(r"(?:embeddings|ranking|proxies|training)-([0-9]{1,18})\.np[yz]")
 OF_MAPS = re.compile(r"(?:map|kept)-([0-9]{1,18})-.*\.np[yz]")
@@ -52,14 +49,14 @@ def _delete(db: Connection, numbers: Collection[int]) -> None:
         db.execute("delete from evaluations where id = ?", (number,))
 
 
-def remove_maps(workspace: "Workspace", run_id: int, evaluation_id: int) -> None:
+def remove_maps(workspace: OpenWorkspace, run_id: int, evaluation_id: int) -> None:
     """Delete the files of maps of an evaluation that was deleted while they were made."""
     with workspace.writing() as db:
         _forget_files(db, run_id, (), {evaluation_id})
     remove_files(workspace.folder(run_id), (), {evaluation_id})
 
 
-def sweep_maps(workspace: "Workspace", run_id: int) -> None:
+def sweep_maps(workspace: OpenWorkspace, run_id: int) -> None:
     """Delete the maps of evaluations that are gone: a kill between a commit and `remove_files` left them.
 
     Raises Problem for a workspace that cannot be written, and for a folder that is a link.

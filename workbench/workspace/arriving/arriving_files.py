@@ -14,13 +14,13 @@ from workbench import files
 from workbench.events import CHECKPOINTS, RunState
 from workbench.files import parts
 from workbench.problem import Problem
-from workbench.workspace import samples
 from workbench.workspace.folders import journal
 from workbench.workspace.folders.replaying import UNREADABLE, part, reason, restore_evaluation
 from workbench.workspace.measured.arrays import hash_of, read_array, read_arrays
 from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.measured.stored_evaluation import COLUMNS
 from workbench.workspace.paths import opened, regular
+from workbench.workspace.tables import samples
 from workbench.workspace.workspace import Workspace
 
 LARGEST_FILE = 64 << 30  # bytes

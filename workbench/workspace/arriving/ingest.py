@@ -18,17 +18,18 @@ from workbench.config import RunConfig
 from workbench.events import RunState
 from workbench.files import locks
 from workbench.problem import Problem
-from workbench.workspace import dataset_copy, ownership, placements, superseded
-from workbench.workspace.database import sealing
+from workbench.workspace.arriving.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.folders import arrivals, journal, settled, travelling
+from workbench.workspace.folders import arrivals, dataset_copy, journal, settled, travelling
 from workbench.workspace.folders.arrivals import Arrival
-from workbench.workspace.folders.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.folders.replaying import UNREADABLE, reason, replay_entry
 from workbench.workspace.folders.run_folders import next_number
+from workbench.workspace.measured import sealing, superseded
+from workbench.workspace.owners import ownership
 from workbench.workspace.paths import PUT_BACK, opened, regular, write_from
-from workbench.workspace.placements import Placement
-from workbench.workspace.runs import add_note, forget_after
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
+from workbench.workspace.tables.runs import add_note, forget_after
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 

@@ -8,8 +8,7 @@ from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace import placements
-from workbench.workspace.database import checksums, sealing
+from workbench.workspace.database import checksums
 from workbench.workspace.database.connection import (
     READABLE_UP_TO,
     SET,
@@ -22,6 +21,8 @@ from workbench.workspace.database.connection import (
 from workbench.workspace.database.packed import NEIGHBOURS_VIEW
 from workbench.workspace.database.problems import Damaged, explain
 from workbench.workspace.folders import arrivals
+from workbench.workspace.measured import sealing
+from workbench.workspace.tables import placements
 
 migration = Migrations(SET)
 

@@ -1,0 +1,1 @@
+"""Run folders that any workspace imports."""

@@ -1,0 +1,1 @@
+"""What all recorders of a run share, and the one without a database."""

@@ -1,0 +1,1 @@
+"""Runs, their places, and data sets, as tables of the database."""
