@@ -1,5 +1,6 @@
 """The public interface of a workspace: a folder with one database and one folder per run."""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,18 +77,33 @@ class Workspace(Store):
         """Give a run another name."""
         self._set(run_id, "name", name)
 
-    def set_note(self, run_id: int, note: str) -> None:
-        """Replace the note on a run."""
-        self._set(run_id, "note", note)
+    def set_note(self, run_id: int, note: str, before: str | None = None) -> bool:
+        """Replace the note on a run.
+
+        Args:
+            before: the note that a person changed to this one.
+
+        Returns:
+            Whether the run has another note meanwhile, by another program or by itself; it then stands below the new.
+        """
+        with self.writing() as db:
+            if before is not None:
+                return runs.set_note(db, run_id, note, before)
+            runs.set_column(db, run_id, "note", note)
+        return False
 
     def set_colour(self, run_id: int, colour: int) -> None:
         """Give a run another colour: an index into the palette of runs."""
         self._set(run_id, "colour", colour)
 
-    def set_tags(self, run_id: int, tags: list[str]) -> None:
-        """Give a run these tags and no others; spaces around them and empty ones are dropped."""
+    def set_tags(self, run_id: int, tags: Sequence[str], before: Sequence[str] | None = None) -> None:
+        """Give a run these tags and no others; spaces around them and empty ones are dropped.
+
+        Args:
+            before: the tags that a person changed to these: others, which the run got meanwhile, stay.
+        """
         with self.writing() as db:
-            runs.set_tags(db, run_id, tags)
+            runs.set_tags(db, run_id, tags, before)
 
     def set_status(self, run_id: int, status: str, problem: str = "") -> None:
         """Set a run's state from outside the run, as when a queued run is cancelled."""
@@ -118,9 +134,9 @@ class Workspace(Store):
             raise Problem("Only a run in the trash can be deleted.", kept="It was not changed.")
         delete_run(self, run)
 
-    def empty_trash(self) -> int:
-        """Delete every run in the trash; returns how many."""
-        gone = self.runs(trashed=True)
+    def empty_trash(self, only: Collection[int] | None = None) -> int:
+        """Delete every run in the trash, or those of these numbers that are still there; returns how many."""
+        gone = [run for run in self.runs(trashed=True) if only is None or run.id in only]
         for run in gone:
             self.delete(run.id)
         return len(gone)

@@ -192,7 +192,7 @@ class RunActions(QObject):
             self._window, "Tags of the run", "Words, separated by commas", text=", ".join(run.tags)
         )
         if agreed and self._session.workspace is workspace:  # else another run may have its number
-            self._change(self._session.workspace.set_tags, run.id, text.split(","))
+            self._change(workspace.set_tags, run.id, text.split(","), run.tags)
 
     def _note(self) -> None:
         run = self._session.run()
@@ -201,7 +201,11 @@ class RunActions(QObject):
         workspace = self._session.workspace
         text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
         if agreed and self._session.workspace is workspace:
-            self._change(self._session.workspace.set_note, run.id, text)
+            self._session.change(partial(workspace.set_note, run.id, text, run.note), self._noted)
+
+    def _noted(self, changed_meanwhile: bool) -> None:
+        if changed_meanwhile:
+            self._session.notify("The note was changed meanwhile, by another window or by the run: both are kept.")
 
     def _choose_devices(self) -> None:
         """Ask which devices the queue may use, and start what can start now."""
@@ -303,13 +307,13 @@ class RunActions(QObject):
             self._change(partial(self._session.workspace.delete, at_once=True), run_id)
 
     def _empty_trash(self) -> None:
-        count = len(self._session.trashed_runs())
-        if not count:
+        runs = [run.id for run in self._session.trashed_runs()]
+        if not runs:
             self._session.notify("The trash is empty.")
             return
-        if self._sure(f"Delete {counted(count, 'run')} for ever?", "This cannot be undone.", "Delete"):
+        if self._sure(f"Delete {counted(len(runs), 'run')} for ever?", "This cannot be undone.", "Delete"):
             self._session.show_run(None)
-            self._change(self._session.workspace.empty_trash)
+            self._change(self._session.workspace.empty_trash, runs)  # others may have been moved there meanwhile
 
     def _sure(self, question: str, text: str, verb: str) -> bool:
         """Ask; False also where another workspace was opened meanwhile, in which runs have the same numbers."""

@@ -1,5 +1,6 @@
 """Runs in the database: read with their tags and scores, created, changed by the user, taken over or released."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -149,11 +150,25 @@ def set_column(db: Connection, run_id: int, column: str, value: object) -> None:
     db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id))
 
 
-def set_tags(db: Connection, run_id: int, tags: list[str]) -> None:
-    """Give a run these tags and no others; spaces around them and empty ones are dropped."""
+def set_tags(db: Connection, run_id: int, tags: Sequence[str], before: Sequence[str] | None = None) -> None:
+    """Give a run these tags and no others; spaces around them and empty ones are dropped.
+
+    Args:
+        before: the tags that a person changed to these: others, which the run got meanwhile, stay.
+    """
+    stored = [tag for (tag,) in db.execute("select tag from tags where run_id = ?", (run_id,)).fetchall()]
+    meanwhile = [] if before is None else [tag for tag in stored if visible_name(tag) not in before]
     db.execute("delete from tags where run_id = ?", (run_id,))
-    words = sorted({tag.strip() for tag in tags if tag.strip()})
+    words = sorted({tag.strip() for tag in tags if tag.strip()} | set(meanwhile))
     db.executemany("insert into tags (run_id, tag) values (?, ?)", [(run_id, tag) for tag in words])
+
+
+def set_note(db: Connection, run_id: int, note: str, before: str) -> bool:
+    """Replace the note `before` of a run; whether it has another one meanwhile, which then stands below the new."""
+    stored = "".join(text for (text,) in db.execute("select note from runs where id = ?", (run_id,)))
+    meanwhile = stored.removeprefix(before).strip("\n") if stored not in (before, note) else ""
+    set_column(db, run_id, "note", "\n".join(filter(None, (note, meanwhile))))
+    return bool(meanwhile)
 
 
 def set_status(db: Connection, run_id: int, status: str, problem: str) -> None:
