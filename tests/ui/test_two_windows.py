@@ -3,12 +3,26 @@
 The other window is its writes, through a connection of its own.
 """
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
+from tests.ui.browsed import open_trained
+from tests.ui.small_run import blobs, store_run
+from tests.ui.trained import trained_run
+from workbench.reports.templates import merged, offered, templates
 from workbench.ui.actions.run_actions import RunActions
+from workbench.ui.pages.map.selecting.selection_store import SelectionStore
+from workbench.ui.pages.report.page import ReportPage
+from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.state.commands import Commands
 from workbench.workspace import Workspace
+from workbench.workspace.choices import report_templates, saved_views, selections
+from workbench.workspace.choices.label_decisions import DROP, KEEP, Decision, all_decisions, decide
+from workbench.workspace.choices.sample_tags import tag_sample
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -87,3 +101,119 @@ def test_only_the_runs_that_the_question_was_about_are_deleted(qtbot, session, a
     actions.empty_trash.trigger()
     qtbot.waitUntil(lambda: len(other.runs()) + len(other.runs(trashed=True)) == 2)
     assert [[run.id for run in other.runs(trashed)] for trashed in (False, True)] == [[back], [later]]
+
+
+# What a person decided
+
+
+@pytest.fixture
+def triage(qtbot, session, workspace):
+    """Label triage with several suspects."""
+    labels = np.repeat(np.arange(3), 12)
+    table = blobs(labels, 0.4, 1, width=16)
+    for row in (3, 5, 7):
+        table[row] = table[20] * 0.8 + table[row] * 0.2
+    session.show_run(store_run(workspace, labels, embeddings=[table]).run_id)
+    panel = TriagePanel(session)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    return panel
+
+
+@pytest.fixture
+def report(qtbot, session, workspace, tmp_path):
+    """The Report page of a trained run, and what it says."""
+    run_id = trained_run(workspace, tmp_path / "cache")
+    page = ReportPage(session)
+    qtbot.addWidget(page)
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: page.ready)
+    return page
+
+
+def test_decisions_of_another_window_are_shown_and_not_taken_back_here(qtbot, triage, other):
+    model = triage.model
+    number, (mine, theirs) = model.triage.dataset_id, [suspect.sample_id for suspect in model.listed[:2]]
+    triage.answer(KEEP)
+    decide(other, number, [Decision(mine, DROP), Decision(theirs, KEEP)])
+    qtbot.waitUntil(lambda: model.triage.decisions.get(mine) == Decision(mine, DROP))
+    assert model.triage.decisions[theirs] == Decision(theirs, KEEP)
+    assert model.current.sample_id == theirs, "the person is asked to look at the same image"
+    triage.take_back()
+    assert all_decisions(other, number) == {mine: Decision(mine, DROP), theirs: Decision(theirs, KEEP)}
+
+
+def test_an_answer_of_this_window_can_be_taken_back_though_another_decides(qtbot, triage, other):
+    model = triage.model
+    number, theirs = model.triage.dataset_id, model.listed[1].sample_id
+    triage.answer(KEEP)
+    decide(other, number, [Decision(theirs, KEEP)])
+    qtbot.waitUntil(lambda: theirs in model.triage.decisions)
+    triage.take_back()
+    assert all_decisions(other, number) == {theirs: Decision(theirs, KEEP)}
+
+
+def test_views_and_tags_of_another_window_are_offered(qtbot, session, workspace, tmp_path, other):
+    page = open_trained(qtbot, session, workspace, tmp_path / "cache")
+    saved_views.put(other, None, saved_views.SavedView("Theirs"))
+    qtbot.waitUntil(lambda: [view.name for view in page.saved.views] == ["Theirs"])
+    sample = page.browsing.query
+    tag_sample(other, page.browsing.shown.dataset_id, sample, "odd")
+    qtbot.waitUntil(lambda: page.browsing.tags_of_query == ["odd"])
+
+
+def test_named_selections_of_another_window_are_listed(qtbot, session, workspace, tmp_path, other):
+    number = workspace.run(trained_run(workspace, tmp_path / "cache")).dataset_id
+    store = SelectionStore(session, QUndoStack())
+    store.show_dataset(number)
+    qtbot.waitUntil(lambda: not session.reading)
+    selections.put(other, None, selections.Selection(number, "Theirs", (1, 2)))
+    qtbot.waitUntil(lambda: [selection.name for selection in store.selections] == ["Theirs"])
+
+
+def test_a_template_that_another_window_has_changed_is_shown(qtbot, report, other):
+    theirs = replace(templates()["one-run"], text="Theirs")
+    report_templates.store_arrangement(other, theirs.key, theirs.arrangement())
+    qtbot.waitUntil(lambda: report.choices.notes.toPlainText() == "Theirs")
+    report.choices.list.setCurrentRow(1)
+    report.choices.move_up()
+    stored = lambda: offered(report_templates.arrangements(other))["one-run"]  # noqa: E731
+    qtbot.waitUntil(lambda: stored().order != theirs.order)
+    assert stored().text == "Theirs"
+
+
+def test_what_two_windows_write_into_a_template_at_the_same_time_is_kept(qtbot, report, other):
+    theirs = replace(templates()["one-run"], text="Theirs")
+    report.choices.notes.setPlainText("Mine")  # is stored when no more is typed for a moment
+    report_templates.store_arrangement(other, theirs.key, theirs.arrangement())
+    report.session.follower.look()
+    stored = lambda: offered(report_templates.arrangements(other))["one-run"].text  # noqa: E731
+    qtbot.waitUntil(lambda: stored() == report.choices.notes.toPlainText() == "Mine\n\nTheirs")
+
+
+def test_the_template_of_another_window_is_offered_until_that_deletes_it(qtbot, session, report, other):
+    own = templates()["one-run"].copied("Theirs", ())
+    report_templates.store_arrangement(other, own.key, own.arrangement())
+    box = report.templates.box
+    qtbot.waitUntil(lambda: box.findText("Theirs") >= 0)
+    report.templates.choose(own.key)
+    said = []
+    session.noticed.connect(said.append)
+    report_templates.store_arrangement(other, own.key, None)
+    qtbot.waitUntil(lambda: said == ["The template “Theirs” was deleted, by another window."])
+    assert box.findText("Theirs") < 0
+    assert report.choices.template().key == "one-run"
+    report.templates.delete(own.key)  # the question was open meanwhile
+    assert box.currentData() == "one-run"
+
+
+def test_the_changes_of_two_windows_to_a_template_are_both_kept():
+    before = replace(templates()["one-run"], order=("a", "b", "c"), ticked=frozenset("ab"), text="")
+    mine = replace(before, ticked=frozenset("abc"), text="Mine")
+    theirs = replace(before, order=("c", "a", "b"), ticked=frozenset("b"), text="Theirs")
+    both = merged(before, mine, theirs)
+    assert (both.order, both.ticked, both.text) == (theirs.order, frozenset("bc"), "Mine\n\nTheirs")
+    assert merged(before, before, theirs) == theirs
+    assert merged(before, mine, before) == mine

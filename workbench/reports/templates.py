@@ -63,6 +63,17 @@ class Template:
         return replace(self, title=free_title(title, [other for other in others if other.key != self.key]))
 
 
+def merged(before: Template, mine: Template, theirs: Template) -> Template:
+    """A template that two windows have changed: the changes of both; where both wrote text, one below the other."""
+    ticked = (theirs.ticked | (mine.ticked - before.ticked)) - (before.ticked - mine.ticked)
+    order = theirs.order if mine.order == before.order else mine.order
+    if mine.text in (before.text, theirs.text) or theirs.text == before.text:
+        text = theirs.text if mine.text == before.text else mine.text
+    else:
+        text = "\n\n".join(part for part in (mine.text, theirs.text) if part)
+    return replace(theirs, order=order, ticked=ticked, text=text)
+
+
 def free_title(title: str, taken: Iterable[Template]) -> str:
     """The name for a template, without double spaces.
 

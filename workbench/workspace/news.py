@@ -9,6 +9,7 @@ from pathlib import Path
 from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
+from workbench.workspace.choices.marks import Marks, marked_tables, marks
 from workbench.workspace.database.connection import InPlace, at_one_moment, explained_errors, hearing
 from workbench.workspace.database.problems import Full
 from workbench.workspace.experiments import experiments
@@ -59,6 +60,7 @@ class News:
     experiments: list[Experiment]  # newest first
     scalars: list[tuple[str, int, float]]  # new points of the followed run, in the order written; NaN is NaN
     more: bool  # there are more points
+    choices: Marks  # of what the person decided
 
 
 class Watch:
@@ -79,6 +81,7 @@ class Watch:
         self.workspace = workspace
         self._db, self._in_place = workspace.reader(), InPlace(workspace.database)
         self._known: runs.Known = {}
+        self._marked: list[str] | None = None  # tables of choices, once they are known
         self._lock, self._closed = threading.Lock(), False
         try:
             with hearing(self._db, progress):
@@ -125,7 +128,13 @@ class Watch:
             experiments=experiments.experiments(self._db) if any(run.experiment_id for run in every) else [],
             scalars=scalars,
             more=more,
+            choices=self._marks(),
         )
+
+    def _marks(self) -> Marks:
+        if self._marked is None:
+            self._marked = marked_tables(self._db)
+        return marks(self._db, self._marked)
 
     def _look_at_run(
         self, before: Place, run_id: int, run: Run | None

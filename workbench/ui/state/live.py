@@ -34,6 +34,7 @@ class Follower(QObject):
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
+    choices_changed = Signal(object)  # set of `marks.TABLES`: what any window or command has decided
     failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
     came_back = Signal(object)  # the Problem of a missing database, which is back
     _looked = Signal(object)  # News, None if nothing is new, or a Problem
@@ -44,6 +45,7 @@ class Follower(QObject):
         self.runs: list[Run] = watch.first.runs  # that are not in the trash, newest first
         self.trashed: list[Run] = watch.first.trashed
         self.experiments: list[Experiment] = watch.first.experiments  # newest first
+        self._marks = watch.first.choices
         self._gone: Gone | None = None
         self._position = Place()
         self._looking = self._closed = False
@@ -148,6 +150,9 @@ class Follower(QObject):
             steps.append(partial(self._tell_of_run, after, self.evaluations_changed))
         if after.charts != news.before.charts:
             steps.append(partial(self._tell_of_run, after, self.charts_changed))
+        if changed := {table for table, mark in news.choices.items() if mark != self._marks.get(table)}:
+            self._marks = news.choices
+            steps.append(partial(self.choices_changed.emit, changed))
         return [*steps, self.runs_changed.emit, partial(self._rest, 0 if news.more else EVERY)]
 
     def _tell_of_run(self, position: Place, signal: SignalInstance, *news: object) -> None:

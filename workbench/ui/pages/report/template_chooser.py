@@ -14,14 +14,15 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.problem import Problem
-from workbench.reports.templates import Template, templates
+from workbench.reports.templates import Template, merged, offered, templates
 from workbench.ui.state.background.in_order import InOrder
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
-from workbench.workspace.choices.report_templates import store_arrangement
+from workbench.workspace import Workspace
+from workbench.workspace.choices.report_templates import arrangements, store_arrangement
 
 FIRST = "one-run"
 
@@ -59,7 +60,31 @@ class TemplateChooser(QWidget):
         self.save_action.triggered.connect(self._ask_save)
         self.rename_action.triggered.connect(self._ask_rename)
         self.delete_action.triggered.connect(self._ask_delete)
+        session.choices_changed.connect(self._follow)
         self._fill(FIRST)
+
+    def _follow(self, changed: set[str]) -> None:
+        """Offer the templates as another window has stored them, read after what was stored here."""
+        workspace = self._session.workspace
+        if "report_templates" in changed and self._arranged() is not None:
+            self._writes.read(lambda: (workspace, offered(arrangements(workspace))), self._take_news)
+
+    def _take_news(self, read: tuple[Workspace, dict[str, Template]]) -> None:
+        """Show them; of what is being edited here and was changed elsewhere both are kept."""
+        workspace, stored = read
+        now, before = self._arranged(), self.current()
+        if workspace is not self._session.workspace or stored == self._templates or now is None:
+            return
+        edited = now.key == before.key and now != before
+        self._templates, key = stored, before.key
+        if edited:
+            self._put(merged(before, now, stored.get(key, before)))
+        elif key not in stored:
+            self._session.notify(f"The template “{before.title}” was deleted, by another window.")
+            key = before.base
+        self._fill(key)
+        if self.current() != now:
+            self.shown.emit()
 
     def current(self) -> Template:
         """The chosen one, as it was kept."""
@@ -124,10 +149,11 @@ class TemplateChooser(QWidget):
 
     def delete(self, key: str) -> None:
         """Delete the user's own template; the one that it was made from is shown instead."""
-        gone = self._templates.pop(key)
-        self._store(key, None)
-        self._fill(gone.base)
-        self.shown.emit()
+        gone = self._templates.pop(key, None)  # None: another window was first
+        if gone is not None:
+            self._store(key, None)
+            self._fill(gone.base)
+            self.shown.emit()
 
     def _put(self, template: Template) -> None:
         self._templates[template.key] = template

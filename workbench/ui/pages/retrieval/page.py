@@ -155,9 +155,14 @@ class RetrievalPage(QStackedWidget):
         for changed in (session.run_changed, session.runs_changed):
             changed.connect(self._show_part)
         session.evaluations_changed.connect(self.browsing.look_for_evaluations)
+        session.choices_changed.connect(self._hear_choices)
         session.query_changed.connect(self._show_query)
         session.selection_changed.connect(self._show_selection)
         session.workspace_changed.connect(self._show_evaluation)
+
+    def _hear_choices(self, changed: set[str]) -> None:
+        if "sample_tags" in changed:
+            self.browsing.look_for_tags()
 
     def _fit_text(self) -> None:
         self.queries.fit_text(self.session.theme)

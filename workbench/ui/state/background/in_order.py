@@ -1,10 +1,13 @@
 """Small writes of one kind, one after the other: of two the later one is what stays."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from workbench.progress import Progress
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.background.work import GRACE, Work
+
+Result = TypeVar("Result")
 
 
 class InOrder:
@@ -18,14 +21,29 @@ class InOrder:
     def __init__(self, threads: Work, title: str) -> None:
         self._threads, self._title = threads, title
         self._last: Task | None = None
+        self.written = 0  # how many writes were asked for
 
     def write(self, work: Callable[[], None]) -> None:
         """Do `work` on a thread once the write before has ended."""
+        self.written += 1
+        self._last = self._after_it(work)
+
+    def read(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+        """Read after all writes that were asked for so far; `then` gets it, unless another write was asked since."""
+        before = self.written
+
+        def take(read: Result) -> None:
+            if self.written == before:
+                then(read)
+
+        self._after_it(work, take)
+
+    def _after_it(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> Task:
         before = self._last
 
-        def in_turn(progress: Progress) -> None:
+        def in_turn(progress: Progress) -> Result:
             if before is not None:
                 before.join(GRACE)
-            work()
+            return work()
 
-        self._last = self._threads.run_in_thread(self._title, in_turn, quiet=True)
+        return self._threads.run_in_thread(self._title, in_turn, then, quiet=True)

@@ -34,6 +34,7 @@ class Shown(Work):
     scalars_arrived = Signal(list)  # [(name, step, value), ...]
     evaluations_changed = Signal()
     charts_changed = Signal()
+    choices_changed = Signal(object)  # set of names in workspace/choices/marks.py; also after this window's own writes
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -57,6 +58,7 @@ class Shown(Work):
         self.follower.scalars_arrived.connect(self.scalars_arrived)
         self.follower.evaluations_changed.connect(self._hear_evaluations)
         self.follower.charts_changed.connect(self.charts_changed)
+        self.follower.choices_changed.connect(self.choices_changed)
         self.follower.failed.connect(partial(self.notify, concern=EVERYWHERE))
         self.follower.came_back.connect(self.settled)
 

@@ -17,6 +17,7 @@ from workbench.workspace.choices.selections import Selection, all_selections, ch
 
 log = logging.getLogger(__name__)
 
+Listed = tuple[int, list[Selection]]  # the data set, and its selections
 Replace = Callable[["Keeping", Selection | None, Selection | None], None]
 
 
@@ -52,6 +53,7 @@ class SelectionStore(QObject):
         self._waiting: deque[tuple[Keeping, Selection | None, Selection | None]] = deque()
         self._task: Task | None = None  # that writes
         session.leaving.connect(self.write_all)
+        session.choices_changed.connect(self._follow)
 
     @property
     def idle(self) -> bool:
@@ -66,6 +68,11 @@ class SelectionStore(QObject):
             self.changed.emit()
         else:
             self._read()
+
+    def _follow(self, changed: set[str]) -> None:
+        """List what another window has saved, changed or deleted; after a write of this one they are read anyway."""
+        if "selections" in changed and self.idle:
+            self._read(self._listed_anew)
 
     def replace(self, before: Selection | None, after: Selection | None, words: str) -> bool:
         """Save, change or delete a selection; `words` name the step for Undo. Returns False if refused."""
@@ -129,17 +136,21 @@ class SelectionStore(QObject):
         self._read()
         self._next()
 
-    def _read(self) -> None:
+    def _read(self, then: Callable[[Listed], None] | None = None) -> None:
         workspace, dataset_id = self._session.workspace, self.dataset_id
         if dataset_id is None:
             return
 
-        def work(progress: Progress) -> tuple[int, list[Selection]]:
+        def work(progress: Progress) -> Listed:
             return dataset_id, all_selections(workspace, dataset_id)
 
-        self._session.run_in_thread("Named selections", work, self._listed, quiet=True)
+        self._session.run_in_thread("Named selections", work, then or self._listed, quiet=True)
 
-    def _listed(self, answer: tuple[int, list[Selection]]) -> None:
+    def _listed_anew(self, answer: Listed) -> None:
+        if self.idle and answer[1] != self.selections:
+            self._listed(answer)
+
+    def _listed(self, answer: Listed) -> None:
         if answer[0] == self.dataset_id:
             self.selections = answer[1]
             self.changed.emit()

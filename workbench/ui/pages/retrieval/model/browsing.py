@@ -24,6 +24,7 @@ from workbench.ui.pages.retrieval.model.reading import (
     ShownQuery,
     read_evaluation,
     read_query,
+    read_tags,
     write_tag,
 )
 from workbench.ui.pages.retrieval.model.similarities import Similarities, read_similarities
@@ -43,8 +44,8 @@ class Browsing:
 
     def __init__(self, window: Window, tell: Callable[[Change], None]) -> None:
         self._window, self._tell = window, tell
-        self._questions = [Newest(window, one_at_a_time=True) for _ in range(4)]
-        self._evaluation, self._query, self._of_run, self._similarities = self._questions
+        self._questions = [Newest(window, one_at_a_time=True) for _ in range(5)]
+        self._evaluation, self._query, self._of_run, self._of_data, self._similarities = self._questions
         self._similarities_wanted = False
         self._asked: tuple[Workspace, int] | None = None  # workspace and evaluation
         self._current = False  # whether `shown` is the evaluation that was asked for
@@ -262,6 +263,13 @@ class Browsing:
             return
         work = partial(write_tag, self._asked[0], self.shown.dataset_id, self.result.query.sample_id, tag, on)
         self._window.run_in_thread("Tag the query", work, partial(self._take_tags, self.shown.dataset_id), quiet=True)
+
+    def look_for_tags(self) -> None:
+        """Read the tags of the data set again: another window may have changed them."""
+        if self._current and self.shown is not None and self._asked is not None:
+            workspace, number = self._asked[0], self.shown.dataset_id
+            work, take = (lambda progress: read_tags(workspace, number)), partial(self._take_tags, number)
+            self._of_data.ask("Read the tags", work, take, quiet=True)
 
     def _take_tags(self, dataset_id: int, tags: dict[str, np.ndarray]) -> None:
         if self.shown is not None and self.shown.dataset_id == dataset_id:

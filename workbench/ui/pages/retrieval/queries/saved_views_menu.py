@@ -41,12 +41,25 @@ class SavedViewsMenu(QToolButton):
         self._menu = QMenu(self)
         self.setMenu(self._menu)
         session.workspace_changed.connect(self.read)
+        session.choices_changed.connect(self._follow)
         self._fill()
 
     def read(self) -> None:
         """Read the views of the workspace again."""
         workspace = self._session.workspace
         self._session.run_in_thread("Saved views", lambda progress: all_views(workspace), self._take, quiet=True)
+
+    def _follow(self, changed: set[str]) -> None:
+        """Offer what another window has saved, renamed or deleted."""
+        if "saved_views" in changed:
+            workspace = self._session.workspace
+            self._session.run_in_thread(
+                "Saved views", lambda progress: all_views(workspace), self._take_news, quiet=True
+            )
+
+    def _take_news(self, views: list[SavedView]) -> None:
+        if views != self.views:  # else an open menu stays as it is
+            self._take(views)
 
     def save_as(self, name: str) -> None:
         """Save what is listed under a new name; if the name is taken, the message bar says so."""

@@ -101,6 +101,22 @@ class TriageModel:
         self.step(1 if self.filter == ALL else 0)
         return decision
 
+    def take_decisions(self, decisions: dict[int, Decision]) -> bool:
+        """Take the decisions as they are stored now; whether another window has changed any.
+
+        The current suspect stays if it is listed. An answer that was changed there is not undone here any more.
+        """
+        if self.triage is None or decisions == self.triage.decisions:
+            return False
+        current, at = self.current, self.at
+        self.triage.decisions.clear()
+        self.triage.decisions.update(decisions)
+        mine = {answer.sample_id: answer.after for answer in self.history}  # the last of each sample
+        self.history = [old for old in self.history if decisions.get(old.sample_id) == mine[old.sample_id]]
+        listed = self.listed
+        self.at = listed.index(current) if current in listed else max(0, min(len(listed) - 1, at))
+        return True
+
     def undo(self) -> Answer | None:
         """Undo the last answer and make its suspect the current one; None if there is no answer."""
         if not self.history or self.triage is None:

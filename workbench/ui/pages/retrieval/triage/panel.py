@@ -26,7 +26,16 @@ from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.ui.widgets.tables.row_table import select_rows
 from workbench.workspace import Workspace
-from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
+from workbench.workspace.choices.label_decisions import (
+    DROP,
+    KEEP,
+    RELABEL,
+    UNSURE,
+    Decision,
+    all_decisions,
+    decide,
+    forget,
+)
 
 THUMBNAIL = 34
 LISTED = "triage-list"  # the list's name in requests to the loader
@@ -45,6 +54,7 @@ class TriagePanel(QStackedWidget):
         self._loader = shared_loader(session)
         self._shown: tuple[Workspace, int | None] | None = None  # the evaluation that is asked for, or shown
         self._reading = Newest(session)
+        self._answers = 0  # that were stored or taken back here
         self._build()
         self._make_actions()
         self._connect()
@@ -108,6 +118,7 @@ class TriagePanel(QStackedWidget):
         self.table.selectionModel().currentRowChanged.connect(self._look_at)
         self._loader.ready.connect(self._pictures_came)
         self.session.evaluation_changed.connect(self._show_evaluation)
+        self.session.choices_changed.connect(self._follow)
         self.session.theme.changed.connect(self._fit_text)
         self._fit_text()
 
@@ -152,6 +163,22 @@ class TriagePanel(QStackedWidget):
             return read_triage(workspace, evaluation_id, least, progress)
 
         self._reading.ask("Label triage", work, self.show_triage, self._fail, quiet=True)
+
+    def _follow(self, changed: set[str]) -> None:
+        """Show what another window has decided, read after the answers that were given here."""
+        triage, answers = self.model.triage, self._answers
+        if triage is None or "label_decisions" not in changed:
+            return
+
+        def take(decisions: dict[int, Decision]) -> None:
+            if triage is not self.model.triage:
+                return
+            if answers != self._answers:  # answered meanwhile, which these do not have
+                self._follow(changed)
+            elif self.model.take_decisions(decisions):
+                self.draw()
+
+        self.session.change(partial(all_decisions, self.session.workspace, triage.dataset_id), take)
 
     def _fail(self, problem: Problem) -> None:
         self.hint.say(str(problem))
@@ -203,6 +230,7 @@ class TriagePanel(QStackedWidget):
         new_label = self.suspect.new_class.currentData() if word == RELABEL else None
         decision, triage = self.model.answer(word, new_label), self.model.triage
         if decision is not None and triage is not None:
+            self._answers += 1
             self._store(decision, triage.dataset_id)
             self.draw()
 
@@ -211,6 +239,7 @@ class TriagePanel(QStackedWidget):
         last, triage = self.model.undo(), self.model.triage
         if last is None or triage is None:
             return
+        self._answers += 1
         if last.before is None:
             workspace, dataset_id = self.session.workspace, triage.dataset_id
             self.session.change(partial(forget, workspace, dataset_id, [last.sample_id]))
