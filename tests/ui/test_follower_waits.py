@@ -94,12 +94,9 @@ def test_a_place_whose_record_is_gone_keeps_no_workspace_open(qtbot, tmp_path, m
             super().close()
             opened.remove(self)
 
-    def gone(name):
-        raise Problem(f"There is no place {name}.")
-
     monkeypatch.setattr(place_follower, "Workspace", Counted)
-    monkeypatch.setattr(records, "named", gone)
-    monkeypatch.setattr(placements, "at_work", lambda db, name: ["a run"])
+    monkeypatch.setattr(records, "existing", lambda name: None)
+    monkeypatch.setattr(placements, "note_removed", lambda db, name: True)
     with Workspace(tmp_path / "space", create=True) as workspace:
         follower = PlaceFollower(work, workspace, "box", parent)
         for _ in range(3):
@@ -107,5 +104,5 @@ def test_a_place_whose_record_is_gone_keeps_no_workspace_open(qtbot, tmp_path, m
             work.do()
         follower.close()
         follower.release()
-        assert work.notices == ["There is no place box."]
+        assert work.notices == [str(records.Removed("box"))]
         assert not opened

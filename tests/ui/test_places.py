@@ -23,9 +23,11 @@ from workbench.ui.state.runs.place_follower import PlaceFollower
 from workbench.ui.state.runs.placed_runs import PlacedRuns
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import where
+from workbench.ui.window.frame.message_bar import MessageBar
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Placement
+from workbench.workspace.tables.placements import REMOVED
 
 
 @pytest.fixture
@@ -301,6 +303,30 @@ def test_a_place_that_is_gone_is_said_in_the_list_and_a_new_window_goes_on(qtbot
     again.close()
 
 
+@pytest.mark.qt_log_ignore("propagateSizeHints")
+def test_a_place_that_was_removed_is_said_until_it_is_added_again(qtbot, at_box, played):
+    bar, (place,) = MessageBar(), at_box.places
+    qtbot.addWidget(bar)
+    at_box.said.connect(lambda what, concern: bar.show_message(what, concern=concern))
+    at_box.settled.connect(bar.settle)
+    qtbot.waitUntil(lambda: at_box.run().placement.reached is not None)
+    dialog = PlacesDialog(at_box)
+    dialog.cards[0].removed.emit()
+    dialog.store()
+    qtbot.waitUntil(lambda: about(at_box.run(), {}) == "box was removed · Queued · digits")
+    qtbot.waitUntil(lambda: bar.what.text().startswith("The place box was removed"))
+    assert "Add a place named box again" in bar.rest.text()
+    at_box.end_run(at_box.run_id)
+    said = []
+    at_box.noticed.connect(said.append)
+    qtbot.waitUntil(lambda: [str(what).partition(":")[0] for what in said] == ["The place box was removed"])
+    dialog = PlacesDialog(at_box)
+    records.store(place)
+    dialog.store()
+    qtbot.waitUntil(lambda: about(at_box.run(), {}) == "Queued · at box · digits")
+    qtbot.waitUntil(bar.isHidden)
+
+
 def test_a_run_is_looked_for_where_its_place_is_now(qtbot, at_box, played, tmp_path, monkeypatch):
     """The user corrects the host of a place while its runs train."""
     qtbot.waitUntil(lambda: at_box.run().placement.reached is not None)
@@ -345,6 +371,9 @@ def test_where_a_run_is_in_words():
     placed = Placement(1, "0" * 32, "box", "job", "queued", "3rd in line")
     assert where(placed) == "at box, 3rd in line"
     assert where(Placement(1, "0" * 32, "box", silent="no route")) == "box does not answer"
+    assert (
+        where(Placement(1, "0" * 32, "box", reached="2026-11-01T10:00:00+00:00", silent=REMOVED)) == "box was removed"
+    )
     assert "since" in where(Placement(1, "0" * 32, "box", reached="2026-11-01T10:00:00+00:00", silent="no route"))
 
 

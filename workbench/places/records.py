@@ -20,6 +20,24 @@ LARGEST = 1 << 16  # bytes of a record
 KINDS: dict[str, type[Place]] = {kind.kind: kind for kind in (SshPlace, SlurmPlace, RayPlace)}
 
 
+class Removed(Problem):
+    """A place of runs has no record any more. Two of the same place are equal: both are answered by a new record."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The place {name} was removed: its runs are not followed any more.",
+            kept="They may still train there, and what came of them is kept.",
+            todo=f"Add a place named {name} again under File > Places…, and they are followed.",
+        )
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Removed) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
 def folder() -> Path:
     """The folder of the records: WORKBENCH_PLACES, else in the user's settings folder."""
     named = os.environ.get("WORKBENCH_PLACES")

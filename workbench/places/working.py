@@ -65,6 +65,8 @@ def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:
 def _placed(workspace: Workspace, run_id: int) -> tuple[Placement, Place]:
     with workspace.reading() as db:
         placement = placements.required(db, run_id)
-    place = records.named(placement.place)
+    place = records.existing(placement.place)
+    if place is None:
+        raise records.Removed(placement.place)
     place.check_job(run_id, placement.job)
     return placement, place

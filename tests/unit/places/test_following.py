@@ -685,7 +685,7 @@ def test_a_sending_that_was_cancelled_can_be_resumed(workspace, played, monkeypa
 
 @pytest.mark.parametrize("ask", [partial(working.end, how=Ending.SAVED), working.resume])
 def test_a_request_to_a_place_hears_its_cancel_while_it_waits(workspace, played, monkeypatch, ask):
-    monkeypatch.setattr(working.records, "named", lambda name: PLACE)
+    monkeypatch.setattr(working.records, "existing", lambda name: PLACE)
     monkeypatch.setattr(working, "launcher_of", lambda place, cancelled: asked.append(cancelled()) or played)
     asked = []
     (run_id,) = sending.prepare(workspace, RunConfig(), PLACE)

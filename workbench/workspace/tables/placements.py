@@ -18,6 +18,7 @@ TABLE = (
 )
 COLUMNS = "run_id, uid, place, job, state, words, reached, silent, wanted, open, machine"
 MACHINE = "alter table placements add column machine text not null default ''"
+REMOVED = "The place was removed."  # as `silent`
 
 
 def store(db: Connection, placement: Placement) -> None:
@@ -57,6 +58,15 @@ def every(db: Connection, run_id: int | None = None) -> list[Placement]:
 def at_work(db: Connection, place: str) -> list[Placement]:
     """The placements of a place from which more data may come, by run."""
     return _read(db, "place = ? and open = 1", (place,))
+
+
+def note_removed(db: Connection, place: str) -> bool:
+    """Note of the runs of a place that it was removed; whether more data might come of any."""
+    waiting = at_work(db, place)
+    for placement in waiting:
+        if placement.silent != REMOVED:
+            store(db, replace(placement, silent=REMOVED))
+    return bool(waiting)
 
 
 def places_at_work(db: Connection) -> list[str]:

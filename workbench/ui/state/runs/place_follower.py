@@ -19,6 +19,7 @@ from workbench.workspace.tables import placements
 
 IN_VIEW, OUT_OF_VIEW = 1000, 3000  # ms between two looks at a place whose run is shown, or is not
 LONGEST = 60_000  # ms between two looks at a place that does not answer
+TROUBLED = 10_000  # ms to the next look after one without a record of the place, or a workspace that can be written
 
 
 class PlaceControl(Control):
@@ -70,6 +71,7 @@ class PlaceFollower(QObject):
         self._place: Place | None = None  # as its record was at the last look
         self._silent_for = 0  # looks without an answer
         self._told: set[str] = set()
+        self._failures: list[Problem] = []  # those told of looks that failed, until one does not
         self._closed = False
         self._task: Task | None = None
         self._look_again = False  # asked for while a look was under way, which may have come too early
@@ -97,11 +99,10 @@ class PlaceFollower(QObject):
             self._own = None
 
     def _look(self) -> Looked:
-        try:
-            place = records.named(self.name)  # each time: its host or folder may be another one now
-        except Problem:
+        place = records.existing(self.name)  # each time: its host or folder may be another one now
+        if place is None:
             if self._has_runs():
-                raise
+                raise records.Removed(self.name)
             return Looked()  # the place has another name now, and its runs have, too
         if self._following is None or place != self._place:
             launcher = launcher_of(place, lambda: self._closed)
@@ -110,11 +111,20 @@ class PlaceFollower(QObject):
         return self._following.look(self.shown)
 
     def _has_runs(self) -> bool:
-        with Workspace(self._path) as own, own.reading() as db:
-            return bool(placements.at_work(db, self.name))
+        """Whether runs of the place, which has no record, are not over; it is noted of them."""
+        with Workspace(self._path) as own:
+            if own.read_only:
+                with own.reading() as db:
+                    return bool(placements.at_work(db, self.name))
+            with own.writing() as db:
+                return placements.note_removed(db, self.name)
 
     def _looked(self, looked: Looked) -> None:
         self._task = None
+        for problem in self._failures:
+            self._told.discard(str(problem))
+            self._work.settled.emit(problem)
+        self._failures.clear()
         self._silent_for = self._silent_for + 1 if looked.silent else 0
         for sentence in looked.problems:
             if sentence not in self._told:
@@ -133,5 +143,6 @@ class PlaceFollower(QObject):
         self._task = None
         if str(problem) not in self._told:
             self._told.add(str(problem))
+            self._failures.append(problem)
             self._work.notify(problem, EVERYWHERE)
-        self._timer.start(LONGEST)
+        self._timer.start(TROUBLED)
