@@ -18,6 +18,7 @@ from workbench.ui.plots.legend import LegendButton
 from workbench.ui.plots.shade import Shade
 from workbench.ui.preferences import Preferences
 from workbench.ui.style import theme
+from workbench.ui.window.frame.message_bar import MessageBar
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
 NAN, INF = float("nan"), float("inf")
@@ -317,9 +318,25 @@ def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypat
         "workbench.ui.plots.export.QFileDialog.getSaveFileName",
         lambda *args: (str(tmp_path / "nowhere" / "curve"), "SVG (*.svg)"),
     )
-    with qtbot.waitSignal(plot.failed) as caught:
+    with qtbot.waitSignal(plot.told) as caught:
         plot.ask_and_save()
     assert "curve.svg" in str(caught.args[0])
+
+
+def test_a_plot_that_was_written_is_said_in_place_of_the_failure_before(plot, session, tmp_path, qtbot, monkeypatch):
+    bar, folder = MessageBar(), tmp_path / "later"
+    qtbot.addWidget(bar)
+    plot.told.connect(session.notify)
+    session.said.connect(lambda what, concern: bar.show_message(what, concern=concern))
+    monkeypatch.setattr(
+        "workbench.ui.plots.export.QFileDialog.getSaveFileName",
+        lambda *args: (str(folder / "curve.csv"), "CSV (*.csv)"),
+    )
+    plot.ask_and_save()
+    assert "cannot be written" in bar.what.text()
+    folder.mkdir()
+    plot.ask_and_save()
+    assert bar.what.text() == f"The plot was written to {folder / 'curve.csv'}."
 
 
 def test_of_100_000_points_no_more_are_drawn_than_the_plot_is_wide(plot):

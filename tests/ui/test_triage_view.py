@@ -251,3 +251,17 @@ def test_a_bar_without_amounts_is_empty(qtbot):
     qtbot.addWidget(bar)
     bar.show_parts([(0, "right"), (0, "#0072B2")])
     assert bar.grab().toImage().pixelColor(5, 3) == QColor(theme.current().divider)
+
+
+def test_a_precision_plot_that_cannot_be_written_is_said(panel, qtbot, tmp_path, monkeypatch):
+    said = []
+    panel.session.noticed.connect(lambda what: said.append(str(what)))
+    panel.answer(DROP)
+    for folder in (tmp_path / "nowhere", tmp_path):
+        monkeypatch.setattr(
+            "workbench.ui.plots.export.QFileDialog.getSaveFileName",
+            lambda *args, path=folder / "precision.csv": (str(path), "CSV (*.csv)"),
+        )
+        panel.summary.plot.ask_and_save()
+    assert "could not be written" in said[0]
+    assert said[1] == f"The plot was written to {tmp_path / 'precision.csv'}."

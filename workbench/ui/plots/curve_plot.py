@@ -17,7 +17,7 @@ from workbench.numerals import significant
 from workbench.ui.plots.canvas import PlotCanvas, ReadOut
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_words import breaks_named, course
-from workbench.ui.plots.export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
+from workbench.ui.plots.export import ask_place, picture, save_and_tell, save_csv, save_png, save_svg
 from workbench.ui.plots.head import PlotHead
 from workbench.ui.plots.items import Series
 from workbench.ui.plots.legend import LegendButton, swatch
@@ -53,7 +53,7 @@ class CurvePlot(QFrame):
         log_button: show a button for the logarithmic scale, besides the command in the menu.
     """
 
-    failed = Signal(object)  # Problem: the plot could not be saved
+    told = Signal(object)  # Problem, of saving a plot, or where it was written
     full_size_asked = Signal()  # a double-click while all of the curves is in view
 
     def __init__(
@@ -333,9 +333,9 @@ class CurvePlot(QFrame):
         QGuiApplication.clipboard().setImage(picture(self))
 
     def ask_and_save(self) -> None:
-        """Ask for a file and save the plot to it; `failed` reports a file that cannot be written."""
+        """Ask for a file and save the plot to it; `told` reports where it is, or why it cannot be written."""
         if path := ask_place(self, self.title):
-            save_or_report(self.save, path, self.failed)
+            save_and_tell(self.save, path, self.told)
 
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""

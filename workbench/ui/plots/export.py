@@ -33,12 +33,14 @@ def ask_place(parent: QWidget, title: str) -> Path | None:
     return path
 
 
-def save_or_report(save: Callable[[Path], None], path: Path, failed: SignalInstance) -> None:
-    """Save a plot to a path; a Problem is emitted by `failed`."""
+def save_and_tell(save: Callable[[Path], None], path: Path, told: SignalInstance) -> None:
+    """Save a plot to a path; `told` emits where it was written, or the Problem."""
     try:
         save(path)
     except Problem as problem:
-        failed.emit(problem)
+        told.emit(problem)
+    else:
+        told.emit(f"The plot was written to {path}.")
 
 
 def picture(plot: "CurvePlot") -> QImage:

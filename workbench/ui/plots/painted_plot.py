@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from workbench import files
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
-from workbench.ui.plots.export import ask_place, save_or_report
+from workbench.ui.plots.export import ask_place, save_and_tell
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
@@ -74,7 +74,7 @@ class PaintedPlot(QFrame):
         role: how the title is written, a role of the style sheet.
     """
 
-    failed = Signal(object)  # Problem: a plot could not be saved
+    told = Signal(object)  # Problem, of saving a plot, or where it was written
 
     def __init__(self, title: str, parent: QWidget | None = None, role: str = "strong") -> None:
         super().__init__(parent)
@@ -142,9 +142,9 @@ class PaintedPlot(QFrame):
         return image
 
     def ask_and_save(self) -> None:
-        """Ask for a file and save the plot to it; `failed` reports a file that cannot be written."""
+        """Ask for a file and save the plot to it; `told` reports where it is, or why it cannot be written."""
         if path := ask_place(self, self.title):
-            save_or_report(self.save, path, self.failed)
+            save_and_tell(self.save, path, self.told)
 
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""
