@@ -159,3 +159,11 @@ def test_epochs_play_in_space_and_the_trails_follow_the_view():
 
 def stored_map(number):
     return Projection(number, number, "umap-3d", {}, 0, 0.9, {}, "2026-11-23", 0.9, 50, None, False, ())
+
+
+def test_a_flat_map_has_no_button_to_turn_it(qtbot, shown_map):
+    page = shown_map("pca")
+    assert page.tools["turn"].isHidden()
+    assert page.tools["pan"].isVisible()
+    page.model.choose_method(MapMethod("pca-3d"))
+    qtbot.waitUntil(lambda: page.tools["turn"].isVisible())

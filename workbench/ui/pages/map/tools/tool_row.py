@@ -1,5 +1,7 @@
 """The row of tools above the map."""
 
+from functools import partial
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
@@ -28,7 +30,13 @@ class ToolRow(QWidget):
             tool.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             tool.setAccessibleName(action.text())
             row.addWidget(tool)
+            tool.setVisible(action.isVisible())  # Qt hides what is of an action in menus and tool bars alone
+            action.visibleChanged.connect(partial(_show_as, action, tool))
             self.buttons[action] = tool
+
+
+def _show_as(action: QAction, tool: QToolButton) -> None:
+    tool.setVisible(action.isVisible())
 
 
 def tool_action(parent: QWidget, words: str, keys: str, icon_name: str, group: QActionGroup | None = None) -> QAction:
