@@ -1,7 +1,7 @@
 """Boxes with many entries: the list has groups and is searched by words."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -11,7 +11,7 @@ from workbench.ui.pages.setup.form.preset_chooser import PresetChooser
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.widgets.fields.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE
 from workbench.ui.widgets.fields.editors import editor_of
-from workbench.ui.widgets.fields.search_popup import ROW_ROLE, SearchPopup
+from workbench.ui.widgets.fields.search_popup import ROW_ROLE, SearchPopup, beside
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
 
@@ -113,3 +113,19 @@ def test_return_takes_the_loss_whose_title_was_typed(losses, title):
     assert len(lines(popup)) > 2, "the words of this case stand in several entries"
     QTest.keyClick(popup.line, Qt.Key.Key_Return)
     assert losses.currentText() == title
+
+
+def test_the_list_is_whole_on_the_screen(losses):
+    room = losses.screen().availableGeometry()
+    for place in (room.topLeft(), room.bottomLeft() - QPoint(0, 60), room.bottomRight() - QPoint(60, 60)):
+        losses.move(place)
+        popup = opened(losses)
+        assert room.contains(popup.geometry())
+        assert not popup.geometry().intersects(QRect(losses.mapToGlobal(QPoint(0, 0)), losses.size()))
+        popup.close()
+
+
+@pytest.mark.parametrize(("y", "height", "top"), [(100, 300, 130), (500, 300, 200), (300, 400, 200), (10, 900, 0)])
+def test_the_list_is_below_its_box_or_above_or_over_it(y, height, top):
+    placed = beside(QRect(700, y, 80, 30), QSize(320, height), QRect(0, 0, 800, 600))
+    assert (placed.top(), placed.left(), placed.height()) == (top, 480, min(height, 600))

@@ -1,6 +1,6 @@
 """The list of a combo box with many entries, in groups, with a line to search by words."""
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
 
@@ -40,11 +40,12 @@ class SearchPopup(QFrame):
         self.search("")
 
     def open_below(self) -> None:
-        """Show the list below its box, with the chosen entry in view."""
+        """Show the list below its box, or above it where the screen ends, with the chosen entry in view."""
         height = self.line.sizeHint().height() + LINES * (self.fontMetrics().height() + 6)
         noted = any(self._box.itemData(row, ASIDE_ROLE) for row in range(self._box.count()))
-        self.resize(WIDEST if noted else min(WIDEST, max(self._box.width(), 320)), height)
-        self.move(self._box.mapToGlobal(QPoint(0, self._box.height())))
+        width = WIDEST if noted else min(WIDEST, max(self._box.width(), 320))
+        box = QRect(self._box.mapToGlobal(QPoint(0, 0)), self._box.size())
+        self.setGeometry(beside(box, QSize(width, height), self._box.screen().availableGeometry()))
         self.show()
         self.line.setFocus()
 
@@ -101,6 +102,16 @@ class SearchPopup(QFrame):
             self.close()
             self._box.setCurrentIndex(row)
             self._box.activated.emit(row)
+
+
+def beside(box: QRect, size: QSize, room: QRect) -> QRect:
+    """Where a list of that size is whole on the screen `room`: below its box, else above it, else over it."""
+    size = size.boundedTo(room.size())
+    left = max(room.left(), min(box.left(), room.left() + room.width() - size.width()))
+    lowest = room.top() + room.height() - size.height()
+    below, above = box.top() + box.height(), box.top() - size.height()
+    top = below if below <= lowest else above if above >= room.top() else lowest
+    return QRect(QPoint(left, max(room.top(), top)), size)
 
 
 def _fit(title: str, words: list[str]) -> int:
