@@ -286,6 +286,22 @@ def both_runs(page, session, workspace, qtbot, tmp_path):
     return [1, other]
 
 
+def test_a_comparison_begins_with_the_runs_that_are_ticked_in_the_list(page, session, workspace, qtbot, tmp_path):
+    both_runs(page, session, workspace, qtbot, tmp_path)
+    third = trained_run(workspace, tmp_path / "cache", name="third")
+    qtbot.waitUntil(lambda: len(session.runs()) == 3)
+    session.ticks.choose([1, third])
+    page.templates.choose("comparison")
+    assert page.model.runs == [1, third]
+    assert page.runs_word.text() == "2 of 3 runs"
+    session.ticks.choose([1])
+    assert page.model.runs == [1, 2, third], "one is none to compare"
+    assert page.runs_word.text() == "3 of 3 runs"
+    page.model.chosen = [2]
+    session.ticks.choose([1, third])
+    assert page.model.runs == [2], "chosen on the page"
+
+
 def test_what_is_offered_is_reported_and_remembered_with_the_workspace(page, session, workspace, qtbot, tmp_path):
     runs = both_runs(page, session, workspace, qtbot, tmp_path)
     session.report_offered.emit(ReportOffer((runs[1],), "recall@1", 2))

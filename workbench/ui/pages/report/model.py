@@ -47,19 +47,25 @@ class ReportModel:
         self.known: Sequence[Run] = ()  # all runs, newest first
         self.shown: Run | None = None  # the run that the window shows
         self.many = False  # whether the template is about several runs
-        self.chosen: list[int] = []  # runs that a user ticked for a comparison
+        self.chosen: list[int] = []  # runs that a user chose on this page for a comparison
+        self.ticked: frozenset[int] = frozenset()  # in the list of runs
         self.written: list[Path] = []  # files of the last export
         self.sections: dict[str, int] = {}  # the page of the preview on which each section begins
 
     @property
     def runs(self) -> list[int]:
-        """Runs that the report is about: the shown one; for a comparison those ticked, or those of the same data."""
+        """Runs that the report is about: the shown one.
+
+        For a comparison those chosen on the page; else those ticked in the list, if several; else those of its data.
+        """
         if self.shown is None:
             return []
         if not self.many:
             return [self.shown.id]
         there = {run.id for run in self.known}
         kept = [number for number in self.chosen if number in there]
+        if not kept and len(ticked := sorted(self.ticked & there)) > 1:
+            return ticked
         alike = [run.id for run in self.known if run.dataset == self.shown.dataset][:AT_FIRST]
         return kept or sorted({self.shown.id, *alike})
 

@@ -125,6 +125,7 @@ class ReportPage(QStackedWidget):
         self.session.evaluation_changed.connect(self._drawing.wish)
         self.session.status_changed.connect(self._drawing.wish)
         self.session.runs_changed.connect(self._count_runs)
+        self.session.ticks.changed.connect(self._hear_ticks)
         self.session.leaving.connect(self._store_now)
         self.session.workspace_changed.connect(self._forget)
         self.session.report_offered.connect(self._take_offer)
@@ -314,7 +315,7 @@ class ReportPage(QStackedWidget):
 
     def _tell_runs(self) -> None:
         """Show which runs are reported, and offer their metrics and epochs."""
-        self.model.many = self.templates.current().many
+        self.model.many, self.model.ticked = self.templates.current().many, self.session.ticks.runs
         self._count_runs()
         self._retitle()
         self._find_place()
@@ -328,6 +329,14 @@ class ReportPage(QStackedWidget):
         runs = [run for run in self.session.runs() if run.id in wanted]
         work = lambda progress: offered_numbers(workspace, runs)  # noqa: E731
         self._measuring.ask("Metrics of the runs", work, self._offer_numbers, quiet=True)
+
+    def _hear_ticks(self) -> None:
+        """Compare what is ticked in the list of runs, unless runs were chosen here."""
+        before = self.model.runs
+        self.model.ticked = self.session.ticks.runs
+        if self.model.runs != before:
+            self._tell_runs()
+            self._drawing.wish()
 
     def _retitle(self) -> None:
         """Show the title that the user gave to this run or to comparisons, not that of another report."""
