@@ -57,7 +57,8 @@ def next_proposal(
 
     Args:
         parameters: what is varied.
-        tried: settings in the order in which they were proposed, with their objective; None for one that failed.
+        tried: settings in the order in which they were proposed, with their objective; None for one that failed, which
+            TPE takes for worse than every other once one has an objective.
         seed: of the sweep.
         count: settings that the sweep will try in all.
         least: whether the least objective is the best.
@@ -79,8 +80,11 @@ def next_proposal(
         direction="minimize" if least else "maximize",
     )
     space = {parameter.field: _distribution(parameter) for parameter in parameters}
+    measured = any(value is not None for _, value in tried)
+    # TPE looks away from a trial of state FAIL, and proposes its like again and again.
+    bad = optuna.trial.TrialState.PRUNED if measured else optuna.trial.TrialState.FAIL
     for setting, value in tried:
-        state = optuna.trial.TrialState.FAIL if value is None else optuna.trial.TrialState.COMPLETE
+        state = bad if value is None else optuna.trial.TrialState.COMPLETE
         if value is None and setting in pending:
             state = optuna.trial.TrialState.RUNNING
         study.add_trial(optuna.trial.create_trial(params=dict(setting), distributions=space, value=value, state=state))

@@ -11,6 +11,7 @@ from workbench.sweeps.proposals import combinations, draws, grid, next_proposal
 from workbench.sweeps.space import Parameter
 
 LR = Parameter("training.lr", (), 1e-4, 1e-1, log=True)
+RATES = Parameter("training.lr", (), 1e-4, 1e2, log=True)
 WHOLE = Parameter("training.epochs", (), 1, 9, whole=True)
 WORDS = Parameter("loss.name", ("ce", "spce", "ice"))
 
@@ -102,3 +103,16 @@ def test_tpe_can_look_for_the_greatest_and_goes_on_after_a_failure():
         assert isinstance(setting["training.epochs"], int)
         told.append((setting, -toy(setting)))
     assert len({tuple(setting.values()) for setting, _ in told}) == 15
+
+
+def test_tpe_proposes_less_of_what_failed():
+    """Rates over 0.1 fail, which is half of the space; just below it is the best."""
+    failed = 0
+    for seed in (0, 1):
+        tried = []
+        while len(tried) < 30:
+            setting = next_proposal([RATES], tried, seed, 30, least=False)
+            rate = setting["training.lr"]
+            tried.append((setting, None if rate > 0.1 else rate))
+        failed += sum(value is None for _, value in tried[10:])
+    assert failed < 20, "of 40"
