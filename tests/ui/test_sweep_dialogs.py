@@ -415,3 +415,17 @@ def test_the_runs_of_a_sweep_are_offered_for_a_report(qtbot, panel, session):
     assert offered == [ReportOffer((1, 2), "MAP@R", "best")]
     assert session.page == "report"
     assert not panel.isVisible()
+
+
+def test_a_run_in_the_trash_is_not_offered_for_comparison(qtbot, panel, session):
+    workspace = session.workspace
+    for trial in sweeps.trials(workspace, 1)[:2]:
+        sweep_worker.begin(workspace, trial, lambda: workspace.create_run(read_config("sample-digits")))
+        sweep_worker.end(workspace, trial, "done", 0.5)
+        workspace.set_status(sweeps.trials(workspace, 1)[trial.point - 1].run_id, "done")
+    workspace.trash(1)
+    qtbot.waitUntil(lambda: [run.id for run in session.runs()] == [2])
+    panel.refresh()
+    qtbot.waitUntil(panel.compare.isEnabled)
+    qtbot.mouseClick(panel.compare, Qt.MouseButton.LeftButton)
+    assert session.ticks.runs == {2}

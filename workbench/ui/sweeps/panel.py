@@ -152,10 +152,15 @@ class SweepsPanel(QDialog):
         self.cancel.setEnabled(model.unfinished)
         self.retry.setEnabled(model.has_failed_runs)
         for widget in (self.compare, self.report):
-            widget.setEnabled(bool(model.judged_runs))
+            widget.setEnabled(bool(self._judged_runs()))
         self.show_run.setEnabled(model.trial is not None and model.trial.run_id is not None)
         self.up.setEnabled(model.can_move(-1))
         self.down.setEnabled(model.can_move(1))
+
+    def _judged_runs(self) -> list[int]:
+        """The runs with a result that are not in the trash."""
+        there = {run.id for run in self._session.runs()}
+        return [number for number in self.model.judged_runs if number in there]
 
     # What the user asks
 
@@ -198,12 +203,12 @@ class SweepsPanel(QDialog):
         self._ask(self.model.move(1))
 
     def _compare(self) -> None:
-        self._session.ticks.choose(self.model.judged_runs)
+        self._session.ticks.choose(self._judged_runs())
         self._session.show_page("compare")
         self.hide()
 
     def _report(self) -> None:
-        offer_report(self._session, self.model.judged_runs, self.model.report_metric, BEST)
+        offer_report(self._session, self._judged_runs(), self.model.report_metric, BEST)
         self.hide()
 
     def _open_run(self, *_: object) -> None:
