@@ -192,6 +192,42 @@ def test_f2_makes_a_name_a_field_and_ctrl_z_gives_the_old_one_back(window, sessi
     assert session.workspace.run(runs[1]).name == "alpha"
 
 
+def typed_name(window, session, run_id, qtbot):
+    """The field of the name of a run, in which something was typed."""
+    session.show_run(run_id)
+    window.commands["run.rename"].trigger()
+    qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QLineEdit))
+    editor = QApplication.focusWidget()
+    editor.selectAll()
+    QTest.keyClicks(editor, "Better name")
+    return editor
+
+
+def test_a_name_can_be_typed_while_another_window_makes_and_moves_runs(window, session, runs, qtbot):
+    editor, dock = typed_name(window, session, runs[1], qtbot), window.runs
+    with Workspace(session.workspace.path) as other:
+        made = other.create_run(RunConfig(name="new"))
+        other.trash(runs[0])
+    seen = []
+    session.runs_changed.connect(lambda: seen.append({run.id for run in session.runs()}))
+    qtbot.waitUntil(lambda: {made, *runs[1:]} in seen)
+    assert QApplication.focusWidget() is editor
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: session.workspace.run(runs[1]).name == "Better name")
+    qtbot.waitUntil(lambda: sorted(names(dock.model)) == sorted(run.name for run in session.runs()))
+
+
+def test_a_name_that_is_typed_is_not_given_to_a_run_of_another_workspace(window, session, runs, qtbot, tmp_path):
+    typed_name(window, session, runs[1], qtbot)
+    other = Workspace(tmp_path / "other", create=True)
+    for _ in runs:
+        other.create_run(RunConfig(name="theirs"))
+    session.open_workspace(other)
+    qtbot.waitUntil(lambda: names(window.runs.model) == ["theirs"] * len(runs))
+    assert not any(line.isVisible() for line in window.runs.list.findChildren(QLineEdit))
+    assert {run.name for run in other.runs()} == {"theirs"}
+
+
 def test_delete_moves_to_the_trash_and_ctrl_z_brings_back(window, session, runs):
     dock = window.runs
     session.show_run(runs[1])

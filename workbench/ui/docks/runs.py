@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -47,6 +47,7 @@ class RunsDock(Dock):
         self.arrange = ArrangeButton(session.preferences)
         self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
         self.all = QCheckBox()
+        self._stale = False  # the list is to be read again when the name that is typed is given
         self._ticked_last: int | None = None  # the run or group from which a click with Shift extends
         self.trash = button("Trash", "trash", "quiet")
         self.trash_size = TrashSize(session, self)
@@ -71,6 +72,7 @@ class RunsDock(Dock):
         self.all.clicked.connect(self._tick_all)
         actions.tick_all.triggered.connect(self._tick_all)
         self.model.renamed.connect(actions.give_name)
+        self.rows.closeEditor.connect(self._end_edit)
         self.arrange.changed.connect(self._arrange)
         self.compare.clicked.connect(actions.compare.trigger)
         self.untick.clicked.connect(actions.untick_all.trigger)
@@ -201,8 +203,9 @@ class RunsDock(Dock):
         self._ticked_last = self.model.index(row).data(RUN_ROLE).id
 
     def _forget_ticked(self) -> None:
-        """In another workspace the number is that of another run, from which a click with Shift would extend."""
+        """In another workspace the numbers are those of other runs: none is the one ticked last, or is being named."""
         self._ticked_last = None
+        self.model.show([])
 
     def _on_tick(self, event: QMouseEvent) -> bool:
         at = event.position().toPoint()
@@ -233,8 +236,16 @@ class RunsDock(Dock):
         bar = self.list.verticalScrollBar()
         self._head.setContentsMargins(PAD, 0, PAD + (bar.sizeHint().width() if bar.maximum() else 0), 0)
 
+    def _end_edit(self) -> None:
+        """Show what came while a name was typed, once the field of the name is gone."""
+        if self._stale:
+            QTimer.singleShot(0, self, self.refresh)
+
     def refresh(self) -> None:
-        """Read the runs again and keep the shown one chosen."""
+        """Read the runs again and keep the shown one chosen; not while a name is typed, which a new run would end."""
+        self._stale = self.list.state() == QAbstractItemView.State.EditingState
+        if self._stale:
+            return
         trash = self._actions.show_trash.isChecked()
         self.model.can_tick, self.model.known = not trash, self._session.catalog
         self.rows.known = self._session.catalog
