@@ -174,9 +174,9 @@ def test_no_template_of_another_workspace_is_deleted_or_renamed(session, chooser
     def written(*_, **__):
         session.open_workspace(Workspace(tmp_path / "other", create=True))
         chooser.take(templates(), "comparison")
-        return "Yours", True
+        return "Yours"
 
-    monkeypatch.setattr("workbench.ui.pages.report.template_chooser.QInputDialog.getText", written)
+    monkeypatch.setattr("workbench.ui.pages.report.template_chooser.ask_short_text", written)
     chooser.rename_action.trigger()
     assert not box.isVisible()
     assert chooser.current() == templates()["comparison"]

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QInputDialog, QMessageBox
+from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMessageBox
 
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
@@ -326,9 +326,18 @@ def test_an_offered_metric_that_the_runs_lack_gives_way_to_one_that_they_have(pa
 
 
 def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbot, monkeypatch):
-    templates, answers, said = page.templates, ["mine", "Paper appendix", "Yours"], []
+    templates, answers, said, settled = page.templates, ["mine", "Paper appendix", "Yours"], [], []
     session.noticed.connect(said.append)
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (answers.pop(0), True))
+    session.settled.connect(settled.append)
+
+    def typed(dialog):
+        line = dialog.findChild(QLineEdit)
+        line.selectAll()
+        line.insert(answers.pop(0) + " " * 300)
+        assert len(line.text()) == 80, "no more can be typed than is taken"
+        return QDialog.DialogCode.Accepted
+
+    monkeypatch.setattr(QInputDialog, "exec", typed)
     assert not templates.rename_action.isEnabled(), "those that are brought keep their names"
     tick_only(page, "map")
     templates.save_action.trigger()
@@ -337,7 +346,9 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     qtbot.waitUntil(lambda: key in arrangements(session.workspace))
     templates.rename_action.trigger()
     assert [str(each).partition(".")[0] for each in said] == ["There is a template named “Paper appendix” already"]
+    settled.clear()
     templates.rename_action.trigger()
+    assert settled == [session.here()], "what was said of the other name is answered"
     qtbot.waitUntil(lambda: arrangements(session.workspace)[key]["title"] == "Yours")
     again = ReportPage(session)
     qtbot.addWidget(again)

@@ -6,7 +6,6 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QInputDialog,
     QMenu,
     QMessageBox,
     QToolButton,
@@ -14,11 +13,12 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.problem import Problem
-from workbench.reports.templates import Template, merged, offered, templates
+from workbench.reports.templates import MOST_LETTERS, Template, merged, offered, templates
 from workbench.ui.state.background.in_order import InOrder
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.dialogs.short_text import ask_short_text
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.workspace import Workspace
@@ -202,12 +202,14 @@ class TemplateChooser(QWidget):
 
     def _ask(self, title: str, text: str, then: Callable[[str], None]) -> None:
         workspace = self._session.workspace
-        name, agreed = QInputDialog.getText(self, title, "Name", text=text)
-        if agreed and self._session.workspace is workspace:  # else it has other templates
+        name = ask_short_text(self, title, f"Name, at most {MOST_LETTERS} letters", MOST_LETTERS, text)
+        if name is not None and self._session.workspace is workspace:  # else it has other templates
             try:
                 then(name)
             except Problem as problem:
                 self._session.notify(problem)
+            else:
+                self._session.settled.emit(self._session.here())  # what was wrong with another name
 
     def _ask_delete(self) -> None:
         template = self.current()
