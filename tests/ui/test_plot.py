@@ -318,7 +318,7 @@ def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypat
         "workbench.ui.plots.export.QFileDialog.getSaveFileName",
         lambda *args: (str(tmp_path / "nowhere" / "curve"), "SVG (*.svg)"),
     )
-    with qtbot.waitSignal(plot.told) as caught:
+    with qtbot.waitSignal(plot.announced) as caught:
         plot.ask_and_save()
     assert "curve.svg" in str(caught.args[0])
 
@@ -326,7 +326,7 @@ def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypat
 def test_a_plot_that_was_written_is_said_in_place_of_the_failure_before(plot, session, tmp_path, qtbot, monkeypatch):
     bar, folder = MessageBar(), tmp_path / "later"
     qtbot.addWidget(bar)
-    plot.told.connect(session.notify)
+    plot.announced.connect(session.notify)
     session.said.connect(lambda what, concern: bar.show_message(what, concern=concern))
     monkeypatch.setattr(
         "workbench.ui.plots.export.QFileDialog.getSaveFileName",

@@ -53,7 +53,7 @@ class CurvePlot(QFrame):
         log_button: show a button for the logarithmic scale, besides the command in the menu.
     """
 
-    told = Signal(object)  # Problem, of saving a plot, or where it was written
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
     full_size_asked = Signal()  # a double-click while all of the curves is in view
 
     def __init__(
@@ -333,9 +333,9 @@ class CurvePlot(QFrame):
         QGuiApplication.clipboard().setImage(picture(self))
 
     def ask_and_save(self) -> None:
-        """Ask for a file and save the plot to it; `told` reports where it is, or why it cannot be written."""
+        """Ask for a file and save the plot to it; `announced` reports where it is, or why it cannot be written."""
         if path := ask_place(self, self.title):
-            save_and_tell(self.save, path, self.told)
+            save_and_tell(self.save, path, self.announced)
 
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""

@@ -33,14 +33,14 @@ def ask_place(parent: QWidget, title: str) -> Path | None:
     return path
 
 
-def save_and_tell(save: Callable[[Path], None], path: Path, told: SignalInstance) -> None:
-    """Save a plot to a path; `told` emits where it was written, or the Problem."""
+def save_and_tell(save: Callable[[Path], None], path: Path, announced: SignalInstance) -> None:
+    """Save a plot to a path; `announced` emits where it was written, or the Problem."""
     try:
         save(path)
     except Problem as problem:
-        told.emit(problem)
+        announced.emit(problem)
     else:
-        told.emit(f"The plot was written to {path}.")
+        announced.emit(f"The plot was written to {path}.")
 
 
 def picture(plot: "CurvePlot") -> QImage:

@@ -74,7 +74,7 @@ class PaintedPlot(QFrame):
         role: how the title is written, a role of the style sheet.
     """
 
-    told = Signal(object)  # Problem, of saving a plot, or where it was written
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
 
     def __init__(self, title: str, parent: QWidget | None = None, role: str = "strong") -> None:
         super().__init__(parent)
@@ -142,9 +142,9 @@ class PaintedPlot(QFrame):
         return image
 
     def ask_and_save(self) -> None:
-        """Ask for a file and save the plot to it; `told` reports where it is, or why it cannot be written."""
+        """Ask for a file and save the plot to it; `announced` reports where it is, or why it cannot be written."""
         if path := ask_place(self, self.title):
-            save_and_tell(self.save, path, self.told)
+            save_and_tell(self.save, path, self.announced)
 
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""

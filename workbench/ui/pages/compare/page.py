@@ -103,7 +103,7 @@ class ComparePage(QStackedWidget):
         self.head.report_button.clicked.connect(self._report)
         self.report_action.triggered.connect(self._report)
         self.more_seeds.queued.connect(self._await)
-        self.fair_alone.told.connect(session.notify)
+        self.fair_alone.announced.connect(session.notify)
         self.tabs.queries.opened.connect(self._open)
         self.tabs.neighbours.opened.connect(self._open)
         session.runs_changed.connect(self._refresh)

@@ -60,7 +60,7 @@ class ResultTabs(QTabWidget):
             yield
         self.show_fair(FairComparisons())
         for panel in (self.curves, self.difference, self.settings, self.fair):
-            panel.told.connect(session.notify)
+            panel.announced.connect(session.notify)
         self.curves.beside.forest.plot.chosen.connect(self._open_difference)
         self.currentChanged.connect(self._draw_shown)
 

@@ -28,7 +28,7 @@ LEAST_WORDS = 20  # letters of the choice: "P@R over epochs" is not cut while it
 class CurvesPanel(QWidget):
     """The metric of the page over epochs, or a scalar of training over steps, read on a thread when it is chosen."""
 
-    told = Signal(object)  # Problem, of saving a plot, or where it was written
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,10 +43,10 @@ class CurvesPanel(QWidget):
         self.choice.setMinimumContentsLength(LEAST_WORDS)
         self.choice.setToolTip("The metric above over epochs, or a value logged in training over steps")
         self.seeds = SeedCurves()
-        self.seeds.told.connect(self.told)
+        self.seeds.announced.connect(self.announced)
         head = in_row(caption("Curve of", self.choice), self.choice, 1, margins=(8, 8, 8, 0), spacing=8)
         self.beside = DifferenceBeside(Scrolled(self.seeds))
-        self.beside.forest.plot.told.connect(self.told)
+        self.beside.forest.plot.announced.connect(self.announced)
         in_column(head, (self.beside, 1), on=self, spacing=0)
         self.choice.activated.connect(self._show)
 

@@ -32,12 +32,12 @@ SHADED = f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Fain
 class SeedCurves(QWidget):
     """One plot; groups are drawn one per event-loop turn, so that the window stays responsive."""
 
-    told = Signal(object)  # Problem, of saving a plot, or where it was written
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.plot = CurvePlot("Curves", [], x_title="epoch", log_if_steep=True)
-        self.plot.told.connect(self.told)
+        self.plot.announced.connect(self.announced)
         self.plot.follow_room()  # a legend that grows takes room of the plot, before anything scrolls
         self.note = label("", "muted", wrap=True)
         in_column((self.plot, 1), self.note, on=self, margins=8)

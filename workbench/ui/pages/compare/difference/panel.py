@@ -33,7 +33,7 @@ class DifferencePanel(QWidget):
     """The Difference tab. `chosen` is emitted when the model has another pair of groups."""
 
     chosen = Signal()
-    told = Signal(object)  # Problem, of saving a plot, or where it was written
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
 
     def __init__(self, model: CompareModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,7 +42,7 @@ class DifferencePanel(QWidget):
         self.other.activated.connect(self._choose_other)
         self.swap.clicked.connect(self._swap)
         self.forest.plot.chosen.connect(self.choose)
-        self.forest.plot.told.connect(self.told)
+        self.forest.plot.announced.connect(self.announced)
 
     def _build(self) -> None:
         self.forest = ForestPanel()

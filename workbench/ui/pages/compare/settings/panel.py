@@ -31,7 +31,7 @@ POOLED = "Some cells average runs that also differ in other settings."
 class SettingsPanel(QStackedWidget):
     """A table of the settings that differ; below it parallel coordinates of all of them and a heat map of two."""
 
-    told = Signal(object)  # Problem, of saving a plot, or where it was written
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,7 +68,7 @@ class SettingsPanel(QStackedWidget):
         self.addWidget(self.nothing)
         self.addWidget(Scrolled(inside))
         for plot in (self.heat, self.parallel):
-            plot.told.connect(self.told)
+            plot.announced.connect(self.announced)
 
     def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """Show other groups with their styles, in the same order."""

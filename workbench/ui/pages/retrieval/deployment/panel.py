@@ -96,8 +96,8 @@ class DeployPanel(QStackedWidget):
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         for plot in (self.by_size, self.by_time):
             plot.chosen.connect(self.choose)
-            plot.told.connect(self.session.notify)
-        self.threshold.pairs.told.connect(self.session.notify)
+            plot.announced.connect(self.session.notify)
+        self.threshold.pairs.announced.connect(self.session.notify)
         self.session.theme.changed.connect(self._fit_text)
         self.session.evaluation_changed.connect(self._show_evaluation)
         self._fit_text()

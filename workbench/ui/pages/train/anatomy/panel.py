@@ -38,7 +38,7 @@ class AnatomyPanel(Scrolled):
     Give it scalars as they arrive.
     """
 
-    told = Signal(object)  # Problem, of saving a plot, or where it was written
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
     made = Signal(object)  # CurvePlot, of the parts of another loss
 
     def __init__(self, preferences: Preferences, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
@@ -105,7 +105,7 @@ class AnatomyPanel(Scrolled):
     def _take(self, plot: CurvePlot) -> None:
         """Put a new plot among the others."""
         plot.follow_room()
-        plot.told.connect(self.told)
+        plot.announced.connect(self.announced)
         self.grid.add(plot)
 
     def _lay_out(self) -> None:

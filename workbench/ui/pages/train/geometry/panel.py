@@ -87,7 +87,7 @@ class GeometryPanel(QStackedWidget):
         self.addWidget(self.hint)
         self.addWidget(area)
         for plot in self.plots:
-            plot.told.connect(self.session.notify)
+            plot.announced.connect(self.session.notify)
         for card in self.cards:
             card.asked.connect(self._show_dead)
         self.beside.changed.connect(self._draw)

@@ -40,7 +40,7 @@ class SystemPanel(Scrolled):
         machine: what shows the GPUs of this machine and the process that waits.
     """
 
-    told = Signal(object)  # Problem, of saving a plot, or where it was written
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
     made = Signal(object)  # a CurvePlot that is new
 
     def __init__(self, machine: QWidget | None = None, parent: QWidget | None = None) -> None:
@@ -147,7 +147,7 @@ class SystemPanel(Scrolled):
         plot = CurvePlot(chart.title, [Series(*series) for series in chart.curves])
         plot.canvas.start_at_zero()
         plot.follow_room()  # otherwise each would ask for 480 px, and the last charts would be below the window
-        plot.told.connect(self.told)
+        plot.announced.connect(self.announced)
         for name, *_ in chart.curves:
             plot.replace(name, self.curves[name].steps, chart.factor * self.curves[name].values)
         plot.show_best(self._best)
