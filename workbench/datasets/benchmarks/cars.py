@@ -24,7 +24,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
 
-PAGE = "https://ai.stanford.edu/~jkrause/cars/car_dataset.html"
+PAGE = "the page “Cars Dataset” of Stanford's AI Laboratory"
 COUNTS = Counts(classes=196, images=16_185)
 LIST = "cars_annos.mat"
 LARGEST = 64 << 20  # bytes of the list, unpacked; the published one has 16 MB
