@@ -356,5 +356,7 @@ def test_archives_beside_what_is_missing_are_named(build, sop, tmp_path):
     "name", ["cub", "cars", "sop", "inshop", "inaturalist2018", "vehicleid", "gldv2_clean", "tiny_imagenet"]
 )
 def test_a_published_set_that_is_not_there_says_where_it_is_published(build, tmp_path, name):
-    with pytest.raises(Problem, match=r"holds no .* Its authors publish the data set at (https?://[a-z0-9.]+/|the page “)"):
+    with pytest.raises(
+        Problem, match=r"holds no .* Its authors publish the data set at (https?://[a-z0-9.]+/|the page “)"
+    ):
         build(name, folder=str(tmp_path))
