@@ -150,7 +150,7 @@ def test_no_line_is_too_wide() -> None:
     """Rows of tables cannot be wrapped."""
     wide = [
         f"{page.name}, line {number}: {line}"
-        for page in PAGES
+        for page in (*PAGES, ROOT / "CHANGELOG.md")
         for number, line in enumerate(page.read_text("utf-8").splitlines(), 1)
         if len(line) > WIDEST and not line.startswith("|")
     ]
