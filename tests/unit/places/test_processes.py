@@ -338,6 +338,7 @@ def test_runs_that_a_full_disk_keeps_from_starting_are_refused(processes, full):
 def test_a_run_is_ended_also_where_nothing_can_be_written(home, place, processes):
     (job,) = processes.submit([order("a1")])
     until(processes, job, JobState.RUNNING)
+    wait((home / place.folder / job / "pid").exists)  # its shell has begun it; without a number it would be asked later
     (home / place.folder / job / "withdrawn").mkdir()  # in the place of the file
     processes.stop(job, Ending.AT_ONCE)
     assert until(processes, job, JobState.INTERRUPTED).words == "exit status 137"

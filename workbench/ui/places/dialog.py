@@ -118,13 +118,13 @@ class PlacesDialog(MainButtonDialog):
         workspace = self._session.workspace
 
         def work(progress: Progress) -> None:
-            for name in gone:
-                records.remove(name)
             for place in places:
                 records.store(place)
             if renamed:
                 with workspace.writing() as db:
                     placements.rename(db, renamed)
+            for name in gone:  # last: their runs have places all the time
+                records.remove(name)
 
         self._session.run_in_thread("Saving the places", work, self._stored, self._not_stored, quiet=True)
 
