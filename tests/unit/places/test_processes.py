@@ -85,6 +85,14 @@ def told(home, place, job: str) -> str:
     return path.read_text() if path.exists() else ""
 
 
+def at_work(home, place, processes, job):
+    """Its folder, once its process hears signals and its shell has noted the process: RUNNING comes before both."""
+    folder = home / place.folder / job
+    until(processes, job, JobState.RUNNING)
+    wait(lambda: told(home, place, job) and (folder / "pid").exists())
+    return folder
+
+
 def test_orders_of_one_call_work_one_after_another(home, place, processes):
     first, second = processes.submit([order("a1"), order("b2")])
     until(processes, first, JobState.RUNNING)
@@ -109,8 +117,7 @@ def test_orders_of_one_call_work_one_after_another(home, place, processes):
 )
 def test_a_run_ends_as_it_is_asked_and_can_go_on(home, place, processes, how, state, word):
     (job,) = processes.submit([order("a1")])
-    until(processes, job, JobState.RUNNING)
-    wait(lambda: told(home, place, job))
+    at_work(home, place, processes, job)
     processes.stop(job, how)
     until(processes, job, state)
     assert word in told(home, place, job)
@@ -123,9 +130,7 @@ def test_a_run_ends_as_it_is_asked_and_can_go_on(home, place, processes, how, st
 
 def test_one_that_has_ended_does_not_wait_again_before_its_status_is_written(home, place, processes):
     (job,) = processes.submit([order("a1")])
-    until(processes, job, JobState.RUNNING)
-    folder = home / place.folder / job
-    wait((folder / "pid").exists)
+    folder = at_work(home, place, processes, job)
     run, shell = psutil.Process(int((folder / "pid").read_text())), int((folder / "line").read_text().split()[0])
     os.kill(shell, signal.SIGSTOP)
     try:
@@ -173,8 +178,7 @@ def test_a_run_at_work_is_not_started_twice(home, place, processes):
 
 def test_a_machine_that_was_restarted_has_lost_its_runs(home, place, processes):
     (job,) = processes.submit([order("a1")])
-    until(processes, job, JobState.RUNNING)
-    folder = home / place.folder / job
+    folder = at_work(home, place, processes, job)
     for name in ("line", "pid"):  # numbers of processes that are others now; the shell first: it writes no exit status
         kept = (folder / name).read_text().split()
         os.kill(int(kept[0]), signal.SIGKILL)
@@ -337,9 +341,8 @@ def test_runs_that_a_full_disk_keeps_from_starting_are_refused(processes, full):
 
 def test_a_run_is_ended_also_where_nothing_can_be_written(home, place, processes):
     (job,) = processes.submit([order("a1")])
-    until(processes, job, JobState.RUNNING)
-    wait((home / place.folder / job / "pid").exists)  # its shell has begun it; without a number it would be asked later
-    (home / place.folder / job / "withdrawn").mkdir()  # in the place of the file
+    folder = at_work(home, place, processes, job)
+    (folder / "withdrawn").mkdir()  # in the place of the file
     processes.stop(job, Ending.AT_ONCE)
     assert until(processes, job, JobState.INTERRUPTED).words == "exit status 137"
 
