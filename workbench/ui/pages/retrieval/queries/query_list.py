@@ -44,6 +44,7 @@ class QueryList(QWidget):
     ) -> None:
         super().__init__(parent)
         self.browsing, self.saved = browsing, saved
+        self._marked = -1  # the row of the query, as it was last painted
         self.model = QueryTable(browsing.listing, loader, self)
         self._build()
         self._connect()
@@ -196,7 +197,15 @@ class QueryList(QWidget):
             chosen.setCurrentIndex(self.model.index(position, 1), flags)
             self.table.scrollTo(self.model.index(position, 1))
         chosen.blockSignals(False)
-        self.table.viewport().update()
+        for row in {self._marked, position}:  # not all rows: a failed query has three texts to lay out
+            self._repaint(row)
+        self._marked = position
+
+    def _repaint(self, row: int) -> None:
+        """Paint a row of the list again, where it is seen."""
+        if row >= 0:
+            viewport = self.table.viewport()
+            viewport.update(0, self.table.rowViewportPosition(row), viewport.width(), self.table.rowHeight(row))
 
     def _choose_failures(self, failures_only: bool) -> None:
         self.browsing.choose_filters(failures_only=failures_only)

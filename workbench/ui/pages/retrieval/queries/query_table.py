@@ -40,6 +40,7 @@ class QueryTable(QAbstractTableModel):
         self._count = len(listing)
         self._listed = listing.sample_ids
         self._explained: FailedQueries | None = None
+        self._asked: dict[int, Explanation | None] = {}  # by sample id: a row is painted and asked about many times
         loader.ready.connect(self._pictures_came)
 
     def relist(self) -> None:
@@ -54,6 +55,7 @@ class QueryTable(QAbstractTableModel):
         """Say of failed queries what they were taken for, and why; None: it is not known."""
         if explained is not self._explained:
             self._explained = explained
+            self._asked.clear()
             if self._count:
                 self.dataChanged.emit(self.index(0, CLASS), self.index(self._count - 1, CLASS))
 
@@ -93,7 +95,12 @@ class QueryTable(QAbstractTableModel):
 
     def _about(self, row: int) -> Explanation | None:
         """Why the query of a row failed; None if it did not, or while that is not known."""
-        return None if self._explained is None else self._explained.about(int(self.listing.sample_ids[row]))
+        if self._explained is None:
+            return None
+        sample_id = int(self.listing.sample_ids[row])
+        if sample_id not in self._asked:
+            self._asked[sample_id] = self._explained.about(sample_id)
+        return self._asked[sample_id]
 
     def _said(self, row: int) -> str:
         """The class of a query, and what it was taken for and why if it failed."""
