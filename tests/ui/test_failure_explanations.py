@@ -95,6 +95,19 @@ def test_choosing_a_cause_shows_its_first_query_and_work_that_ends_changes_nothi
     assert session.query == other, "only what the person chooses moves on"
 
 
+def test_a_suspected_cause_is_marked_and_none_is_not(page):
+    card = page.result.explanation
+    card.show_why(Why("Hub intruder", "Words.", suspected=True))
+    assert (card.title.text(), card.property("card"), card.text()) == ("⚠ Hub intruder", "doubt", "Hub intruder Words.")
+    card.show_why(Why("No cause found", "Words."))
+    assert (card.title.text(), card.property("card")) == ("No cause found", "true")
+    card.show_why(Why("", "At epoch 3 its first hit was at rank 2: won."))
+    assert card.title.isHidden()
+    assert card.isVisible()
+    card.show_why(Why())
+    assert card.isHidden()
+
+
 def test_a_long_explanation_scrolls_where_its_lines_have_no_room(page, qtbot):
     page.result.show_explanation(Why("", "Short."))
     text = page.result.explanation.words

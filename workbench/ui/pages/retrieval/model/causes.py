@@ -20,6 +20,7 @@ class Why:
 
     title: str = ""
     words: str = ""
+    suspected: bool = False  # a cause was found
 
 
 NOTHING = Why()
@@ -33,16 +34,16 @@ def explanation(shown: ShownQuery, explained: FailedQueries | None, other: str, 
         other: names the evaluation compared with: "epoch 3".
         explaining: whether the causes are being worked out.
     """
-    query, title, sentences = shown.query, "", []
+    query, title, sentences, suspected = shown.query, "", [], False
     if explained is None:
         title = "Looking for the cause…" if query.first_hit > 1 and explaining else ""
     elif (about := explained.about(query.sample_id)) is not None:
-        title = TITLES[about.cause]
+        title, suspected = TITLES[about.cause], about.cause != "none"
         sentences.append(evidence(about))
     sentences.append(before_first_hit(shown.near, query.first_hit))
     if shown.elsewhere is not None:
         sentences.append(changed(shown.elsewhere.first_hit, query.first_hit, other))
-    return Why(title, " ".join(filter(None, sentences)))
+    return Why(title, " ".join(filter(None, sentences)), suspected)
 
 
 def evidence(about: Explanation) -> str:

@@ -5,18 +5,17 @@ from PySide6.QtWidgets import QFrame, QWidget
 from workbench.ui.pages.retrieval.model.causes import NOTHING, Why
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, restyle
 
 LINES = 5  # of the evidence; a longer one scrolls
 
 
 class WhyCard(QFrame):
-    """A card with a coloured edge; hidden while there is nothing to say."""
+    """A card, with a coloured edge where a cause is suspected; hidden while there is nothing to say."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("card", "doubt")
-        self.title = label("", "strong warning", wrap=True)
+        self.title = label("", wrap=True)
         self.words = CappedText("", LINES)
         for part in (self.words, self.words.said):
             part.setAccessibleName("Why the query failed")
@@ -25,7 +24,13 @@ class WhyCard(QFrame):
 
     def show_why(self, why: Why) -> None:
         """Show another cause."""
-        self.title.setText(f"⚠ {why.title}" if why.title else "")
+        self.title.setText(f"⚠ {why.title}" if why.suspected else why.title)
+        card = "doubt" if why.suspected else "true"
+        if self.property("card") != card:  # to dress it again takes longer than the words
+            self.setProperty("card", card)
+            self.title.setProperty("role", "strong warning" if why.suspected else "strong")
+            restyle(self)
+            restyle(self.title)
         self.title.setVisible(bool(why.title))
         self.words.set_text(why.words)
         self.words.setVisible(bool(why.words))
