@@ -11,6 +11,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 
+log = logging.getLogger(__name__)
+
 
 def refuse_unusable(config: RunConfig, progress: Progress) -> None:
     """List and split the data of the config's first run, and read its weights file; nothing is decoded or stored.
@@ -22,8 +24,8 @@ def refuse_unusable(config: RunConfig, progress: Progress) -> None:
         _try_each(config, progress)
     except (Problem, Cancelled):
         raise
-    except Exception:  # of a plug-in, or a defect: the thread of the run says which, and records it
-        logging.getLogger(__name__).debug("the check of the data failed", exc_info=True)
+    except Exception as error:  # of a plug-in, or a defect: it keeps a run from being refused without a record of why
+        log.warning("the check before the run failed (%r); the run meets the same, and shows it", error, exc_info=True)
 
 
 def _try_each(config: RunConfig, progress: Progress) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -14,12 +13,11 @@ from PySide6.QtCore import (
     QSortFilterProxyModel,
     Qt,
 )
-from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QLineEdit,
-    QListView,
     QSizePolicy,
     QStyle,
     QStyledItemDelegate,
@@ -29,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from workbench.colours import class_colours
 from workbench.numerals import percentage
+from workbench.ui.pages.retrieval.classes.bar_list import GAP, SIDE, BarList, paint_bar, paint_ground
 from workbench.ui.pages.retrieval.classes.confusion_bars import ConfusionBars
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.class_scores import MEASURES, ORDERS, ClassListing
@@ -39,13 +38,11 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, names_near, plain_tip, shortened
 
 WIDTH = 236  # px at 100% text
-DOT, SIDE, GAP, THICK = 8, 8, 8, 8  # px: a dot, left and right of a row, between its parts, height of a bar
+DOT, THICK = 8, 8  # px: a dot, height of a bar
 LEAST = 84  # px: height of the list, three rows
 WIDEST = 16_777_215  # px, Qt's own limit
 SHORT, MEASURED = 64, 200  # px of a name that leaves room for a bar beside it; names that are measured
 FEW = 12  # classes that need no search
-FAINT = 150  # of 255: bars of classes that are not chosen
-KEYS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 COLOUR_ROLE, VALUE_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 HINT = "A click lists those queries, another lists all again."
 Index = QModelIndex | QPersistentModelIndex
@@ -109,9 +106,7 @@ class ClassRow(QStyledItemDelegate):
         tokens = theme.current()
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if option.widget is not None:
-            panel = QStyle.PrimitiveElement.PE_PanelItemViewItem
-            option.widget.style().drawPrimitive(panel, option, painter, option.widget)
+        paint_ground(painter, option)
         area = option.rect.adjusted(SIDE, 0, -SIDE, 0)
         line = area.adjusted(0, 0, 0, -(THICK + GAP // 2)) if self.stacked else area
         painter.setPen(Qt.PenStyle.NoPen)
@@ -131,23 +126,12 @@ class ClassRow(QStyledItemDelegate):
         painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), words)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         if self.stacked:
-            self._bar(painter, QRectF(left, line.bottom(), area.right() - left, THICK), value, chosen)
+            bar = QRectF(left, line.bottom(), area.right() - left, THICK)
         else:
             start = left + min(self.widest, SHORT) + GAP
             bar = QRectF(start, line.center().y() - THICK / 2 + 0.5, number.left() - GAP - start, THICK)
-            self._bar(painter, bar, value, chosen)
+        paint_bar(painter, bar, value, tokens.accent, chosen=chosen)
         painter.restore()
-
-    def _bar(self, painter: QPainter, track: QRectF, value: float, chosen: bool) -> None:
-        tokens = theme.current()
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.divider))
-        painter.drawRect(track)
-        if value == value:
-            colour = QColor(tokens.accent)
-            colour.setAlpha(255 if chosen else FAINT)
-            painter.setBrush(colour)
-            painter.drawRect(QRectF(track.left(), track.top(), track.width() * min(1.0, max(0.0, value)), THICK))
 
 
 class ClassBars(QFrame):
@@ -171,7 +155,10 @@ class ClassBars(QFrame):
         self.order.setAccessibleName("Order of the classes")
         self.search = QLineEdit(placeholderText="Find a class", clearButtonEnabled=True)
         self.search.setAccessibleName("Find a class among the bars")
-        self.list = self._list()
+        self.rows = ClassRow()
+        self.list = BarList(self.model, self.rows, "Classes with their scores")
+        self.list.setMinimumHeight(LEAST)
+        self.list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.summary = label("", "caption", wrap=True)
         self.title, self.hint = label("Classes", "strong"), label(HINT, "caption", wrap=True)
         self.confusions = ConfusionBars(browsing)
@@ -191,21 +178,7 @@ class ClassBars(QFrame):
         self.measure.activated.connect(self._choose)
         self.order.activated.connect(self._choose)
         self.search.textChanged.connect(self._choose)
-        self.list.clicked.connect(self._toggle)
-        self.list.installEventFilter(self)
-
-    def _list(self) -> QListView:
-        shown = QListView()
-        shown.setModel(self.model)
-        shown.setUniformItemSizes(True)
-        self.rows = ClassRow(shown)
-        shown.setItemDelegate(self.rows)
-        shown.setFrameShape(QFrame.Shape.NoFrame)
-        shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        shown.setMinimumHeight(LEAST)
-        shown.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        shown.setAccessibleName("Classes with their scores")
-        return shown
+        self.list.picked.connect(self._toggle)
 
     def stand_alone(self, alone: bool) -> None:
         """Be a column of its own, with title, hint and confusions, or a part of another one."""
@@ -247,14 +220,6 @@ class ClassBars(QFrame):
         elif position != self.list.currentIndex().row() or not self.list.selectionModel().hasSelection():
             self.list.setCurrentIndex(self.model.index(position, 0))
             self.list.scrollTo(self.model.index(position, 0))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Space and Enter do what a click does."""
-        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in KEYS
-        if watched is self.list and pressed and self.list.currentIndex().isValid():
-            self._toggle(self.list.currentIndex())
-            return True
-        return super().eventFilter(watched, event)
 
     def _choose(self) -> None:
         self.listing.choose(

@@ -4,7 +4,6 @@ from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -14,11 +13,12 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeyEvent, QPainter
-from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from workbench.numerals import percentage
 from workbench.results.explanations import ConfusedPair, FailedQueries
+from workbench.ui.pages.retrieval.classes.bar_list import GAP, SIDE, BarList, paint_bar, paint_ground
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.style import theme
 from workbench.ui.style.words import counted
@@ -27,9 +27,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, plain_tip
 
 MOST = 50  # pairs
-SIDE, GAP, THICK = 8, 8, 6  # px: left and right of a row, between its parts, height of a bar
-FAINT = 150  # of 255: bars of pairs that are not chosen
-KEYS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+THICK = 6  # px, of a bar
 PAIR_ROLE, SHARE_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1  # the share of the longest bar
 NONE_FAILED, WORKING = "No query failed.", "Computing…"
 Index = QModelIndex | QPersistentModelIndex
@@ -82,9 +80,7 @@ class PairRow(QStyledItemDelegate):
         """Draw the pair of a row."""
         tokens, pair = theme.current(), index.data(PAIR_ROLE)
         painter.save()
-        if option.widget is not None:
-            panel = QStyle.PrimitiveElement.PE_PanelItemViewItem
-            option.widget.style().drawPrimitive(panel, option, painter, option.widget)
+        paint_ground(painter, option)
         area, metrics, times = option.rect.adjusted(SIDE, 2, -SIDE, 0), painter.fontMetrics(), f"{pair.times:,}"
         line = QRect(area.left(), area.top(), area.width(), metrics.height())
         painter.setPen(QColor(tokens.text))
@@ -98,12 +94,9 @@ class PairRow(QStyledItemDelegate):
             painter.drawText(line, int(Qt.AlignmentFlag.AlignLeft), shown)
             line.setLeft(line.left() + metrics.horizontalAdvance(shown))
             room -= metrics.horizontalAdvance(shown)
-        painter.setPen(Qt.PenStyle.NoPen)
         track = QRectF(area.left(), area.top() + metrics.height() + 1, area.width(), THICK)
-        painter.fillRect(track, QColor(tokens.divider))
-        bar = QColor(tokens.wrong)
-        bar.setAlpha(255 if option.state & QStyle.StateFlag.State_Selected else FAINT)
-        painter.fillRect(QRectF(track.left(), track.top(), track.width() * index.data(SHARE_ROLE), THICK), bar)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        paint_bar(painter, track, index.data(SHARE_ROLE), tokens.wrong, chosen=chosen)
         painter.restore()
 
 
@@ -120,20 +113,13 @@ class ConfusionBars(QWidget):
         self._browsing = browsing
         self._drawn: FailedQueries | None = None
         self.rows = PairRows(self)
-        self.list = QListView()
-        self.list.setModel(self.rows)
-        self.list.setUniformItemSizes(True)
-        self.list.setItemDelegate(PairRow(self.list))
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setAccessibleName("Most frequent confusions")
+        self.list = BarList(self.rows, PairRow(), "Most frequent confusions")
         self.none = label(WORKING, "muted")
         self.every = button("Matrix, hubs", kind="quiet")
         self.every.setToolTip("Which classes are mistaken for which, all of them, and which samples are hubs")
         head = in_row(label("Confusions", "strong"), 1, self.every, spacing=8)
         in_column(head, self.none, (self.list, 1), on=self, spacing=4)
-        self.list.clicked.connect(self._toggle)
-        self.list.installEventFilter(self)
+        self.list.picked.connect(self._toggle)
         self.every.clicked.connect(self.all_asked)
         self.draw()
 
@@ -150,14 +136,6 @@ class ConfusionBars(QWidget):
             self.list.setCurrentIndex(self.rows.index(self.rows.pairs.index(filters.pair), 0))
         else:
             self.list.clearSelection()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Space and Enter do what a click does."""
-        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in KEYS
-        if watched is self.list and pressed and self.list.currentIndex().isValid():
-            self._toggle(self.list.currentIndex())
-            return True
-        return super().eventFilter(watched, event)
 
     def _toggle(self, index: QModelIndex) -> None:
         pair = index.data(PAIR_ROLE)
