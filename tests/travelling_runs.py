@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import RunConfig
-from workbench.events import Ended, Keep, Noted, Progress, Saved, Scalar, Status
+from workbench.events import Ended, Keep, Noted, ProbeEmbeddings, Progress, Saved, Scalar, Status
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
 from workbench.workspace.recorder import Recorder
@@ -85,7 +85,8 @@ def second_part(recorder: Recorder | FolderRecorder, folder: Path, keep: tuple[i
     recorder(Progress(30, 30, 12.0, 456, 0.0))
     recorder(evaluated(images, 2, 20, 0.4))
     half = {"training_ids": np.array([0, 1]), "training_embeddings": np.ones((2, 3), np.float32)}
-    recorder(replace(evaluated(images, 3, 30, 0.7), **half))
+    probe = ProbeEmbeddings(np.array([1, 0]), np.array([0, 1]), np.full((2, 3), 2, np.float32))
+    recorder(replace(evaluated(images, 3, 30, 0.7), **half, probe=probe))
     recorder.flush()
     _save(recorder, folder, b"three", 3, 30)
     if keep:

@@ -77,6 +77,15 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ProbeEmbeddings:
+    """Embeddings of the probe: fixed images of the training half, in evaluation mode."""
+
+    sample_ids: np.ndarray  # [q] int64
+    labels: np.ndarray  # [q] int64, with which they are trained
+    vectors: np.ndarray  # [q, d] float32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluated:
     """One evaluation of the test half; arrays are this event's own copies."""
 
@@ -96,6 +105,7 @@ class Evaluated:
     proxy_labels: np.ndarray | None = None  # [p] int64
     training_ids: np.ndarray | None = None  # [t] int64, images of the training half
     training_embeddings: np.ndarray | None = None  # [t, d] float32
+    probe: ProbeEmbeddings | None = None
 
 
 def score_of(metrics: dict[str, float]) -> float | None:

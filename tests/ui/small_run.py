@@ -1,12 +1,13 @@
 """A finished run in a real workspace, made of arrays: what the map, the browser and the Inspector are tested on."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from workbench.config import RunConfig
-from workbench.events import Ended, Evaluated, Status
+from workbench.events import Ended, Evaluated, ProbeEmbeddings, Status
 from workbench.files import atomic_write
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -77,10 +78,14 @@ def store_run(
     pictures: np.ndarray | None = None,
     class_names: tuple[str, ...] = (),
     with_proxies: bool = True,
+    probes: Sequence[ProbeEmbeddings | None] = (),
     k: int = 20,
     name: str = "Small",
 ) -> SmallRun:
-    """Store a run with one evaluation for each of `embeddings` (epochs 1, 2, ...; two of blobs by default)."""
+    """Store a run with one evaluation for each of `embeddings` (epochs 1, 2, ...; two of blobs by default).
+
+    `probes` has the embeddings of the training images of each of them.
+    """
     n = len(labels)
     names = class_names or tuple(f"class {each:02}" for each in range(int(labels.max()) + 1))
     ids = np.arange(n, dtype=np.int64) * 1_000_003 + 2**40
@@ -101,6 +106,7 @@ def store_run(
     for epoch, table in enumerate(tables, start=1):
         centres = np.stack([table[labels == each].mean(0) for each in np.unique(labels)]) if with_proxies else None
         last = evaluated(images, epoch, table, min(k, n - 1), centres)
+        last = replace(last, probe=probes[epoch - 1] if probes else None)
         recorder(last)
     recorder(Ended("done"))
     assert last is not None

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QMainWindow
 
 from tests.ui.small_run import blobs, store_run
 from workbench.deploying.request import deployment
-from workbench.evaluation.health import Alarm
+from workbench.evaluation.health import Alarm, look
+from workbench.events import ProbeEmbeddings
 from workbench.jobs import processes
 from workbench.results.geometry_watch import Watched
 from workbench.results.triage import LABEL
@@ -29,7 +30,7 @@ from workbench.ui.pages.train.geometry.axes import POSITIVE
 from workbench.ui.pages.train.geometry.beside import NO_RUN
 from workbench.ui.pages.train.geometry.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot, beside_first
-from workbench.ui.pages.train.geometry.panel import GeometryPanel
+from workbench.ui.pages.train.geometry.panel import NO_PROBE, GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.plots.value_scale import in_decimals, ticks
 from workbench.ui.state.commands import Commands
@@ -451,6 +452,49 @@ def test_the_geometry_of_another_run_is_drawn_beside_dashed(qtbot, session, work
     qtbot.waitUntil(lambda: beside.box.currentData() is None)
     assert beside.watched is None
     assert title not in [row[0] for row in panel.rank.rows()]
+
+
+def test_the_geometry_of_the_probe_is_shown_and_that_of_another_run(qtbot, session, workspace):
+    labels = np.repeat(np.arange(3), 8)
+    tables, trained = [blobs(labels, spread, 5) for spread in (2.0, 1.0)], blobs(labels, 0.1, 5)
+    probe = ProbeEmbeddings(np.arange(24), labels, trained)
+    runs = [store_run(workspace, labels, embeddings=tables, probes=[None, probe]) for _ in range(2)]
+    session.show_run(runs[0].run_id)
+    page = shown(qtbot, TrainPage(session))
+    panel = page.geometry_panel
+    assert not panel.images.isVisible()
+    page.views.setCurrentWidget(panel)
+    qtbot.waitUntil(lambda: panel.watched is not None)
+    assert panel.images.value() == "test"
+    assert panel.watched.epochs == [1, 2]
+    panel.beside.box.setCurrentIndex(1)
+    panel.beside.box.activated.emit(1)
+    qtbot.waitUntil(lambda: panel.beside.watched is not None)
+    panel.images.buttons["probe"].click()
+    qtbot.waitUntil(lambda: panel.watched.epochs == [2])
+    qtbot.waitUntil(lambda: panel.beside.watched is not None and panel.beside.watched.epochs == [2])
+    assert panel.currentIndex() == 1
+    rank = look(trained, labels).numbers["spectral_rank"]
+    assert [row[2] for row in panel.rank.rows()[1:]] == pytest.approx([rank, rank])
+    assert panel.tiles.score.number.text() == "100.0"
+    panel.images.buttons["test"].click()
+    qtbot.waitUntil(lambda: panel.watched.epochs == [1, 2])
+
+
+def test_a_run_that_stored_no_probe_says_so_and_the_test_half_is_a_click_away(qtbot, session, run):
+    page = shown(qtbot, TrainPage(session))
+    panel = page.geometry_panel
+    page.views.setCurrentWidget(panel)
+    qtbot.waitUntil(lambda: panel.watched is not None)
+    panel.images.buttons["probe"].click()
+    qtbot.waitUntil(lambda: panel.hint.sentence.text() == NO_PROBE)
+    assert panel.currentIndex() == 0
+    assert panel.images.isVisible()
+    assert page.tiles.isVisible()
+    assert not panel.tiles.isVisible()
+    panel.images.buttons["test"].click()
+    qtbot.waitUntil(lambda: panel.currentIndex() == 1)
+    assert panel.tiles.isVisible()
 
 
 def test_what_has_no_room_scrolls_and_is_not_cut(qtbot, session, run):

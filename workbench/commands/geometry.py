@@ -24,14 +24,17 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @cli.command("geometry")
     @click.argument("run_id", metavar="RUN", type=int)
     @workspace_option
+    @click.option("--probe", is_flag=True, help="Look at the training images of the probe, not at the test half.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-    def geometry(run_id: int, folder: Path | None, as_json: bool) -> None:
+    def geometry(run_id: int, folder: Path | None, probe: bool, as_json: bool) -> None:
         """Check the embeddings of run RUN over its epochs: collapse, dead dimensions, hubs, classes that get worse."""
         from workbench.results.geometry_watch import watch
 
         with Workspace(folder or default_workspace()) as workspace:
             run = workspace.run(run_id)
-            watched = watch(workspace, run_id)
+            watched = watch(workspace, run_id, images="probe" if probe else "test")
+            if not watched.evaluations and probe and workspace.evaluations(run_id):
+                raise Problem(f"Run {run_id} stored no embeddings of its probe.", todo="Leave out --probe.")
             if not watched.evaluations:
                 raise Problem(run.has_no("evaluation"))
             alarms = watched.alarms(-1)

@@ -228,8 +228,8 @@ class Mirror:
             shutil.copyfileobj(own, file)
 
     def _done(self) -> list[str]:
-        kinds = ("embeddings-*.npy", "ranking-*.npz", "proxies-*.npz", "training-*.npz", *CHECKPOINTS.values())
-        return [path.name for kind in kinds for path in self.folder.glob(kind)]
+        kinds = ("embeddings-*.npy", *(f"{part}-*.npz" for part in ("ranking", "proxies", "training", "probe")))
+        return [path.name for kind in (*kinds, *CHECKPOINTS.values()) for path in self.folder.glob(kind)]
 
     def _part(self, name: str, offset: int, most: int) -> Part:
         return Part(f"{self._name}/{name}", offset, most)

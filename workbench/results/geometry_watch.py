@@ -1,16 +1,20 @@
 """The geometry of a run over its epochs: numbers, histograms of similarities, MAP@R of each class, and alarms."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from workbench.evaluation.health import Alarm, Look, alarms, falling_classes, look
+from workbench.evaluation.health import MOST, Alarm, Look, alarms, falling_classes, look, thinned
+from workbench.evaluation.small_retrieval import average_precisions
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
+from workbench.workspace.measured.evaluations import read_probe
 from workbench.workspace.measured.ranking import read_labels, read_scores
 from workbench.workspace.rows import Evaluation
 
 ACCURACY = "train/accuracy"
+Images = Literal["test", "probe"]  # those whose embeddings are looked at
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,6 +22,7 @@ class Watched:
     """A run's evaluations by epoch."""
 
     evaluations: list[Evaluation]
+    scores: list[float]  # MAP@R of these images at each evaluation, in 0..1; NaN where no image is a query
     looks: list[Look]
     labels: np.ndarray  # [K] int64, of the columns of `of_classes`
     of_classes: np.ndarray  # [epochs, K] MAP@R of each class; NaN without a query
@@ -35,25 +40,56 @@ class Watched:
         return alarms(self.looks[at].numbers, before, self.accuracy[at], self.evaluations[at].metrics.get("MAP@R"))
 
 
-def watch(workspace: Workspace, run_id: int, progress: Progress = quiet) -> Watched:
+def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images: Images = "test") -> Watched:
     """Measure every evaluation of a run; some tenths of a second each. Not for the window's thread.
+
+    With `images` "probe", the training images of the probe, searched among themselves: of evaluations that stored them.
 
     Raises:
         Problem: a file of an evaluation is missing or damaged.
         Cancelled: by `progress`.
     """
-    evaluations = workspace.evaluations(run_id)
-    looks, rows = [], []
+    stored, read = workspace.evaluations(run_id), _test_half if images == "test" else _probe
+    evaluations, scores, looks, rows = [], [], [], []
     names = np.empty(0, np.int64)
-    for at, evaluation in enumerate(evaluations):
-        progress("Looking at the embeddings", at, len(evaluations))
-        labels = read_labels(workspace, evaluation.id)
-        looks.append(look(workspace.vectors(evaluation.id), labels))
-        names = np.unique(labels) if not len(names) else names
-        rows.append(class_means(labels, read_scores(workspace, evaluation.id)[2], names))
+    for at, evaluation in enumerate(stored):
+        progress("Looking at the embeddings", at, len(stored))
+        if (seen := read(workspace, evaluation)) is None:
+            continue
+        evaluations.append(evaluation)
+        scores.append(seen.score)
+        looks.append(look(seen.vectors, seen.labels))
+        names = np.unique(seen.labels) if not len(names) else names
+        rows.append(class_means(seen.labels, seen.ap, names))
     of_classes = np.stack(rows) if rows else np.empty((0, 0))
     accuracy = _accuracy(workspace, run_id, [evaluation.step for evaluation in evaluations])
-    return Watched(evaluations, looks, names, of_classes, accuracy, falling_classes(of_classes))
+    return Watched(evaluations, scores, looks, names, of_classes, accuracy, falling_classes(of_classes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """Images of one evaluation: what is looked at."""
+
+    vectors: np.ndarray  # [n, d]
+    labels: np.ndarray  # [n]
+    ap: np.ndarray  # [n] average precision at R; NaN for what is no query
+    score: float  # MAP@R
+
+
+def _test_half(workspace: Workspace, evaluation: Evaluation) -> _Seen:
+    labels = read_labels(workspace, evaluation.id)
+    ap, score = read_scores(workspace, evaluation.id)[2], evaluation.metrics.get("MAP@R", np.nan)
+    return _Seen(workspace.vectors(evaluation.id), labels, ap, score)
+
+
+def _probe(workspace: Workspace, evaluation: Evaluation) -> _Seen | None:
+    """At most MOST images of the probe; None if it was not stored."""
+    if (stored := read_probe(workspace, evaluation.id)) is None:
+        return None
+    rows = thinned(stored.labels, MOST)
+    vectors, labels = stored.vectors[rows], stored.labels[rows]
+    ap = average_precisions(vectors, labels, evaluation.distance)
+    return _Seen(vectors, labels, ap, float(np.nanmean(ap)) if np.isfinite(ap).any() else float("nan"))
 
 
 def _accuracy(workspace: Workspace, run_id: int, steps: list[int]) -> list[float | None]:

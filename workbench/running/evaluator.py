@@ -16,11 +16,11 @@ from workbench.evaluation.conventions import VOTERS
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import Retrieval, retrieve
-from workbench.events import Emit, Evaluated, Scalar, Status
+from workbench.events import Emit, Evaluated, ProbeEmbeddings, Scalar, Status
 from workbench.problem import Problem
 from workbench.running.building import Data, build_feed, training_classes
 from workbench.training.feed import Feed
-from workbench.training.probe import embed
+from workbench.training.probe import embed, probe_rows
 from workbench.training.trainer import Parts
 
 VALIDATED = 2048  # training images for a companion's checks if no class is held out
@@ -53,6 +53,7 @@ class Evaluator:
         self._config, self._data, self._parts, self._feed, self._ranks = config, data, parts, feed, parts.ranks
         self._sampler, self._augmentation, self._emit, self._stand_back = sampler, augmentation, emit, stand_back
         self._classes, self._device = training_classes(data), str(parts.device)
+        self._probe = probe_rows(len(feed), config.evaluation.probe_size, config.seed)
         self._test_feed = self._feed_of(data.split.test)
         self._test_labels = data.images.labels[data.split.test]
         self._test_ids = data.images.sample_ids[data.split.test]
@@ -110,6 +111,7 @@ class Evaluator:
                 proxy_labels,
                 None if training is None else self._data.images.sample_ids[self._data.split.train],
                 training,
+                self._embed_probe(),
             )
         )
         return retrieval.metrics
@@ -139,6 +141,7 @@ class Evaluator:
             self._embed_features()
         if self._config.evaluation.store_training:
             self._embed(self._feed)
+        self._embed_probe()
 
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
         """Measurements beside retrieval by the run's own distance, if the config asks for them."""
@@ -186,6 +189,13 @@ class Evaluator:
 
     def _embed_validation(self, rows: np.ndarray) -> np.ndarray:
         return self._embed(self._feed_of(rows))
+
+    def _embed_probe(self) -> ProbeEmbeddings | None:
+        if not len(self._probe):
+            return None
+        ids = self._data.images.sample_ids[self._data.split.train][self._probe]
+        labels = self._classes[self._feed.labels.cpu().numpy()[self._probe]]
+        return ProbeEmbeddings(ids, labels, self._embed(self._feed, self._probe))
 
     def _embed_averaged(self, model: nn.Module) -> np.ndarray:
         between = self._stand_back

@@ -197,6 +197,7 @@ def _disk_use(engine: "Engine") -> DiskUse:
     vectors = 0 if proxies is None else len(proxies[1])
     if engine.config.evaluation.store_training:
         vectors += len(split.train)
+    vectors += len(engine.probe.index)
     width = embed(engine.parts.model, engine.feed, engine.augmentation, np.arange(1)).shape[1]
     stored = tensor_bytes(engine.state(0))
     return disk_use(engine.config, checkpoint=stored, width=width, samples=len(split.test), vectors=vectors)

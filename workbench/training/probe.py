@@ -68,6 +68,11 @@ def _in_parts(by: Callable[[Tensor], Tensor], images: Tensor, at_once: int) -> t
         free_cached()  # here the error has let go of what it held
 
 
+def probe_rows(count: int, size: int, seed: int) -> np.ndarray:
+    """Positions [at most size] int64, rising, of the probe's images among the `count` of the training half."""
+    return np.sort(np.random.default_rng(seed).permutation(count)[:size])
+
+
 @torch.no_grad()
 def mode_agreement(
     model: nn.Module, features: Callable[[Tensor], Tensor], feed: Feed, augmentation: Augmentation
@@ -128,7 +133,7 @@ class Probe:
         self._ranks = ranks
         self._model, self._loss, self._feed, self._augmentation = model, loss, feed, augmentation
         self._every, self._num_classes, self._spce, self._emit = every, num_classes, spce, emit
-        self.index = np.sort(np.random.default_rng(seed).permutation(len(feed))[:size])
+        self.index = probe_rows(len(feed), size, seed)
         self._labels = feed.labels[torch.from_numpy(self.index).to(feed.labels.device)]
         self._measured = -1
         self._anatomy, self._anatomy_every = anatomy, anatomy_every

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from tests.ui.small_run import blobs, store_run
 from workbench.cli import cli
+from workbench.evaluation.health import look
+from workbench.events import ProbeEmbeddings
 from workbench.results.geometry_watch import class_means, watch
 from workbench.workspace import Workspace
 
@@ -61,3 +63,50 @@ def test_the_command_prints_a_table_or_json(space):
     assert [row["epoch"] for row in data["epochs"]] == [1, 2, 3]
     assert data["falling"] == ["class 02"]
     assert CliRunner().invoke(cli, ["geometry", "77", "-w", str(workspace.path)]).exit_code == 1
+
+
+PROBED = np.repeat(np.arange(4), 6)
+
+
+def probe(spread):
+    return ProbeEmbeddings(np.arange(24), PROBED, blobs(PROBED, spread, 2, width=8))
+
+
+@pytest.fixture
+def probed(tmp_path):
+    """A run of which two of three evaluations stored the probe, as if it had been resumed by a newer Workbench."""
+    tables = [blobs(LABELS, spread, 0, width=8) for spread in (2.0, 0.8, 0.4)]
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made, store_run(made, LABELS, embeddings=tables, probes=[None, probe(1.5), probe(0.1)]).run_id
+
+
+def test_the_probe_is_looked_at_where_it_was_stored(probed):
+    workspace, run_id = probed
+    watched, half = watch(workspace, run_id, images="probe"), watch(workspace, run_id)
+    assert half.epochs == [1, 2, 3]
+    assert watched.epochs == [2, 3]
+    assert watched.labels.tolist() == [0, 1, 2, 3]
+    wanted = look(probe(0.1).vectors, PROBED)
+    assert watched.looks[-1].numbers == pytest.approx(wanted.numbers)
+    assert watched.scores[-1] == pytest.approx(np.nanmean(watched.of_classes[-1]))
+    assert watched.scores[0] < watched.scores[1] == pytest.approx(1.0)
+    assert half.scores == [evaluation.metrics["MAP@R"] for evaluation in half.evaluations]
+
+
+def test_a_probe_of_classes_with_one_image_each_has_no_score(tmp_path):
+    alone = ProbeEmbeddings(np.arange(5), np.arange(5), blobs(np.arange(5), 1.0, 0))
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.0, 0)], probes=[alone])
+        watched = watch(workspace, run.run_id, images="probe")
+    assert np.isnan(watched.scores[0])
+    assert np.isnan(watched.of_classes).all()
+
+
+def test_the_command_looks_at_the_probe(probed, space):
+    workspace, run_id = probed
+    words = ["geometry", str(run_id), "--probe", "--json", "-w", str(workspace.path)]
+    assert [row["epoch"] for row in json.loads(CliRunner().invoke(cli, words).output)["epochs"]] == [2, 3]
+    without, run = space
+    said = CliRunner().invoke(cli, ["geometry", str(run.run_id), "--probe", "-w", str(without.path)])
+    assert said.exit_code == 1
+    assert "stored no embeddings of its probe" in said.output

@@ -50,7 +50,7 @@ def disk_use(config: RunConfig, *, checkpoint: int, width: int, samples: int, ve
         checkpoint: bytes of one.
         width: numbers of an embedding.
         samples: of the test half.
-        vectors: of classes and of the training half that are stored with each evaluation.
+        vectors: of classes, of the training half and of the probe that are stored with each evaluation.
     """
     settings = config.evaluation
     made = settings.untrained + -(-config.training.epochs // settings.every)

@@ -136,7 +136,7 @@ def _store(workspace: Workspace, home: Path, ready: list[journal.EvaluationFacts
 
 def names_of(facts: journal.EvaluationFacts) -> list[str]:
     """The files of an evaluation, by fixed names: the two that each has, and those that its journal lists."""
-    beside = (f"proxies-{facts.epoch}.npz", f"training-{facts.epoch}.npz")
+    beside = [f"{part}-{facts.epoch}.npz" for part in ("proxies", "training", "probe")]
     names = [f"embeddings-{facts.epoch}.npy", f"ranking-{facts.epoch}.npz"]
     return [*names, *(name for name in beside if name in facts.files)]
 

@@ -15,7 +15,7 @@ from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection, sqlite3
 from workbench.workspace.folders import journal
 from workbench.workspace.measured.arrays import read_array, read_arrays
-from workbench.workspace.measured.stored_evaluation import COLUMNS, TABLES, Arrays, store, training_path
+from workbench.workspace.measured.stored_evaluation import COLUMNS, TABLES, Arrays, probe_path, store, training_path
 from workbench.workspace.paths import regular
 
 # Errors of damaged files. Errors of the new database (a full disk) are not among them and end the repair.
@@ -78,9 +78,10 @@ def restore_evaluation(
             if kept["vectors"].ndim != 2 or kept["labels"].shape != kept["vectors"].shape[:1]:
                 raise ValueError("vectors and labels have other lengths")
             proxies = path
-    training = training_path(folder, epoch) if regular(training_path(folder, epoch)).exists() else None
+    beside = (training_path(folder, epoch), probe_path(folder, epoch))
+    training, probe = (path if regular(path).exists() else None for path in beside)
     digests = {name: digest for name, (_, digest) in facts.files.items()}
-    arrays = Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"], training, digests)
+    arrays = Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"], training, probe, digests)
     store(db, folder, run_id, event, arrays)
 
 

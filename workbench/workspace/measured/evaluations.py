@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench import jobs
+from workbench.events import ProbeEmbeddings
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
@@ -211,20 +212,45 @@ def read_proxies(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarr
 
 def read_training(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Sample ids [t] int64 and embeddings [t, d] float32 of the training half; None if they were not stored."""
-    sql = (
-        "select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.run_id = e.run_id "
-        "and a.path = 'training-' || e.epoch || '.npz' and a.step = e.step where e.id = ?"
-    )
-    with workspace.reading() as db:
-        row = db.execute(sql, (evaluation_id,)).fetchone()
-    if row is None:
+    stored = _of_training_images(workspace, evaluation_id, "training")
+    if stored is None:
         return None
-    path = workspace.file(row[0], row[1])
+    path, digest = stored
     with unless_deleted(workspace, evaluation_id):
-        columns = arrays.read_arrays(path, ("sample_ids", "vectors"), row[2])
+        columns = arrays.read_arrays(path, ("sample_ids", "vectors"), digest)
         width = read_vectors(workspace, evaluation_id).shape[1]
     ids = arrays.check_form(path, columns["sample_ids"], (None,), "sample ids", "iu")
     return ids, arrays.check_form(path, columns["vectors"], (len(ids), width), "embeddings")
+
+
+def read_probe(workspace: OpenWorkspace, evaluation_id: int) -> ProbeEmbeddings | None:
+    """The embeddings of the probe at an evaluation; None for a run without, or of before November 2026.
+
+    Raises:
+        Problem: the file is missing or damaged; NoEvaluation is one.
+    """
+    stored = _of_training_images(workspace, evaluation_id, "probe")
+    if stored is None:
+        return None
+    path, digest = stored
+    with unless_deleted(workspace, evaluation_id):
+        columns = arrays.read_arrays(path, ("sample_ids", "labels", "vectors"), digest)
+        width = read_vectors(workspace, evaluation_id).shape[1]
+    ids = arrays.check_form(path, columns["sample_ids"], (None,), "sample ids", "iu")
+    labels = arrays.check_form(path, columns["labels"], (len(ids),), "labels", "iu")
+    arrays.check_range(path, labels, 0, MOST_LABELS, "labels")
+    return ProbeEmbeddings(ids, labels, arrays.check_form(path, columns["vectors"], (len(ids), width), "embeddings"))
+
+
+def _of_training_images(workspace: OpenWorkspace, evaluation_id: int, part: str) -> tuple[Path, str] | None:
+    """The path and the hash of the file of one part of the training half at an evaluation."""
+    sql = (
+        "select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.run_id = e.run_id "
+        "and a.path = ? || '-' || e.epoch || '.npz' and a.step = e.step where e.id = ?"
+    )
+    with workspace.reading() as db:
+        row = db.execute(sql, (part, evaluation_id)).fetchone()
+    return None if row is None else (workspace.file(row[0], row[1]), row[2])
 
 
 def _artefact(workspace: OpenWorkspace, evaluation_id: int, column: str) -> tuple[Path, str] | None:

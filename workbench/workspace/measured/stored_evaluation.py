@@ -33,11 +33,12 @@ class Arrays:
     neighbours: np.ndarray  # [n, k] rows of the data set, best first
     similarities: np.ndarray  # [n, k] in units of 1 / SIMILARITY_UNIT
     training: Path | None = None  # ids and embeddings of the training half
+    probe: Path | None = None  # ids, labels and embeddings of the probe
     digests: Mapping[str, str] = field(default_factory=dict)  # hashes of files by name, as far as they are known
 
 
 def write_arrays(folder: Path, event: Evaluated, rows: Mapping[int, int]) -> Arrays:
-    """Write the embeddings, proxies and ranking of an evaluation to a run's folder, with the training half's if any.
+    """Write the embeddings, proxies and ranking of an evaluation to a run's folder, and training images if any.
 
     Args:
         rows: row of the data set by sample id.
@@ -56,7 +57,8 @@ def write_arrays(folder: Path, event: Evaluated, rows: Mapping[int, int]) -> Arr
             file, sample_ids=event.sample_ids, labels=event.labels, ap=event.ap, first_hit=event.first_hit,
             r=event.r, neighbours=neighbours, similarities=similarities,
         )  # fmt: skip
-    return Arrays(embeddings, proxies, neighbours, similarities, _write_training(folder, event))
+    training, probe = _write_training(folder, event), _write_probe(folder, event)
+    return Arrays(embeddings, proxies, neighbours, similarities, training, probe)
 
 
 def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: Arrays) -> int:
@@ -75,9 +77,9 @@ def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: A
     if arrays.proxies is not None:
         digest = digests.get(arrays.proxies.name)
         proxies_id = add_artefact(db, folder, run_id, "proxies", arrays.proxies, event.step, digest)
-    if arrays.training is not None:
-        digest = digests.get(arrays.training.name)
-        add_artefact(db, folder, run_id, "embeddings", arrays.training, event.step, digest)
+    for path in (arrays.training, arrays.probe):
+        if path is not None:
+            add_artefact(db, folder, run_id, "embeddings", path, event.step, digests.get(path.name))
     evaluation_id = new_id(db.execute(
         "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
         "values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -109,12 +111,27 @@ def training_path(folder: Path, epoch: int) -> Path:
     return folder / f"training-{epoch}.npz"
 
 
+def probe_path(folder: Path, epoch: int) -> Path:
+    """The file with the embeddings of the probe at an evaluation, of a run that has one."""
+    return folder / f"probe-{epoch}.npz"
+
+
 def _write_training(folder: Path, event: Evaluated) -> Path | None:
     if event.training_ids is None or event.training_embeddings is None:
         return None
     path = training_path(folder, event.epoch)
     with files.atomic_write(path) as file:
         np.savez(file, sample_ids=event.training_ids, vectors=event.training_embeddings.astype(np.float32))
+    return path
+
+
+def _write_probe(folder: Path, event: Evaluated) -> Path | None:
+    if (probe := event.probe) is None:
+        return None
+    path = probe_path(folder, event.epoch)
+    vectors = probe.vectors.astype(np.float32)
+    with files.atomic_write(path) as file:
+        np.savez(file, sample_ids=probe.sample_ids, labels=probe.labels.astype(np.int64), vectors=vectors)
     return path
 
 

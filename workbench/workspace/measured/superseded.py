@@ -10,7 +10,7 @@ from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.paths import regular
 
-ARRAYS = re.compile(r"(?:embeddings|ranking|proxies|training)-([0-9]{1,18})\.np[yz]")
+ARRAYS = re.compile(r"(?:embeddings|ranking|proxies|training|probe)-([0-9]{1,18})\.np[yz]")
 OF_MAPS = re.compile(r"(?:map|kept)-([0-9]{1,18})-.*\.np[yz]")
 
 

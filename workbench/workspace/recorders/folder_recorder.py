@@ -110,7 +110,7 @@ class FolderRecorder(Recording):
     def _evaluated(self, event: Evaluated) -> None:
         arrays = stored_evaluation.write_arrays(self.folder, event, self._rows)
         ranking = stored_evaluation.ranking_path(self.folder, event.epoch)
-        written = (arrays.embeddings, ranking, arrays.proxies, arrays.training)
+        written = (arrays.embeddings, ranking, arrays.proxies, arrays.training, arrays.probe)
         hashes = {path.name: (path.stat().st_size, files.digest(path)) for path in written if path is not None}
         self._append([journal.evaluation_line(event, hashes)])
         self._sync()

@@ -99,7 +99,7 @@ class TrainPage(QStackedWidget):
             yield
         self.options = CurveOptions(self.session.preferences, self._plots)
         corner = QWidget()
-        in_row(self.options, self.geometry_panel.beside, on=corner)
+        in_row(self.options, self.geometry_panel.beside, self.geometry_panel.images, on=corner)
         self.views.setCornerWidget(corner)
         self.findings = Findings()
         yield
@@ -156,10 +156,11 @@ class TrainPage(QStackedWidget):
         self.options.smoother.fit(captioned=room >= size.px(WITH_CAPTION), wide=room >= size.px(WIDE))
         self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
-        of_geometry = self.views.currentWidget() is self.geometry_panel and self.geometry_panel.watched is not None
+        watched = self.geometry_panel.watched if self.views.currentWidget() is self.geometry_panel else None
+        of_geometry = watched is not None and bool(watched.evaluations)
         self.tiles.setVisible(not of_geometry)
         self.geometry_panel.tiles.setVisible(of_geometry)
-        self.geometry_panel.beside.set_wanted(of_geometry)
+        self.geometry_panel.set_wanted(watched is not None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.results.geometry_watch import Watched, watch
+from workbench.results.geometry_watch import Images, Watched, watch
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.fields.captions import caption
@@ -32,6 +32,7 @@ class BesideChooser(QWidget):
         self.watched: Watched | None = None
         self._run: Run | None = None  # as it was when its geometry was asked for
         self._wanted = False
+        self._images: Images = "test"
         self._offered: list[tuple[str, int | None]] = [(NO_RUN, None)]
         self._reading = Newest(session)
         self.box = ElidedBox()
@@ -50,6 +51,12 @@ class BesideChooser(QWidget):
     def title(self) -> str:
         """What the lines of the chosen run are called."""
         return "" if self._run is None else f"#{self._run.id}"
+
+    def set_images(self, images: Images) -> None:
+        """Read the embeddings of these images of the chosen run."""
+        self._images = images
+        self._forget()
+        self._choose()
 
     def set_wanted(self, wanted: bool) -> None:
         """Show it while the tab is shown, if there is a run to choose."""
@@ -90,10 +97,10 @@ class BesideChooser(QWidget):
         elif self.isVisible() and (self._run is None or (run.id, run.last) != (self._run.id, self._run.last)):
             if self._run is None or run.id != self._run.id:
                 self._forget()
-            self._run, workspace = run, self._session.workspace
+            self._run, workspace, images = run, self._session.workspace, self._images
 
             def work(progress: Progress) -> Watched:
-                return watch(workspace, run.id, progress)
+                return watch(workspace, run.id, progress, images)
 
             self._reading.ask(f"Geometry of run {run.id}", work, self._show, self._fail)
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QStackedWidget, 
 from workbench.evaluation.health import Alarm
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.results.geometry_watch import Watched, watch
+from workbench.results.geometry_watch import Images, Watched, watch
 from workbench.ui.pages.train.geometry.alarm_card import AlarmCard
 from workbench.ui.pages.train.geometry.axes import NEGATIVE, OTHER_RUN, POSITIVE, STAR
 from workbench.ui.pages.train.geometry.beside import BesideChooser
@@ -24,11 +24,26 @@ from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.fields.segments import Segments
 
 NOTHING_YET = "No evaluation yet: the geometry of the embeddings is shown from the first one on."
 READ_AFTER = 400  # ms after the last news
+READING = "Reading the evaluations…"
+NO_PROBE = "This run stored no embeddings of its probe: it is older than November 2026, or its field Probe is 0."
+CHOICES: tuple[tuple[Images, str, str], ...] = (
+    ("test", "Test half", "The images of the test half, as in retrieval"),
+    (
+        "probe",
+        "Probe",
+        "Fixed images of the training half, on which CE and SPCE are measured: searched among themselves",
+    ),
+)
 IN_ROW = 4  # alarms
 TALL_PX = 200  # at least, of the pictures with a row for each epoch or class
+
+
+Wanted = tuple[int | None, Images, tuple[int, ...]]  # a run, its images, and the numbers of its evaluations
+NOTHING: Wanted = (None, "test", ())
 
 
 class GeometryPanel(QStackedWidget):
@@ -40,7 +55,7 @@ class GeometryPanel(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.watched: Watched | None = None
-        self._seen: tuple[int | None, tuple[int, ...]] = (None, ())  # run and evaluations that are shown
+        self._seen = NOTHING  # what is shown
         self._task: Task | None = None
         self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
         self._reading.timeout.connect(self._read)
@@ -53,6 +68,11 @@ class GeometryPanel(QStackedWidget):
         self.hint = EmptyHint("Geometry of the embeddings", NOTHING_YET)
         self.tiles = GeometryTiles()  # the page has them above its tabs
         self.beside = BesideChooser(self.session, self)  # the page has it beside its tabs
+        self.images = Segments("Embeddings of", [(images, title) for images, title, _ in CHOICES])  # there, too
+        for images, _, words in CHOICES:
+            self.images.buttons[images].setToolTip(words)
+        self.images.set_value("test")
+        self.images.hide()
         self.cards = [AlarmCard() for _ in range(2 * IN_ROW)]
         self.rank = LinesPlot("Effective rank", "epoch")
         self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
@@ -91,6 +111,24 @@ class GeometryPanel(QStackedWidget):
         for card in self.cards:
             card.asked.connect(self._show_dead)
         self.beside.changed.connect(self._draw)
+        self.images.chosen.connect(self._choose_images)
+
+    @property
+    def shown_images(self) -> Images:
+        """Whose embeddings are shown."""
+        return "probe" if self.images.value() == "probe" else "test"
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Show what stands beside the tabs while this one is shown."""
+        self.images.setVisible(wanted)
+        self.beside.set_wanted(wanted)
+
+    def _choose_images(self) -> None:
+        self._seen = NOTHING
+        self.hint.say(READING)
+        self.setCurrentIndex(0)
+        self.beside.set_images(self.shown_images)
+        self._read()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -104,22 +142,27 @@ class GeometryPanel(QStackedWidget):
             self._reading.start()
 
     def _read(self) -> None:
-        run_id, workspace = self.session.run_id, self.session.workspace
-        wanted = (run_id, tuple(evaluation.id for evaluation in self.session.evaluations()))
-        if run_id is None or wanted == self._seen or not wanted[1] or self._task is not None:
+        run_id, workspace, images = self.session.run_id, self.session.workspace, self.shown_images
+        wanted = self._wanted()
+        if run_id is None or wanted == self._seen or not wanted[-1] or self._task is not None:
             return
-        self.hint.say("Reading the evaluations…")
+        self.hint.say(READING)
 
         def work(progress: Progress) -> Watched:
-            return watch(workspace, run_id, progress)
+            return watch(workspace, run_id, progress, images)
 
         def take(watched: Watched) -> None:
-            if run_id == self.session.run_id:
+            if wanted[:2] == self._wanted()[:2]:
                 self._seen = wanted
                 self.show_watched(watched)
 
         self._task = self.session.run_in_thread("Geometry of the embeddings", work, take, self._fail, quiet=True)
         self._task.ended.connect(self._task_ended)
+
+    def _wanted(self) -> Wanted:
+        """What is to be shown."""
+        numbers = tuple(evaluation.id for evaluation in self.session.evaluations())
+        return self.session.run_id, self.shown_images, numbers
 
     def _task_ended(self) -> None:
         self._task = None
@@ -127,7 +170,7 @@ class GeometryPanel(QStackedWidget):
             self._reading.start()  # another run, or more epochs, since it began
 
     def _fail(self, problem: Problem) -> None:
-        self._seen = (self.session.run_id, tuple(evaluation.id for evaluation in self.session.evaluations()))
+        self._seen = self._wanted()
         self.hint.say(str(problem))
         self.setCurrentIndex(0)
 
@@ -135,8 +178,10 @@ class GeometryPanel(QStackedWidget):
         """Show another run's geometry; None if there is none yet."""
         self.watched = watched
         if watched is None:
-            self._seen = (None, ())
+            self._seen = NOTHING
             self.hint.say(NOTHING_YET)
+        elif not watched.evaluations:
+            self.hint.say(NO_PROBE)
         self.setCurrentIndex(1 if watched is not None and watched.evaluations else 0)
         self._draw()
         self.changed.emit()
@@ -147,7 +192,7 @@ class GeometryPanel(QStackedWidget):
             return
         numbers = [evaluation.id for evaluation in watched.evaluations]
         at = numbers.index(self.session.evaluation_id) if self.session.evaluation_id in numbers else len(numbers) - 1
-        self.tiles.show_looks(watched.evaluations, watched.looks, at)
+        self.tiles.show_watched(watched, at)
         self._draw_alarms(watched, at)
         epochs = np.array(watched.epochs, np.float64)
         looks = [seen.numbers for seen in watched.looks]

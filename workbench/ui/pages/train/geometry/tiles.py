@@ -1,18 +1,15 @@
 """The tiles of the Geometry tab: six numbers of the shown evaluation, and how each went over the epochs."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
-from workbench.evaluation.health import Look
 from workbench.numerals import significant
+from workbench.results.geometry_watch import Watched
 from workbench.ui.style.theme import SERIES
 from workbench.ui.style.words import percent
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.numbers.tile import Tile
-from workbench.workspace.rows import Evaluation
 
 
 class GeometryTiles(QWidget):
@@ -32,9 +29,9 @@ class GeometryTiles(QWidget):
             on=self, spacing=8,
         )  # fmt: skip
 
-    def show_looks(self, evaluations: Sequence[Evaluation], looks: Sequence[Look], at: int) -> None:
+    def show_watched(self, watched: Watched, at: int) -> None:
         """Show the evaluation in place `at` of those of a run, which are in order."""
-        scores = np.array([evaluation.metrics.get("MAP@R", np.nan) for evaluation in evaluations])
+        evaluations, looks, scores = watched.evaluations, watched.looks, np.array(watched.scores)
         shown = percent(float(scores[at])) if np.isfinite(scores[at]) else ""
         self.score.show_number(shown, "%", f"epoch {evaluations[at].epoch}")
         self.score.show_curve(scores)
