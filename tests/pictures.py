@@ -104,8 +104,19 @@ class Photographer:
                     self.choose_query(tabs.widget(index))
                     self.wait(lambda: self.settled(name))
                     self.take(f"{name}-{file_name(tabs.tabText(index))}")
+                    self.geometry_of_the_probe(tabs.widget(index))
             if tabs.count():
                 tabs.setCurrentIndex(0)
+
+    def geometry_of_the_probe(self, tab: "QWidget") -> None:
+        """The Geometry tab once more, with the training images of the probe."""
+        from workbench.ui.pages.train.geometry.panel import GeometryPanel
+
+        if isinstance(tab, GeometryPanel):
+            tab.images.buttons["probe"].click()
+            self.wait(lambda: tab.hint.isHidden() and self.settled("train"))
+            self.take("train-geometry-probe")
+            tab.images.buttons["test"].click()
 
     @staticmethod
     def measure(tab: "QWidget") -> None:

@@ -27,10 +27,10 @@ from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import STORE_TITLES, Row, rows_of, store_cells, written_store
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.train.geometry.axes import POSITIVE
-from workbench.ui.pages.train.geometry.beside import NO_RUN
+from workbench.ui.pages.train.geometry.beside import NOTHING
 from workbench.ui.pages.train.geometry.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot, beside_first
-from workbench.ui.pages.train.geometry.panel import NO_PROBE, GeometryPanel
+from workbench.ui.pages.train.geometry.panel import GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.plots.value_scale import in_decimals, ticks
 from workbench.ui.state.commands import Commands
@@ -437,12 +437,12 @@ def test_the_geometry_of_another_run_is_drawn_beside_dashed(qtbot, session, work
     panel, beside = page.geometry_panel, page.geometry_panel.beside
     page.views.setCurrentWidget(panel)
     qtbot.waitUntil(lambda: panel.watched is not None)
-    assert not beside.isVisible(), "there is no other run"
+    assert [beside.box.itemText(at) for at in range(2)] == [NOTHING, "its probe"]
     other = store_run(workspace, run.labels, embeddings=[blobs(run.labels, 2.0, 5)])
-    qtbot.waitUntil(beside.isVisible)
-    assert [beside.box.itemText(at) for at in range(2)] == [NO_RUN, f"#{other.run_id} Small"]
-    beside.box.setCurrentIndex(1)
-    beside.box.activated.emit(1)
+    qtbot.waitUntil(lambda: beside.box.count() == 3)
+    assert beside.box.itemText(2) == f"#{other.run_id} Small"
+    beside.box.setCurrentIndex(2)
+    beside.box.activated.emit(2)
     qtbot.waitUntil(lambda: beside.watched is not None)
     title, looks = f"#{other.run_id}", beside.watched.looks
     ranks = [row for row in panel.rank.rows() if row[0] == title]
@@ -467,8 +467,8 @@ def test_the_geometry_of_the_probe_is_shown_and_that_of_another_run(qtbot, sessi
     qtbot.waitUntil(lambda: panel.watched is not None)
     assert panel.images.value() == "test"
     assert panel.watched.epochs == [1, 2]
-    panel.beside.box.setCurrentIndex(1)
-    panel.beside.box.activated.emit(1)
+    panel.beside.box.setCurrentIndex(2)
+    panel.beside.box.activated.emit(2)
     qtbot.waitUntil(lambda: panel.beside.watched is not None)
     panel.images.buttons["probe"].click()
     qtbot.waitUntil(lambda: panel.watched.epochs == [2])
@@ -481,13 +481,40 @@ def test_the_geometry_of_the_probe_is_shown_and_that_of_another_run(qtbot, sessi
     qtbot.waitUntil(lambda: panel.watched.epochs == [1, 2])
 
 
+def test_the_probe_is_drawn_beside_the_test_half_of_its_run(qtbot, session, workspace):
+    labels = np.repeat(np.arange(3), 8)
+    test, trained = blobs(labels, 1.0, 5), blobs(labels, 0.1, 5)
+    run = store_run(workspace, labels, embeddings=[test], probes=[ProbeEmbeddings(np.arange(24), labels, trained)])
+    old = store_run(workspace, labels, embeddings=[test])
+    session.show_run(run.run_id)
+    page = shown(qtbot, TrainPage(session))
+    panel, beside = page.geometry_panel, page.geometry_panel.beside
+    page.views.setCurrentWidget(panel)
+    qtbot.waitUntil(lambda: panel.watched is not None)
+    beside.box.setCurrentIndex(1)
+    beside.box.activated.emit(1)
+    ranks = [[title, 1.0, look(seen, labels).numbers["spectral_rank"]] for title, seen in
+             (("probe", trained), ("this run", test), ("test half", test), ("this run", trained))]  # fmt: skip
+    qtbot.waitUntil(lambda: panel.rank.rows()[1:] == ranks[:2])
+    panel.images.buttons["probe"].click()
+    qtbot.waitUntil(lambda: panel.rank.rows()[1:] == ranks[2:])
+    assert beside.box.currentText() == "its test half"
+    panel.images.buttons["test"].click()
+    qtbot.waitUntil(lambda: panel.rank.rows()[1:] == ranks[:2])
+    heard = []
+    session.noticed.connect(heard.append)
+    session.show_run(old.run_id)
+    qtbot.waitUntil(lambda: beside.box.currentIndex() == 0)
+    assert "stored no embeddings of its probe" in str(heard[-1])
+
+
 def test_a_run_that_stored_no_probe_says_so_and_the_test_half_is_a_click_away(qtbot, session, run):
     page = shown(qtbot, TrainPage(session))
     panel = page.geometry_panel
     page.views.setCurrentWidget(panel)
     qtbot.waitUntil(lambda: panel.watched is not None)
     panel.images.buttons["probe"].click()
-    qtbot.waitUntil(lambda: panel.hint.sentence.text() == NO_PROBE)
+    qtbot.waitUntil(lambda: "stored no embeddings of its probe" in panel.hint.sentence.text())
     assert panel.currentIndex() == 0
     assert panel.images.isVisible()
     assert page.tiles.isVisible()

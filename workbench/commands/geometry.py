@@ -33,8 +33,6 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         with Workspace(folder or default_workspace()) as workspace:
             run = workspace.run(run_id)
             watched = watch(workspace, run_id, images="probe" if probe else "test")
-            if not watched.evaluations and probe and workspace.evaluations(run_id):
-                raise Problem(f"Run {run_id} stored no embeddings of its probe.", todo="Leave out --probe.")
             if not watched.evaluations:
                 raise Problem(run.has_no("evaluation"))
             alarms = watched.alarms(-1)

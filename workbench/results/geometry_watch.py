@@ -7,6 +7,7 @@ import numpy as np
 
 from workbench.evaluation.health import MOST, Alarm, Look, alarms, falling_classes, look, thinned
 from workbench.evaluation.small_retrieval import average_precisions
+from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.measured.evaluations import read_probe
@@ -46,7 +47,7 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images:
     With `images` "probe", the training images of the probe, searched among themselves: of evaluations that stored them.
 
     Raises:
-        Problem: a file of an evaluation is missing or damaged.
+        Problem: a file of an evaluation is missing or damaged, or none stored the probe.
         Cancelled: by `progress`.
     """
     stored, read = workspace.evaluations(run_id), _test_half if images == "test" else _probe
@@ -61,6 +62,12 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images:
         looks.append(look(seen.vectors, seen.labels))
         names = np.unique(seen.labels) if not len(names) else names
         rows.append(class_means(seen.labels, seen.ap, names))
+    if stored and not evaluations:
+        raise Problem(
+            f"Run {run_id} stored no embeddings of its probe.",
+            kept="Those of its test half are there.",
+            todo="Runs of before November 2026 have none, nor have runs whose field Probe is 0.",
+        )
     of_classes = np.stack(rows) if rows else np.empty((0, 0))
     accuracy = _accuracy(workspace, run_id, [evaluation.step for evaluation in evaluations])
     return Watched(evaluations, scores, looks, names, of_classes, accuracy, falling_classes(of_classes))

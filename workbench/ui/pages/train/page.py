@@ -156,11 +156,11 @@ class TrainPage(QStackedWidget):
         self.options.smoother.fit(captioned=room >= size.px(WITH_CAPTION), wide=room >= size.px(WIDE))
         self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
-        watched = self.geometry_panel.watched if self.views.currentWidget() is self.geometry_panel else None
-        of_geometry = watched is not None and bool(watched.evaluations)
+        in_sight = self.views.currentWidget() is self.geometry_panel
+        of_geometry = in_sight and self.geometry_panel.watched is not None
         self.tiles.setVisible(not of_geometry)
         self.geometry_panel.tiles.setVisible(of_geometry)
-        self.geometry_panel.set_wanted(watched is not None)
+        self.geometry_panel.set_wanted(in_sight and bool(self.session.evaluations()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

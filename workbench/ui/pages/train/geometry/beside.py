@@ -1,4 +1,4 @@
-"""The run whose geometry is drawn beside that of the shown run."""
+"""What is drawn beside the shown geometry: the other images of the same run, or another run."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
@@ -14,17 +14,19 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.workspace.rows import Run
 
-NO_RUN = "no other run"
+NOTHING = "nothing"
+OWN = 0  # in place of a run's number: the other images of the shown run
+NAMES: dict[Images, str] = {"test": "test half", "probe": "probe"}
 LETTERS = 14  # of a run's name that have room
 
 
 class BesideChooser(QWidget):
-    """Offers the other evaluated runs of the shown run's data set, and reads the geometry of the chosen one.
+    """Offers the other images of the shown run and the other evaluated runs of its data set, and reads what is chosen.
 
-    A run that is still offered stays chosen when another one is shown. Hidden where there is no other run.
+    A run that is still offered stays chosen when another one is shown.
     """
 
-    changed = Signal()  # the geometry of another run is there, or none
+    changed = Signal()  # another geometry is there, or none
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,13 +35,16 @@ class BesideChooser(QWidget):
         self._run: Run | None = None  # as it was when its geometry was asked for
         self._wanted = False
         self._images: Images = "test"
-        self._offered: list[tuple[str, int | None]] = [(NO_RUN, None)]
+        self._offered: list[tuple[str, int | None]] = [(NOTHING, None)]
         self._reading = Newest(session)
         self.box = ElidedBox()
-        self.box.setAccessibleName("Run beside the shown one")
-        self.box.setToolTip("Draw the effective rank, uniformity and alignment of another run of this data set, dashed")
+        self.box.setAccessibleName("Beside the shown geometry")
+        self.box.setToolTip(
+            "Draw the effective rank, uniformity and alignment of this run's other images, or of another run of this "
+            "data set, dashed"
+        )
         self.box.setMinimumContentsLength(LETTERS)
-        self.box.addItem(NO_RUN, None)
+        self.box.addItem(NOTHING, None)
         in_row(caption("Beside", self.box), self.box, on=self, spacing=8)
         self.box.activated.connect(self._choose)
         session.run_changed.connect(self._fill)
@@ -49,17 +54,25 @@ class BesideChooser(QWidget):
 
     @property
     def title(self) -> str:
-        """What the lines of the chosen run are called."""
-        return "" if self._run is None else f"#{self._run.id}"
+        """What the lines of the chosen geometry are called."""
+        if self._run is None:
+            return ""
+        return NAMES[self._wanted_images] if self.box.currentData() == OWN else f"#{self._run.id}"
+
+    @property
+    def _wanted_images(self) -> Images:
+        """Whose embeddings are read: those that are shown, of another run; of the same one the other images."""
+        others: Images = "test" if self._images == "probe" else "probe"
+        return others if self.box.currentData() == OWN else self._images
 
     def set_images(self, images: Images) -> None:
-        """Read the embeddings of these images of the chosen run."""
+        """These images are shown."""
         self._images = images
         self._forget()
-        self._choose()
+        self._fill()
 
     def set_wanted(self, wanted: bool) -> None:
-        """Show it while the tab is shown, if there is a run to choose."""
+        """Show it while the tab is shown."""
         self._wanted = wanted
         self._fill()
 
@@ -70,7 +83,7 @@ class BesideChooser(QWidget):
     def _fill(self, _run_id: object = None) -> None:
         if self._wanted:
             self._offer()
-        self.setVisible(self._wanted and self.box.count() > 1)
+        self.setVisible(self._wanted)
         self._choose()
 
     def _offer(self) -> None:
@@ -80,7 +93,8 @@ class BesideChooser(QWidget):
             if shown is not None and run.dataset_id is not None and run.dataset_id == shown.dataset_id
             and run.last and run.id != shown.id
         ]  # fmt: skip
-        offered = [(NO_RUN, None), *((f"#{run.id} {run.name}", run.id) for run in others)]
+        own = f"its {NAMES['test' if self._images == 'probe' else 'probe']}"
+        offered = [(NOTHING, None), (own, OWN), *((f"#{run.id} {run.name}", run.id) for run in others)]
         if offered != self._offered:
             self._offered = offered
             self.box.clear()
@@ -90,14 +104,14 @@ class BesideChooser(QWidget):
 
     def _choose(self, _row: int = 0) -> None:
         """Read the chosen run, unless it was read and has no evaluation since."""
-        number = self.box.currentData()
+        number = self._session.run_id if self.box.currentData() == OWN else self.box.currentData()
         run = None if number is None else self._session.run(number)
         if run is None:
             self._forget()
         elif self.isVisible() and (self._run is None or (run.id, run.last) != (self._run.id, self._run.last)):
             if self._run is None or run.id != self._run.id:
                 self._forget()
-            self._run, workspace, images = run, self._session.workspace, self._images
+            self._run, workspace, images = run, self._session.workspace, self._wanted_images
 
             def work(progress: Progress) -> Watched:
                 return watch(workspace, run.id, progress, images)
@@ -112,7 +126,7 @@ class BesideChooser(QWidget):
             self.changed.emit()
 
     def _show(self, watched: Watched) -> None:
-        self.watched = watched if watched.evaluations else None
+        self.watched = watched
         self.changed.emit()
 
     def _fail(self, problem: Problem) -> None:

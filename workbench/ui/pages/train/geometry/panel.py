@@ -29,7 +29,6 @@ from workbench.ui.widgets.fields.segments import Segments
 NOTHING_YET = "No evaluation yet: the geometry of the embeddings is shown from the first one on."
 READ_AFTER = 400  # ms after the last news
 READING = "Reading the evaluations…"
-NO_PROBE = "This run stored no embeddings of its probe: it is older than November 2026, or its field Probe is 0."
 CHOICES: tuple[tuple[Images, str, str], ...] = (
     ("test", "Test half", "The images of the test half, as in retrieval"),
     (
@@ -171,8 +170,10 @@ class GeometryPanel(QStackedWidget):
 
     def _fail(self, problem: Problem) -> None:
         self._seen = self._wanted()
+        self.watched = None
         self.hint.say(str(problem))
         self.setCurrentIndex(0)
+        self.changed.emit()
 
     def show_watched(self, watched: Watched | None) -> None:
         """Show another run's geometry; None if there is none yet."""
@@ -180,8 +181,6 @@ class GeometryPanel(QStackedWidget):
         if watched is None:
             self._seen = NOTHING
             self.hint.say(NOTHING_YET)
-        elif not watched.evaluations:
-            self.hint.say(NO_PROBE)
         self.setCurrentIndex(1 if watched is not None and watched.evaluations else 0)
         self._draw()
         self.changed.emit()
