@@ -17,7 +17,7 @@ from workbench.workspace.rows import Run
 NOTHING = "nothing"
 OWN = 0  # in place of a run's number: the other images of the shown run
 NAMES: dict[Images, str] = {"test": "test half", "probe": "probe"}
-LETTERS = 14  # of a run's name that have room
+LETTERS = 10  # of a run's name that have room
 
 
 class BesideChooser(QWidget):
@@ -45,7 +45,8 @@ class BesideChooser(QWidget):
         )
         self.box.setMinimumContentsLength(LETTERS)
         self.box.addItem(NOTHING, None)
-        in_row(caption("Beside", self.box), self.box, on=self, spacing=8)
+        self.caption = caption("Beside", self.box)
+        in_row(self.caption, self.box, on=self, spacing=8)
         self.box.activated.connect(self._choose)
         session.run_changed.connect(self._fill)
         session.runs_changed.connect(self._fill)
