@@ -27,6 +27,7 @@ from workbench.workspace.rows import Run
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:
+    from workbench.running.building import Listed
     from workbench.running.folds_and_seeds import Child
 
 INTERRUPTED = 130
@@ -45,13 +46,14 @@ def run_here(
     from workbench.running.unusable import refuse_unusable
 
     workspace.sweep_dead_runs()
+    listed = None
     if not resume:  # before a run is made: nothing of a refused one is left in the list
         with told() as progress:
-            refuse_unusable(config, progress)
+            listed = refuse_unusable(config, progress)
     if len(folds_and_seeds.children(config)) == 1:
         run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
         devices = devices.partition(",")[0] if at_once else devices
-        return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices)
+        return _run_one(config, workspace, run_id, listed, resume=resume, report=report, quiet=quiet, devices=devices)
     if resume:
         experiment, numbers = folds_and_seeds.unfinished(workspace, config)
     else:
@@ -63,7 +65,7 @@ def run_here(
     else:
         for run_id in numbers:
             status = _run_one(
-                config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices
+                config, workspace, run_id, listed, resume=resume, report=report, quiet=quiet, devices=devices
             )  # fmt: skip
             if status:
                 return status
@@ -240,16 +242,16 @@ def _finished(job: Job, control: Control, line: ProgressLine, asked: Path | None
 
 
 def _run_one(
-    config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool,
-    devices: str,
+    config: RunConfig, workspace: Workspace, run_id: int, listed: "Listed | None", *, resume: bool, report: bool,
+    quiet: bool, devices: str,
 ) -> int:  # fmt: skip
-    """Train on a worker thread with a progress line; returns the exit status."""
+    """Train on a worker thread with a progress line; returns the exit status. `listed` is as for `make_job`."""
     from workbench.running.launch import make_job
 
     if resume:
         workspace.take_over(run_id)
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_job(workspace, run_id, control, line, resume=resume, device=devices)
+    job = make_job(workspace, run_id, control, line, resume=resume, device=devices, listed=listed)
     ended = _finished(job, control, line)
     done = workspace.run(run_id)
     line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())

@@ -10,7 +10,7 @@ import torch  # noqa: TID253 - running's functions import this file when they ar
 
 from workbench import jobs, registry
 from workbench.backbones.model import build_model
-from workbench.config import RunConfig
+from workbench.config import Choice, RunConfig
 from workbench.datasets.cache.crop_processes import CropProcesses
 from workbench.datasets.cache.encoded_images import EncodedImages
 from workbench.datasets.cache.keeping import keep
@@ -70,10 +70,28 @@ class Data:
             self.crops.close()
 
 
-def load_data(config: RunConfig, progress: Progress) -> Data:
-    """Find, decode (once) and split the data set. Raises Problem when it cannot be used."""
+class Listed:
+    """A data set that a check has just listed, for the run behind it: listing millions of images takes minutes."""
+
+    def __init__(self, choice: Choice, images: ImageSet) -> None:
+        self._choice, self._images = choice, [images]
+
+    def take(self, choice: Choice) -> ImageSet | None:
+        """The listed images of that data set, once: later, files may have changed. None for another data set."""
+        return self._images.pop() if self._images and choice == self._choice else None
+
+
+def list_images(config: RunConfig, progress: Progress) -> ImageSet:
+    """The images of the config's data set; nothing is decoded. Raises Problem when it cannot be used."""
     registry.discover("workbench.datasets")
-    image_set = build_entry("dataset", config, progress=progress)
+    return cast(ImageSet, build_entry("dataset", config, progress=progress))
+
+
+def load_data(config: RunConfig, progress: Progress, listed: Listed | None = None) -> Data:
+    """Find (unless a check has listed it), decode (once) and split the data set. Raises Problem if it is unusable."""
+    image_set = listed.take(config.dataset) if listed is not None else None
+    if image_set is None:
+        image_set = list_images(config, progress)
     augmentation = build_entry("augmentation", config)
     whole = any(getattr(augmentation, name, False) for name in ("whole_training", "whole_evaluation"))
     images, pixels, cache = keep(image_set, cache_folder() / "pixels", config.training.keep_images, whole, progress)

@@ -26,7 +26,7 @@ from workbench.workspace.recorders.folder_recorder import FolderRecorder
 NAMED = 3  # notes on the data, in words
 
 if TYPE_CHECKING:
-    from workbench.running.building import Data
+    from workbench.running.building import Data, Listed
     from workbench.running.engine import Engine
     from workbench.training.ranks import OneRank
 
@@ -38,18 +38,19 @@ def prepare_run(config: RunConfig, workspace: Workspace) -> int:
 
 def make_job(
     workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
-    device: str = "",
+    device: str = "", listed: "Listed | None" = None,
 ) -> Job:  # fmt: skip
     """A job that trains a prepared run; call its `start`. Its thread records every event, then passes it to `listen`.
 
     `device`, such as "cuda:1", overrides the config's, which is not changed; the two devices of "0,1" train together.
+    `listed` is the run's data set, where a check has just listed it.
     """
     recorder = Recorder(workspace, run_id, control)
     recorder.device = device
 
     def work(control: Control, emit: Emit) -> None:
         with repeating("sign of life", BEAT, workspace.beat):
-            run(workspace, run_id, control, emit, recorder, resume=resume)
+            run(workspace, run_id, control, emit, recorder, resume=resume, listed=listed)
 
     return Job(f"run {run_id}", work, _both(recorder, listen), control, behind_window=control.attended)
 
@@ -76,8 +77,11 @@ def run(
     recorder: Recorder,
     *,
     resume: bool = False,
+    listed: "Listed | None" = None,
 ) -> None:
     """Train a prepared run on this thread. With `resume` it continues from its last intact checkpoint, else restarts.
+
+    `listed` is as for `make_job`.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.
@@ -85,7 +89,7 @@ def run(
     """
     changed = partial(changed_since, workspace, run_id)
     with _said_of(f"run {run_id}", resume=resume):
-        _train(recorder, control, emit, str(run_id), changed, resume=resume)
+        _train(recorder, control, emit, str(run_id), changed, resume=resume, listed=listed)
 
 
 @contextmanager
@@ -119,6 +123,7 @@ def _train(
     changed: "Callable[[Data], str]",
     *,
     resume: bool,
+    listed: "Listed | None" = None,
 ) -> None:
     emit(Status("Loading the engine"))
     config = RunConfig.from_toml_text(recorder.config)
@@ -130,7 +135,7 @@ def _train(
 
     with (
         together(names, config, recorder.folder) as ranks,
-        closing(load_data(config, _progress(control, emit))) as data,
+        closing(load_data(config, _progress(control, emit), listed)) as data,
         checkpoint.settings_of_one_run(),
     ):
         _run(recorder, config, data, control, emit, ranks, name, changed, resume=resume, devices=names)

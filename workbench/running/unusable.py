@@ -2,8 +2,8 @@
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from workbench import registry
 from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
@@ -11,30 +11,35 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 
+if TYPE_CHECKING:
+    from workbench.running.building import Listed
+
 log = logging.getLogger(__name__)
 
 
-def refuse_unusable(config: RunConfig, progress: Progress) -> None:
+def refuse_unusable(config: RunConfig, progress: Progress) -> "Listed | None":
     """List and split the data of the config's first run, and read its weights file; nothing is decoded or stored.
+
+    Returns what was listed, for `make_job` of that run; None if the check itself failed.
 
     Raises:
         Problem: one of them cannot be used. Cancelled: of `progress`.
     """
     try:
-        _try_each(config, progress)
+        return _listed(config, progress)
     except (Problem, Cancelled):
         raise
     except Exception as error:  # of a plug-in, or a defect: it keeps a run from being refused without a record of why
         log.warning("the check before the run failed (%r); the run meets the same, and shows it", error, exc_info=True)
+        return None
 
 
-def _try_each(config: RunConfig, progress: Progress) -> None:
+def _listed(config: RunConfig, progress: Progress) -> "Listed":
     from workbench.datasets.decisions import read_decisions
-    from workbench.running.building import build_entry
+    from workbench.running.building import Listed, build_entry, list_images
 
     first = folds_and_seeds.children(config)[0].config
-    registry.discover("workbench.datasets")
-    image_set = build_entry("dataset", first, progress=progress)
+    image_set = list_images(first, progress)
     build_entry("split", first, image_set, first.seed)
     for decisions in (first.training.label_decisions, first.evaluation.label_decisions):
         if decisions:
@@ -44,6 +49,7 @@ def _try_each(config: RunConfig, progress: Progress) -> None:
         from workbench.backbones.model import build_model
 
         build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels)
+    return Listed(first.dataset, image_set)
 
 
 def _has_file(config: RunConfig) -> bool:

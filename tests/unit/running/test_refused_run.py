@@ -1,10 +1,14 @@
 """Data that refuse a run are named before it is made; one that is refused later stays in the list, as is said of it."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 from PIL import Image
 
 from workbench.cli import cli
+from workbench.datasets.images.scan import find_images
+from workbench.datasets.own import folder
 from workbench.workspace import Workspace
 
 CONFIG = """
@@ -90,3 +94,22 @@ def test_a_run_that_cannot_go_on_keeps_what_it_had(config, tmp_path):
 def test_so_is_one_in_a_folder(config, tmp_path):
     said = CliRunner().invoke(cli, ["run", config("folder"), "--folder", str(tmp_path / "travels")])
     assert "Nothing was trained; the run in this folder is kept as failed." in said.output
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_the_first_run_takes_what_the_check_has_listed(config, tmp_path, monkeypatch, seeds):
+    """Millions of images take minutes to list; a later run lists them again, because files may have changed."""
+    listings = []
+
+    def counted(*place):
+        listings.append(place)
+        return find_images(*place)
+
+    monkeypatch.setattr(folder, "find_images", counted)
+    path = Path(config(seeds=seeds))
+    small = path.read_text("utf-8").replace("images_per_class = 16", "images_per_class = 2")
+    path.write_text(small.replace("batch_size = 64", "batch_size = 4\nepochs = 1"), "utf-8")
+    words = ["run", str(path), "--set", "dataset.image_size=32", "-w", str(tmp_path / "space")]
+    said = CliRunner().invoke(cli, words)
+    assert said.exit_code == 0, said.output
+    assert len(listings) == seeds
