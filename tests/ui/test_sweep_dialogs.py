@@ -135,6 +135,23 @@ def test_data_that_the_place_has_elsewhere_are_asked_for_before_a_sweep_starts(q
     dialog.reject()
 
 
+def test_data_that_cannot_be_used_are_named_before_a_sweep_is_made(qtbot, session, started, tmp_path):
+    config = read_config("sample-digits", ("dataset.name=folder", f"dataset.folder={tmp_path / 'gone'}"))
+    dialog = SweepDialog(session, config)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    dialog.rows[0].field.set_value("training.lr")
+    dialog.rows[0].values.setText("0.1, 0.2")
+    settled(qtbot, dialog)
+    dialog.start.click()
+    qtbot.waitUntil(dialog.problem.isVisible)
+    assert dialog.problem.text().startswith("There is no folder or archive")
+    assert (sweeps.every(session.workspace), started) == ([], [])
+    assert dialog.start.isEnabled(), "it can be tried again"
+    dialog.reject()
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [("0.1, 200", "200: Must be 100 or less."), ("0.1..0.2", "A grid needs values"), ("0.2..0.1:3", "must rise")],

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from workbench.commands import sweep_table
-from workbench.commands.terminal import show_lines
+from workbench.commands.terminal import show_lines, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.settings import checks
@@ -69,6 +69,9 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
         _check_place(names, place)
         plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
+        if not place:  # which has data of its own
+            with told() as progress:
+                starting.refuse_unusable(plan, catalogs.current(), progress)
         with Workspace(folder or default_workspace(), create=True) as workspace:
             number = starting.store(workspace, plan)
             click.echo(f"Sweep {number}: {plan.trials} settings, {plan.runs} runs, by {plan.metric}.")

@@ -3,15 +3,32 @@
 from collections.abc import Sequence
 
 from workbench import jobs
-from workbench.config import RunConfig
+from workbench.config import BadConfig, RunConfig
+from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
-from workbench.running import folds_and_seeds
+from workbench.progress import Progress
+from workbench.running import folds_and_seeds, unusable
+from workbench.sweeps import proposals
 from workbench.sweeps.plan import Plan
-from workbench.sweeps.space import Setting, written
+from workbench.sweeps.space import Setting, configured, written
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.paths import inside
+
+
+def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> None:
+    """List and split the data of a setting, the first where it is known, on this machine: every run would meet them.
+
+    Raises:
+        Problem: they, or the weights file, cannot be used. Cancelled: of `progress`.
+    """
+    settings = plan.settings() or proposals.draws(plan.parameters, 1, plan.config.seed)
+    try:
+        config = configured(plan.config, settings[0], known)
+    except BadConfig:  # of a Bayesian sweep: the runs of such a setting fail, and others are proposed
+        return
+    unusable.refuse_unusable(config, progress)
 
 
 def store(workspace: Workspace, plan: Plan) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic, sleep
+from typing import Any
 
 from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
@@ -265,7 +266,7 @@ class Worker:
             return own_process.make_job(
                 workspace, run_id, control, resume=goes_on, device=device, threads=threads if device == "cpu" else 0
             ).start()
-        options = {"device": device} if self._devices else {}
+        options: dict[str, Any] = {"device": device} if self._devices else {}
         return launch.make_job(workspace, run_id, control, self._listen, resume=goes_on, **options).start()
 
 

@@ -2,8 +2,11 @@
 
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from workbench.cli import cli
+from workbench.places import records
+from workbench.running import unusable
 from workbench.sweeps import starting
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps
@@ -28,6 +31,16 @@ def sweep(place, *words, fails=0):
     result = CliRunner().invoke(cli, ["sweep", *map(str, words), "-w", str(place)])
     assert result.exit_code == fails, result.output
     return result.output
+
+
+@pytest.fixture
+def images(tmp_path):
+    """A folder of two classes."""
+    for name in ("ant", "bee"):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        for number in range(4):
+            Image.new("RGB", (40, 40), (number * 9, 0, 0)).save(tmp_path / "images" / name / f"{number}.png")
+    return tmp_path / "images"
 
 
 def states(place):
@@ -83,7 +96,8 @@ def test_held_out_classes_choose_the_objective(place, started):
     )
 
 
-def test_a_papers_sweep_is_started_by_name_with_other_values(place, started):
+def test_a_papers_sweep_is_started_by_name_with_other_values(place, started, monkeypatch):
+    monkeypatch.setattr(unusable, "refuse_unusable", lambda config, progress: None)  # the papers' data are not here
     said = sweep(place, "start", "ice-scale", "--detach")
     assert "6 settings, 6 runs" in said
     assert "Source: Wang et al. 2019 (ICE), Table 2" in sweep(place, "show", 1)
@@ -100,11 +114,31 @@ def test_a_paused_sweep_is_not_worked_on_by_chance(place, started):
     assert "is paused" in sweep(place, "run", 1, fails=1)
 
 
-def test_a_sweep_whose_runs_all_failed_ends_with_status_1(place):
-    gone = ("--set", "dataset.name=folder", "--set", f"dataset.folder={place / 'gone'}")
-    said = sweep(place, "start", "sample-digits", *gone, "-p", "training.lr=0.1,0.2", fails=1)
-    assert "Every run of the sweep failed." in said
+def test_a_sweep_whose_runs_all_failed_ends_with_status_1(place, started, images):
+    own = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images}")
+    sweep(place, "start", "sample-digits", *own, "-p", "training.lr=0.1,0.2", "--detach")
+    images.rename(images.with_name("elsewhere"))
+    assert "Every run of the sweep failed." in sweep(place, "run", 1, fails=1)
     assert states(place)[1] == ["failed", "failed"]
+
+
+@pytest.mark.parametrize("how", [("grid",), ("random", "--trials", 1), ("bayes", "--trials", 1)])
+def test_data_that_cannot_be_used_are_named_before_a_sweep_is_made(place, started, images, how):
+    words = ("start", "sample-digits", "--set", "dataset.name=folder", "--detach", "--how", *how)
+    said = sweep(place, *words, "-p", f"dataset.folder={images / 'gone'}", fails=1)
+    assert said.startswith("There is no folder or archive")
+    assert "Nothing was started." in said
+    assert not place.exists(), "nothing was made"
+    assert "Sweep 1: 1 settings" in sweep(place, *words, "-p", f"dataset.folder={images}")
+
+
+def test_the_data_of_a_place_are_not_looked_for_here(place, started, images, monkeypatch):
+    monkeypatch.setattr(records, "named", lambda name: None)
+    monkeypatch.setattr(starting, "work_apart", lambda *_: True)
+    gone = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images / 'gone'}")
+    assert "Sweep 1" in sweep(
+        place, "start", "sample-digits", *gone, "-p", "training.lr=0.1", "--place", "box", "--detach"
+    )
 
 
 def test_a_place_that_is_not_known_changes_nothing(place, started, tmp_path, monkeypatch):

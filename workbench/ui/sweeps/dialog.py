@@ -170,11 +170,14 @@ class SweepDialog(MainButtonDialog):
         if plan is None:
             return
         self.start.setEnabled(False)
-        workspace, place = self._session.workspace, self.where.chosen_of(self._session.places)
+        workspace, known = self._session.workspace, self._session.catalog
+        place = self.where.chosen_of(self._session.places)
 
         def work(progress: Progress) -> int:
             progress("Checking the data", 0, 0)
-            if place is not None:
+            if place is None:
+                starting.refuse_unusable(plan, known, progress)
+            else:
                 sending.translated(plan.config, place)  # data that the place has elsewhere are asked for before
             progress("Storing the trials", 0, 0)  # from here on it is stored with its worker, or not at all
             number = starting.store(workspace, plan)
