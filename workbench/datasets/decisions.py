@@ -38,7 +38,8 @@ def read_decisions(path: Path) -> list[PathDecision]:
     """Decisions of a CSV file. Raises a Problem that names the first invalid line."""
     refused = f"The label decisions in {path} cannot be read ({{}})."
     with unreadable.refusing(lambda why: Problem(refused.format(why), kept="Nothing was changed.")):
-        text = path.read_text("utf-8-sig")
+        content = path.read_bytes()
+        text = content.decode(unreadable.table_encoding(content))
     separator, lines = separated(io.StringIO(text, newline=""))
     rows = csv.DictReader(lines, delimiter=separator)
     if not rows.fieldnames or not {"path", "decision"} <= set(rows.fieldnames):

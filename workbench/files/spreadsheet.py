@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
@@ -42,18 +42,27 @@ def _begins_a_formula(text: str) -> bool:
     return text.lstrip("'")[:1] in STARTS_A_FORMULA
 
 
-def separated(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+def separated(
+    lines: Iterator[str], fits: Callable[[list[str]], bool] = lambda cells: False
+) -> tuple[str, Iterator[str]]:
     """The separator of a CSV file, by its first line, and all of its lines.
 
     It is the one that the line holds most often outside of quotes; but one beside which every comma is a decimal one.
+    Where the cells that it makes do not fit, one that makes cells that do is taken.
     """
     first = next(lines, "")
-    plain = QUOTED.sub("", first)
+    likely = _separator(QUOTED.sub("", first))
+    fitting = (mark for mark in (likely, *SEPARATORS) if fits(next(csv.reader([first], delimiter=mark), [])))
+    return next(fitting, likely), chain([first], lines)
+
+
+def _separator(plain: str) -> str:
+    """The likely one of a line without what is quoted in it."""
     for separator in (";", "\t"):
         cells = plain.split(separator)
         if len(cells) > 1 and all("," not in cell or DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells):
-            return separator, chain([first], lines)
-    return max(SEPARATORS, key=plain.count), chain([first], lines)
+            return separator
+    return max(SEPARATORS, key=plain.count)
 
 
 def csv_text(header: list[str], rows: Iterable[list[Any]]) -> str:

@@ -1,6 +1,8 @@
 """Errors of libraries about a file that they cannot read, as one Problem; every importer uses this."""
 
+import codecs
 import contextlib
+import io
 import tokenize
 import zipfile
 import zlib
@@ -13,6 +15,8 @@ from pydantic import ValidationError
 from workbench.control import Cancelled
 from workbench.problem import Problem
 
+TABLES = "utf-8-sig"  # the encoding of tables and lists that other programs write
+FIRST = 4  # bytes that show another one
 LONGEST_REASON = 160  # characters
 DEEPEST = 100  # lists and objects inside each other: what walks through them calls itself for each
 LONGEST_LINE = 4 << 20  # characters of one line of a table or list
@@ -44,7 +48,7 @@ def reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if isinstance(error, UnicodeDecodeError):
-        return "it is not text in UTF-8" if error.encoding.startswith("utf") else f"it is not text in {error.encoding}"
+        return f"it is not text in {'UTF-8' if error.encoding.startswith('utf-8') else error.encoding}"
     if isinstance(error, ValidationError):
         return _first_field(error)
     said = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
@@ -75,10 +79,28 @@ def checked_nesting(value: Any, text: str) -> Any:
 
 
 def opened_text(path: Path, todo: str, encoding: str = "utf-8", newline: str | None = None) -> TextIO:
-    """The file, open for reading text. Raises Problem if it is missing or may not be read."""
+    """The file, open for reading text; the encoding TABLES takes that of its first bytes.
+
+    Raises:
+        Problem: it is missing or may not be read.
+    """
     kept = "Nothing was started."
     with refusing(lambda why: Problem(f"{path} cannot be opened ({why}).", kept=kept, todo=todo)):
-        return path.open(encoding=encoding, newline=newline)
+        file = path.open("rb")
+        if encoding == TABLES:
+            encoding = table_encoding(file.peek(FIRST)[:FIRST])
+        return io.TextIOWrapper(file, encoding, newline=newline)
+
+
+def table_encoding(first: bytes) -> str:
+    """UTF-16 where the first bytes of a table show it, as of Excel's "Unicode text"; else UTF-8, perhaps marked."""
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    even, odd = first[:FIRST:2], first[1:FIRST:2]
+    for nothing, letters, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+        if nothing == b"\0\0" and b"\0" not in letters:
+            return encoding
+    return TABLES
 
 
 def lines_of(file: TextIO) -> Iterator[str]:

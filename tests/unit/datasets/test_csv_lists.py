@@ -43,6 +43,27 @@ def test_a_list_may_have_the_separator_of_a_spreadsheet_with_decimal_commas(list
     assert images.official == ["test", "train"]
 
 
+def test_commas_in_the_name_of_a_column_do_not_separate_where_semicolons_do(listed, build):
+    images = build("csv", file=listed("path;label;box (x, y, w, h)\nx/0.png;a, big;1, 2\nx/1.png;b;1, 2\n"))
+    assert (images.paths, images.class_names) == (["x/0.png", "x/1.png"], ["a, big", "b"])
+
+
+@pytest.mark.parametrize(
+    ("text", "halves"),
+    [
+        ("x/0.png,a\nx/1.png,b\n", None),
+        ("a;x/0.png\nb;x/1.png\n", None),
+        ("train,a,x/0.PNG\ntest,b,x/1.png\n", ["test"]),  # the first is not on disk
+        ("train\tx/0.png\ntest\tx/1.png\n", None),
+    ],
+)
+def test_the_names_of_columns_may_be_missing_where_it_is_clear_which_is_which(listed, build, text, halves):
+    images = build("csv", file=listed(text))
+    assert images.official == halves
+    assert len(images.paths) + images.left_out == 2
+    assert images.class_names == (["test", "train"] if "\t" in text else ["b"] if halves else ["a", "b"])
+
+
 def test_names_come_back_without_the_apostrophe_before_a_formula(listed, build, draw, tmp_path):
     """A spreadsheet program, or an export of ours, writes it; but a file may begin with one itself."""
     names = ["=x.png", "'@y.png", "'+z.png"]
@@ -52,6 +73,14 @@ def test_names_come_back_without_the_apostrophe_before_a_formula(listed, build, 
     images = build("csv", file=listed(table.replace("''+z.png", "'+z.png")))
     assert images.paths == sorted(names)
     assert images.class_names == ["'=a", "-1", "=a"]
+
+
+def test_a_column_of_wider_labels_may_have_a_name_with_blanks(listed, build):
+    place = listed("path,label,Sub family,order\nx/0.png,lynx,cat,beast\nx/1.png,owl,bird,beast\n")
+    assert [level.name for level in build("csv", file=place, levels="order, sub family").levels] == [
+        "order", "sub family",
+    ]  # fmt: skip
+    assert [level.class_names for level in build("csv", file=place, levels="Sub family").levels] == [["bird", "cat"]]
 
 
 def test_wider_labels_come_from_columns(listed, build):
@@ -72,7 +101,7 @@ def test_wider_labels_come_from_columns(listed, build):
             build("csv", file=listed(lines), levels="order")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 def test_a_list_without_a_split_and_with_odd_names(listed, build, draw, tmp_path, encoding):
     draw(tmp_path / "Größe, zwei" / "漢字.png")
     found = build("csv", file=listed('path,label\n"Größe, zwei/漢字.png",é\nx\\0.png,é\n', encoding))
@@ -93,6 +122,8 @@ def test_paths_may_be_absolute_or_start_elsewhere(tmp_path, listed, build, draw)
     [
         ("", "line 1: the columns path and label are needed; found nothing"),
         ("file,label\nx/0.png,a\n", "line 1: the columns path and label are needed; found file, label"),
+        ("x/0.png,x/1.png,a\n", "line 1: the names of the columns are missing, and it is not clear which is which"),
+        ("x/0.png,train,test\n", "line 1: the names of the columns are missing"),
         ("path,label,Label\nx/0.png,a,b\n", "line 1: there are 2 columns label"),
         ("path|label\nx/0.png|a\n", "line 1: the columns path and label are needed"),
         ("path,label\nx/0.png,a\nx/1.png\n", "line 3: 1 columns instead of 2"),

@@ -8,6 +8,7 @@ from typing import Literal
 
 from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images.image_files import ImageFiles
+from workbench.datasets.images.loader import ENDINGS
 from workbench.datasets.reading.data_folder import DEEPEST, open_place
 from workbench.datasets.reading.fields import colours, short_side, stored_at
 from workbench.datasets.split import WORDS, official_halves
@@ -20,6 +21,7 @@ from workbench.progress import Progress
 from workbench.registry import register
 
 TELL_EVERY = 1000  # lines
+NEEDED = ("path", "label")  # columns
 
 
 class CsvParams(Params):
@@ -28,14 +30,15 @@ class CsvParams(Params):
     file: str = param(
         "", label="File or archive", path="file",
         help="Columns path, label and, optionally, split (train or test), separated by commas, semicolons or tabs; a "
-        "header line; or an archive with one.",
+        "header line, unless it is clear which is which; or an archive with one.",
     )  # fmt: skip
     folder: str = stored_at(
         "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.", optional=True
     )
     levels: str = param(
         "", label="Columns above the label", optional=True,
-        help="Columns of wider labels, such as family genus, the widest first: scored beside the label.",
+        help="Columns of wider labels, such as family genus, the widest first: scored beside the label. Commas "
+        "separate names with blanks.",
     )  # fmt: skip
     image_size: int = short_side()
     colour: Literal["colour", "grey"] = colours()
@@ -54,8 +57,7 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     progress(f"Reading {path.name}", 0, 0)
     problems: list[tuple[str, str]] = []
     kept: list[Line] = []
-    above = params.levels.replace(",", " ").split()
-    rows = _rows(path, root, above)
+    rows, above = _rows(path, root, params.levels)
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
             progress(f"Reading {path.name}", done, len(rows))
@@ -104,20 +106,65 @@ class Line:
     above: tuple[str, ...] = ()  # wider labels
 
 
-def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
-    """Every line with an image, and its wider labels in the columns `above`. Raises Problem naming file and line."""
+def _cells(source: Path) -> list[tuple[int, list[str]]]:
+    """The number and the cells of every line that is not empty. Raises Problem."""
 
     def refused(why: str) -> Problem:
         said = f"{source} cannot be read as CSV ({why})."
         return Problem(said, kept="Nothing was started.", todo="Save it as UTF-8 text.")
 
-    with unreadable.opened_text(source, "Choose it again.", "utf-8-sig", "") as file, unreadable.refusing(refused):
-        separator, text = separated(unreadable.lines_of(file))
+    def fits(cells: list[str]) -> bool:
+        return set(NEEDED) <= set(_names(cells)) or bool(_columns_of(cells))
+
+    with (
+        unreadable.opened_text(source, "Choose it again.", unreadable.TABLES, "") as file,
+        unreadable.refusing(refused),
+    ):
+        separator, text = separated(unreadable.lines_of(file), fits)
         reader = csv.reader(text, delimiter=separator)
-        lines = [(reader.line_num, line) for line in reader if any(line)]
-    header = [name.strip().lower() for name in lines[0][1]] if lines else []
-    if "path" not in header or "label" not in header:
-        raise _wrong(source, 1, f"the columns path and label are needed; found {', '.join(header) or 'nothing'}")
+        return [(reader.line_num, line) for line in reader if any(line)]
+
+
+def _names(cells: list[str]) -> list[str]:
+    return [cell.strip().lower() for cell in cells]
+
+
+def _columns_of(cells: list[str]) -> list[str]:
+    """The names of the columns by a line with an image, where they are clear: path, label, perhaps split. Else none."""
+    words = _names(cells)
+    columns = ["path" if word.endswith(ENDINGS) else "label" for word in words]
+    halves = [at for at, word in enumerate(words) if word in WORDS and len(words) == len(NEEDED) + 1]
+    if len(halves) == 1:
+        columns[halves[0]] = "split"
+    clear = all(words) and len(set(columns)) == len(columns) and set(NEEDED) <= set(columns)
+    return columns if clear else []
+
+
+def _with_header(source: Path, lines: list[tuple[int, list[str]]]) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the columns, and the lines behind those. Raises Problem where they are not known."""
+    first = lines[0][1] if lines else []
+    header = _names(first)
+    if set(NEEDED) <= set(header):
+        return header, lines[1:]
+    if columns := _columns_of(first):
+        return columns, lines
+    if any(name.endswith(ENDINGS) for name in header):
+        said = f"the names of the columns are missing, and it is not clear which is which in {', '.join(first)}"
+    else:
+        said = f"the columns path and label are needed; found {', '.join(header) or 'nothing'}"
+    raise _wrong(source, 1, said, "Name the columns in the first line, as in “path,label”.")
+
+
+def _above(levels: str, header: list[str]) -> list[str]:
+    """The columns that the user named: between commas, or between blanks where no column has a name with them."""
+    parts = [part.strip() for part in levels.split(",")]
+    return [name for part in parts for name in ([part] if part and part.lower() in header else part.split())]
+
+
+def _rows(source: Path, root: Path, levels: str) -> tuple[list[Line], list[str]]:
+    """Every line with an image, and the columns of its wider labels. Raises Problem naming file and line."""
+    header, lines = _with_header(source, _cells(source))
+    above = _above(levels, header)
     twice = [name for name in ("path", "label", "split", *map(str.lower, above)) if header.count(name) > 1]
     if twice:
         raise _wrong(source, 1, f"there are {header.count(twice[0])} columns {twice[0]}", "Rename all but one.")
@@ -127,7 +174,7 @@ def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
     parsed: list[Line] = []
     wider: dict[str, tuple[str, ...]] = {}
     seen: dict[str, int] = {}
-    for number, cells in lines[1:]:
+    for number, cells in lines:
         if len(cells) != len(header):
             raise _wrong(source, number, f"{len(cells)} columns instead of {len(header)}")
         values = {name: plain_cell(cell.strip()) for name, cell in zip(header, cells, strict=True)}
@@ -149,7 +196,7 @@ def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
         if wider.setdefault(values["label"], labels) != labels:
             raise _wrong(source, number, f"{values['label']} is of {' '.join(wider[values['label']])} in a line above")
         parsed.append(Line(number, path, values["label"], half, labels))
-    return parsed
+    return parsed, above
 
 
 def _path_of(written: str, root: Path) -> str:
