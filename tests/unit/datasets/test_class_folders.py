@@ -152,14 +152,22 @@ def test_links_in_a_circle_are_met_once(tmp_path, build, draw):
     assert reasons["b/broken.png"].startswith("cannot be opened")
 
 
-def test_a_linked_folder_from_elsewhere_is_read(tmp_path, build, draw):
+def test_links_to_a_store_elsewhere_are_read_under_their_own_names(tmp_path, build, draw):
+    """As by ImageFolder: who made the folder made its links. A path that a list names may not lead out of it."""
     draw(tmp_path / "elsewhere" / "1.png")
     draw(tmp_path / "data" / "a" / "1.png")
     try:
         (tmp_path / "data" / "b").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     except OSError:
         pytest.skip("links need a right that this account does not have")
-    assert build("folder", folder=str(tmp_path / "data")).paths == ["a/1.png", "b/1.png"]
+    (tmp_path / "data" / "a" / "2.png").symlink_to(tmp_path / "elsewhere" / "1.png")
+    images = build("folder", folder=str(tmp_path / "data"))
+    assert (images.paths, images.problems) == (["a/1.png", "a/2.png", "b/1.png"], [])
+    (tmp_path / "data" / "list.csv").write_text("path,label\na/2.png,x\nb/1.png,y\n", "utf-8")
+    assert build("csv", file=str(tmp_path / "data" / "list.csv")).paths == ["a/2.png", "b/1.png"]
+    (tmp_path / "data" / "list.csv").write_text("path,label\n../elsewhere/1.png,x\n", "utf-8")
+    with pytest.raises(Problem, match="lies outside"):
+        build("csv", file=str(tmp_path / "data" / "list.csv"))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this system")
