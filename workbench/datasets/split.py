@@ -26,12 +26,13 @@ class Split:
 VALIDATION = "validation"
 
 # A user's word for a half -> "train", "test", "query", "gallery", or VALIDATION: the test half if there is no other.
+# With the words that the library `datasets` takes for splits.
 WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("test", "testing"), "test"),
+    **dict.fromkeys(("test", "testing", "eval", "evaluation"), "test"),
     **dict.fromkeys(("query", "queries"), "query"),
     "gallery": "gallery",
-    **dict.fromkeys(("val", "valid", "validation"), VALIDATION),
+    **dict.fromkeys(("val", "valid", "validation", "dev"), VALIDATION),
 }
 
 

@@ -114,6 +114,18 @@ def test_the_cache_and_published_folders_tell_the_split_by_file_names(build, tmp
     assert build("huggingface", folder=str(root), split="train").class_names == CLASSES
 
 
+@pytest.mark.parametrize("name", ["{}-00000-of-00001", "{}/0000"])
+def test_dev_is_the_validation_half_and_eval_the_test_half(build, tmp_path, name):
+    """The library knows these words, too."""
+    for split in ("train", "dev", "eval"):
+        place = tmp_path / "birds" / f"{name.format(split)}.parquet"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(table([0, 1]), place)
+    birds = build("huggingface", folder=str(tmp_path / "birds"))
+    assert birds.official == ["validation"] * 2 + ["test"] * 2 + ["train"] * 2
+    assert len(build("huggingface", folder=str(tmp_path / "birds"), split="dev").paths) == 2
+
+
 def test_rows_without_label_or_image_are_left_out_and_told(build, tmp_path):
     images = [picture(1), None, b"", b"no image", picture(5), picture(6)]
     save_split(
