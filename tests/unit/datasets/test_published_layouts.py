@@ -45,12 +45,37 @@ def cars(tmp_path, draw):
 
 
 def save_cars(root, rows, fields, names=("AM General Hummer SUV 2000", "Acura RL Sedan 2012", "Acura TL Sedan 2012")):
+    savemat(root / "cars_annos.mat", {"annotations": structs(rows, fields), "class_names": cells(names)})
+
+
+def structs(rows, fields):
+    """MATLAB's struct array."""
     table = np.empty((1, len(rows)), dtype=[(field, object) for field in fields])
     for at, row in enumerate(rows):
         table[0, at] = row
+    return table
+
+
+def cells(names):
+    """MATLAB's cell array."""
     named = np.empty((1, len(names)), dtype=object)
     named[0, :] = names
-    savemat(root / "cars_annos.mat", {"annotations": table, "class_names": named})
+    return named
+
+
+@pytest.fixture
+def cars_devkit(tmp_path, draw):
+    """Two models with two photographs each in both halves, as the devkit and the later list of the test half."""
+    root, fields = tmp_path / "stanford_cars", ["bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "fname"]
+    (root / "devkit").mkdir(parents=True)
+    rows = [(1, 1, 9, 9, n // 2 + 1, f"{n + 1:05d}.jpg") for n in range(4)]
+    for n, row in enumerate(rows):
+        draw(root / "cars_train" / row[-1], n)
+        draw(root / "cars_test" / row[-1], 10 + n)
+    savemat(root / "devkit" / "cars_meta.mat", {"class_names": cells(("AM General Hummer", "Acura RL"))})
+    savemat(root / "devkit" / "cars_train_annos.mat", {"annotations": structs(rows, fields)})
+    savemat(root / "cars_test_annos_withlabels.mat", {"annotations": structs(rows, fields)})
+    return root
 
 
 @pytest.fixture
@@ -110,6 +135,33 @@ def test_cars_are_read_back(build, cars):
     assert found.labels.tolist() == [0, 0, 1, 1, 2, 2]
     assert found.official == ["train", "test"] * 3
     assert not found.problems
+
+
+@pytest.mark.parametrize("beside", ["devkit", "."])
+def test_cars_are_read_back_from_the_devkit(build, cars_devkit, beside):
+    """As torchvision's StanfordCars has it."""
+    searched = cars_devkit / "cars_test_annos_withlabels.mat"
+    searched.rename(cars_devkit / beside / searched.name)
+    found = build("cars", folder=str(cars_devkit.parent))
+    assert found.class_names == ["001 AM General Hummer", "002 Acura RL"]
+    assert found.paths[0] == "cars_test/00001.jpg"
+    assert found.labels.tolist() == [0, 0, 1, 1] * 2
+    assert found.official == ["test"] * 4 + ["train"] * 4
+    assert np.asarray(found.read(0))[0, 0].tolist() == [10, 10, 10]
+    assert not found.problems
+
+
+def test_a_devkit_without_the_classes_of_the_test_half_says_what_is_missing(build, cars_devkit):
+    (cars_devkit / "cars_test_annos_withlabels.mat").unlink()
+    with pytest.raises(Problem, match=r"no cars_test_annos_withlabels\.mat, .* Get that file"):
+        build("cars", folder=str(cars_devkit))
+
+
+@pytest.mark.parametrize("name", ["cars_meta.mat", "cars_train_annos.mat"])
+def test_a_list_of_the_devkit_that_cannot_be_read_is_named(build, cars_devkit, name):
+    savemat(cars_devkit / "devkit" / name, {"other": 1})
+    with pytest.raises(Problem, match=f"{name} is not a MATLAB file with .*there are no "):
+        build("cars", folder=str(cars_devkit))
 
 
 def test_sop_is_read_back(build, sop):

@@ -1,4 +1,4 @@
-"""Cars-196: photographs of 196 car models, described by one MATLAB file."""
+"""Cars-196: photographs of 196 car models, described by one MATLAB file, or by those of the devkit."""
 
 import json
 import struct
@@ -27,6 +27,10 @@ from workbench.registry import register
 PAGE = "the page “Cars Dataset” of Stanford's AI Laboratory"
 COUNTS = Counts(classes=196, images=16_185)
 LIST = "cars_annos.mat"
+# The same photographs as they were published for recognition: a folder and a list for each half.
+TRAINING, NAMES = "cars_train_annos.mat", "cars_meta.mat"
+SEARCHED = "cars_test_annos_withlabels.mat"  # published later; the devkit's own list has no classes
+ANNOTATIONS, CLASSES = "annotations", "class_names"
 LARGEST = 64 << 20  # bytes of the list, unpacked; the published one has 16 MB
 PACKED = 15  # miCOMPRESSED
 PATIENCE = 600.0  # seconds for the list, on a machine however busy
@@ -40,36 +44,70 @@ PATIENCE = 600.0  # seconds for the list, on a machine however busy
 @published_at(PAGE)
 def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """16,185 photographs of 196 car models; the first 98 train and the others are searched."""
-    root = find_place(params.folder, (LIST,), "Cars-196", progress)
-    annotations, names = _read(root / LIST)
-    lines, numbers = [], []
-    for number, (path, label, test) in enumerate(annotations, start=1):
-        source = f"{LIST}, annotation {number}"
-        if not 1 <= label <= len(names):
-            raise Problem(
-                f"{root / LIST}, annotation {number}: class {label} is not one of the {len(names)} class names.",
-                kept="Nothing was started.",
-                todo=AGAIN,
-            )
-        numbers.append(label)
-        lines.append(Line(path, f"{label:03d} {names[label - 1]}", "test" if test else "train", source))
-    remarks = skipped_numbers(LIST, numbers) if numbers else []
-    if lines:
+    root = find_place(params.folder, (LIST, f"devkit/{TRAINING}", TRAINING), "Cars-196", progress)
+    devkit = not (root / LIST).is_file()
+    lines = _of_devkit(root) if devkit else _of_one_list(root / LIST)
+    numbers = [int(line.label.split()[0]) for line in lines]
+    remarks = skipped_numbers(TRAINING if devkit else LIST, numbers) if numbers else []
+    if lines and not devkit:
         root = with_folder(root, lines[0].path.split("/")[0], progress)  # car_ims.tgz is published beside the list
     return from_lines("cars", root, lines, COUNTS, params, progress, remarks)
 
 
-def _read(file: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
-    """(relative path, class from 1, test flag) of every image, and the class names."""
+def _of_one_list(file: Path) -> list[Line]:
+    whole = _read(file, ANNOTATIONS, CLASSES)
+    return _lines(file, whole[ANNOTATIONS], whole[CLASSES])
+
+
+def _of_devkit(root: Path) -> list[Line]:
+    """The images of both halves. Raises Problem, also where the classes of the second half are missing."""
+    beside = root / "devkit" if (root / "devkit" / TRAINING).is_file() else root
+    searched = next((folder / SEARCHED for folder in (root, beside) if (folder / SEARCHED).is_file()), None)
+    if searched is None:
+        raise Problem(
+            f"{root} has no {SEARCHED}, and the devkit itself has no classes of the test half.",
+            kept="Nothing was started.",
+            todo=f"Get that file, too, and put it there; or get {LIST} and car_ims.tgz instead.",
+        )
+    names = _read(beside / NAMES, CLASSES)[CLASSES]
+    lines = []
+    for file, folder, half in ((beside / TRAINING, "cars_train/", "train"), (searched, "cars_test/", "test")):
+        lines += _lines(file, _read(file, ANNOTATIONS)[ANNOTATIONS], names, folder, half)
+    return lines
+
+
+def _lines(file: Path, annotations: list[Any], class_names: list[str], folder: str = "", half: str = "") -> list[Line]:
+    """The images of a list, of one half or of that of each image's flag. Raises Problem."""
+    lines = []
+    for number, (path, label, test) in enumerate(annotations, start=1):
+        if not 1 <= label <= len(class_names):
+            raise Problem(
+                f"{file}, annotation {number}: class {label} is not one of the {len(class_names)} class names.",
+                kept="Nothing was started.",
+                todo=AGAIN,
+            )
+        named, of_image = f"{label:03d} {class_names[label - 1]}", half or ("test" if test else "train")
+        lines.append(Line(f"{folder}{path}", named, of_image, f"{file.name}, annotation {number}"))
+    return lines
+
+
+def _read(file: Path, *needed: str) -> dict[str, list[Any]]:
+    """(path, class from 1, test flag) of every image as ANNOTATIONS, and the class names as CLASSES.
+
+    Raises:
+        Problem: the file cannot be read, or lacks what is needed.
+    """
 
     def refused(why: str) -> Problem:
-        said = f"{file} is not a MATLAB file with annotations and class_names ({why})."
+        said = f"{file} is not a MATLAB file with {' and '.join(needed)} ({why})."
         return Problem(said, kept="Nothing was started.", todo=AGAIN)
 
     with refusing(refused):
         _check_size(file)
         whole: dict[str, list[Any]] = json.loads(printed_by("workbench.datasets.reading.cars_list", file, PATIENCE))
-        return [(path, label, test) for path, label, test in whole["images"]], whole["names"]
+        if missing := [name for name in needed if not whole[name]]:
+            raise ValueError(f"there are no {missing[0]}")
+        return whole
 
 
 def _check_size(path: Path) -> None:

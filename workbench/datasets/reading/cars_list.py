@@ -1,6 +1,8 @@
-"""Reads the list of Cars-196 in a process of its own: SciPy's reader of MATLAB files can crash on a damaged one.
+"""Reads a list of Cars-196 in a process of its own: SciPy's reader of MATLAB files can crash on a damaged one.
 
-python -m workbench.datasets.reading.cars_list FILE      # prints {"images": [[path, class, test], ...], "names": [...]}
+python -m workbench.datasets.reading.cars_list FILE
+
+prints {"annotations": [[path, class, test], ...], "class_names": [...]}
 """
 
 import json
@@ -9,19 +11,25 @@ from typing import Any
 
 import numpy as np
 
-FIELDS = ("relative_im_path", "class", "test")
+PATH, IN_DEVKIT, TEST = "relative_im_path", "fname", "test"  # fields; those of the devkit have no folder and no flag
 
 
 def read(path: str) -> dict[str, list[Any]]:
-    """(relative path, class from 1, test flag) of every image, and the class names. Errors are SciPy's."""
+    """(path, class from 1, test flag) of every image, and the class names; either may be empty. Errors are SciPy's."""
     from scipy.io import loadmat
 
     whole: dict[str, Any] = loadmat(path, squeeze_me=True, variable_names=("annotations", "class_names"))
-    annotations = np.atleast_1d(whole["annotations"])
-    columns = [annotations[field].tolist() for field in FIELDS]
-    rows = zip(*columns, strict=True)
-    images = [[str(image), int(label), int(test)] for image, label, test in rows]
-    return {"images": images, "names": [str(name) for name in np.atleast_1d(whole["class_names"]).tolist()]}
+    names = [str(name) for name in np.atleast_1d(whole.get("class_names", [])).tolist()]
+    images = _images(np.atleast_1d(whole["annotations"])) if "annotations" in whole else []
+    return {"annotations": images, "class_names": names}
+
+
+def _images(annotations: np.ndarray) -> list[list[Any]]:
+    fields = annotations.dtype.names or ()
+    paths = annotations[PATH if PATH in fields else IN_DEVKIT].tolist()
+    flags = annotations[TEST].tolist() if TEST in fields else [0] * len(paths)
+    rows = zip(paths, annotations["class"].tolist(), flags, strict=True)
+    return [[str(image), int(label), int(test)] for image, label, test in rows]
 
 
 def main(path: str) -> int:
