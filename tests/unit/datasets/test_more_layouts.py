@@ -193,6 +193,30 @@ def test_tiny_imagenet_is_read_back(build, tiny_imagenet):
         build("tiny_imagenet", folder=str(tiny_imagenet))
 
 
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("place", [".", "n0{}", "n0{}/images"])
+def test_tiny_imagenet_is_read_where_its_images_were_sorted_into_class_folders(build, tiny_imagenet, place, listed):
+    """Scripts do that, and leave the list or delete it; without it, the folders tell the classes."""
+    if place == "." and not listed:
+        (tiny_imagenet / "val/val_annotations.txt").unlink()
+        with pytest.raises(Problem, match=r"val_annotations\.txt cannot be opened"):
+            build("tiny_imagenet", folder=str(tiny_imagenet))
+        return
+    for number in range(4):
+        image = tiny_imagenet / "val/images" / f"val_{number}.JPEG"
+        (tiny_imagenet / "val" / place.format(number % 2 + 1)).mkdir(parents=True, exist_ok=True)
+        image.rename(tiny_imagenet / "val" / place.format(number % 2 + 1) / image.name)
+    if not listed:
+        (tiny_imagenet / "val/val_annotations.txt").unlink()
+        for boxes in tiny_imagenet.glob("train/*/*_boxes.txt"):
+            boxes.unlink()
+    images = build("tiny_imagenet", folder=str(tiny_imagenet))
+    assert (images.official.count("train"), images.official.count("test"), images.problems) == (4, 4, [])
+    label_of = dict(zip((path.rpartition("/")[2] for path in images.paths), images.labels.tolist(), strict=True))
+    assert [label_of[f"val_{number}.JPEG"] for number in range(4)] == [0, 1, 0, 1]
+    assert [label_of["n01_0.JPEG"], label_of["n02_1.JPEG"]] == [0, 1]
+
+
 @pytest.mark.parametrize("name", ["inaturalist", "vehicleid", "gldv2_clean", "tiny_imagenet"])
 def test_the_finder_finds_them_and_what_it_offers_can_be_read(request, build, name):
     root = request.getfixturevalue(name)
