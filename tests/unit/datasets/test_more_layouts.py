@@ -166,6 +166,18 @@ def test_a_vehicle_of_both_lists_is_named(build, vehicleid):
         build("vehicleid", folder=str(vehicleid))
 
 
+@pytest.mark.parametrize("place", ["index", "train/lists", "."])
+def test_landmarks_are_read_where_their_list_is_in_another_folder(build, gldv2_clean, place):
+    (gldv2_clean / place).mkdir(exist_ok=True)
+    (gldv2_clean / "train_clean.csv").rename(gldv2_clean / place / "train_clean.csv")
+    landmarks = build("gldv2_clean", folder=str(gldv2_clean))
+    assert landmarks.paths[0].removeprefix("train/") == "0/a/1/0a1b2c3d4e5f6071.jpg"
+    assert (len(landmarks.paths), landmarks.problems) == (3, [])
+    if place == "index":
+        with pytest.raises(Problem, match=r"missing in .*index: .*put the lists beside them"):
+            build("gldv2_clean", folder=str(gldv2_clean / "index"))
+
+
 def test_landmarks_are_read_back(build, gldv2_clean):
     landmarks = build("gldv2_clean", folder=str(gldv2_clean))
     assert landmarks.paths[0] == "train/0/a/1/0a1b2c3d4e5f6071.jpg"

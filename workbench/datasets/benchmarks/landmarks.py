@@ -1,9 +1,10 @@
 """Google Landmarks v2, the cleaned training set: photographs of 81,313 landmarks, in the layout as published."""
 
 import re
+from pathlib import Path
 
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.reading.data_folder import find_place
+from workbench.datasets.reading.data_folder import find_place, open_place
 from workbench.datasets.reading.published import (
     Counts,
     Line,
@@ -34,9 +35,8 @@ def gldv2_clean(params: PublishedParams, *, progress: Progress) -> ImageSet:
     A line of the list has a landmark's number and the names of its images, separated by spaces; the image 0a1b2c... is
     train/0/a/1/0a1b2c....jpg.
     """
-    root = find_place(params.folder, (LIST,), "Google Landmarks v2", progress)
-    list_path = root / LIST
-    top = "train/" if (root / "train").is_dir() else ""
+    list_path = find_place(params.folder, (LIST,), "Google Landmarks v2", progress) / LIST
+    root, top = _place(list_path, open_place(params.folder, "Google Landmarks v2", progress))
     lines: list[Line] = []
     for number, words in lines_of(list_path, None):
         if number == 1 and words == HEADER:
@@ -51,3 +51,16 @@ def gldv2_clean(params: PublishedParams, *, progress: Progress) -> ImageSet:
             path = f"{top}{image[0]}/{image[1]}/{image[2]}/{image}.jpg"
             lines.append(Line(path, label, "", f"{LIST}, line {number}"))
     return from_lines("gldv2_clean", root, lines, COUNTS, params, progress)
+
+
+def _place(list_path: Path, chosen: Path) -> tuple[Path, str]:
+    """The folder that paths start from, and what they begin with: images may be beside the list, or above its folder.
+
+    Nothing is looked for outside the chosen folder.
+    """
+    folders = [folder for folder in list_path.parents if folder.is_relative_to(chosen)]
+    for folder in folders:
+        for top in ("train/", ""):
+            if any((folder / top).glob("/".join(["[0-9a-f]"] * 3))):
+                return folder, top
+    return folders[0], "train/" if (folders[0] / "train").is_dir() else ""

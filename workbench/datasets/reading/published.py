@@ -163,7 +163,7 @@ def from_lines(
         raise Problem(
             f"{many} missing in {root}: {path} {reason}.{archives_said(root)}",
             kept="Nothing was started.",
-            todo="Get the images, or choose the folder that holds the lists and the images.",
+            todo="Get the images, put the lists beside them, or choose the folder that holds both.",
         )
     kept.sort(key=lambda line: line.path)
     labels, names = numbered([line.label for line in kept])
