@@ -220,8 +220,9 @@ def data_in_words(data: "Data") -> list[str]:
     notes, left_out, many = data.notes, data.images.problems, data.images.left_out
     sentences = [f"{name} {difference}." for name, difference in data.images.unlike_published]
     sentences += [visible(f"{what} {worth_knowing}.") for what, worth_knowing in notes[:NAMED]]
-    if len(notes) > NAMED:
-        sentences.append(f"{len(notes) - NAMED:,} more notes on the data are in the run's report.")
+    if more := len(notes[NAMED:]):
+        count = "1 more note on the data is" if more == 1 else f"{more:,} more notes on the data are"
+        sentences.append(f"{count} in the run's report.")
     if left_out:
         path, reason = left_out[0]
         entries = f"1 {data.images.unit} was" if many == 1 else f"{many:,} {data.images.unit}s were"

@@ -77,6 +77,14 @@ def test_other_counts_than_the_published_ones_are_said_before_training():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("more", "said"), [(1, "1 more note on the data is"), (2, "2 more notes on the data are")])
+def test_only_some_notes_on_the_data_are_said_before_training(more, said):
+    images = SimpleNamespace(problems=[], left_out=0, unlike_published=[])
+    notes = [(f"class {number}", "has one image") for number in range(3 + more)]
+    sentences = launch.data_in_words(SimpleNamespace(notes=notes, images=images))
+    assert sentences[2:] == ["class 2 has one image.", f"{said} in the run's report."]
+
+
 def test_what_is_left_out_of_the_data_is_said_before_training(tmp_path, capsys):
     rng = np.random.default_rng(0)
     for name in ("ant", "bee", "cat", "dog"):
