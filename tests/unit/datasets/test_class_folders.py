@@ -207,6 +207,15 @@ def test_bad_images_do_not_end_the_run(tmp_path, build, draw):
     assert dict(kept.problems)["a/zero.jpg"] == "is empty (0 bytes)"
 
 
+def test_a_jpeg_may_be_named_as_browsers_of_windows_name_it(tmp_path, build, draw):
+    for name in ("a/1.jpg", "b/1.jpg"):
+        draw(tmp_path / name)
+    (tmp_path / "b" / "1.jpg").rename(tmp_path / "b" / "1.JFIF")
+    images = build("folder", folder=str(tmp_path))
+    assert (images.paths, images.notes[1:]) == (["a/1.jpg", "b/1.JFIF"], [])
+    assert np.asarray(images.read(1)).any()
+
+
 @pytest.mark.parametrize(
     ("names", "halves"),
     [
