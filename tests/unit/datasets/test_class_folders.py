@@ -245,6 +245,16 @@ def test_train_and_test_folders_are_the_official_split(tmp_path, build, draw, na
         assert ("stray.png", "lies in no class folder") in found.problems
 
 
+def test_a_folder_that_keeps_train_and_test_from_being_halves_is_named(tmp_path, build, draw):
+    for name in ("train/a/1.png", "train/b/1.png", "test/a/1.png", "unlabelled/1.png"):
+        draw(tmp_path / name)
+    images = build("folder", folder=str(tmp_path))
+    assert (images.class_names, images.official) == (["test", "train", "unlabelled"], None)
+    assert images.notes[0] == ("train", "is read as a class, not as the training half: unlabelled is beside it")
+    (tmp_path / "unlabelled").rename(tmp_path / ".unlabelled")
+    assert build("folder", folder=str(tmp_path)).official == ["test", "train", "train"]
+
+
 def test_looking_for_images_can_be_given_up(tmp_path, build, draw, monkeypatch):
     monkeypatch.setattr(scan, "TELL_EVERY", 3)
     for number in range(5):

@@ -21,6 +21,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
 
+OTHER = "other"  # a first folder that is no half
+
 
 class FolderParams(Params):
     """Where the image folder is stored and how its images are read."""
@@ -50,7 +52,10 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     image_paths = find_images(root, problems, progress)
     if packed and not image_paths and not problems:
         raise _without_images(params.folder, root)
-    depth = 1 if _has_halves(image_paths) else 0  # parts before the class
+    first = _first_folders(image_paths)
+    depth = 1 if _has_halves(first) else 0  # parts before the class
+    if not depth and params.levels == 1:
+        remarks += _kept_from_halves(first)
     last = depth + params.levels - 1  # parts before the folder that completes the class's name
     too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
     deep = np.fromiter((path.count("/") > last for path in image_paths), bool, len(image_paths))
@@ -88,13 +93,29 @@ def _is_above_classes(paths: Sequence[str], part: int) -> bool:
     return all(path.count("/") > part for path in paths) and len({path.split("/")[part] for path in paths}) > 1
 
 
-def _has_halves(paths: Sequence[str]) -> bool:
+def _first_folders(paths: Sequence[str]) -> dict[str, bool]:
+    """The folders that paths begin with, and whether there are images in a folder inside each."""
+    folders: dict[str, bool] = {}
+    for path in paths:
+        name, slash, rest = path.partition("/")
+        if slash and not folders.get(name):
+            folders[name] = "/" in rest
+    return folders
+
+
+def _has_halves(first: dict[str, bool]) -> bool:
     """Whether the first folders are train and test (or validation), class folders are below, and there is no other."""
-    first = {path.split("/", 1)[0].lower() for path in paths if "/" in path}
-    halves = {WORDS.get(name, "other") for name in first}
-    return (
-        "train" in halves and len(halves) > 1 and "other" not in halves and any(path.count("/") > 1 for path in paths)
-    )
+    halves = {WORDS.get(name.lower(), OTHER) for name in first}
+    return "train" in halves and len(halves) > 1 and OTHER not in halves and any(first.values())
+
+
+def _kept_from_halves(first: dict[str, bool]) -> Problems:
+    """A remark on a folder train with class folders, beside which one is no half: both are classes then."""
+    others = sorted(name for name in first if name.lower() not in WORDS)
+    trains = sorted(name for name, deep in first.items() if deep and WORDS.get(name.lower()) == "train")
+    if not others:
+        return []
+    return [(name, f"is read as a class, not as the training half: {others[0]} is beside it") for name in trains]
 
 
 def _without_images(chosen: str, root: Path) -> Problem:
