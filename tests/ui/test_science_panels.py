@@ -284,7 +284,7 @@ def test_undo_takes_back_an_answer_before_what_was_done_to_runs(qtbot, session, 
     window, runs, undone = QMainWindow(), QUndoStack(), []
     page = RetrievalPage(session)
     window.setCentralWidget(page)
-    runs.push(Reversible("tick of 2 runs", again=list, back=lambda: undone.append(True)))
+    runs.push(Reversible("tick of 2 runs", again=list, back=undone.append, tell=list))
     UndoCommands(Commands(session.preferences, window), window, runs).follow(page)
     shown(qtbot, window)
     page.views.setCurrentIndex(1)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from tests.ui.browsed import open_trained
 from tests.ui.small_run import blobs, store_run
 from tests.ui.trained import trained_run
+from workbench.problem import Problem
 from workbench.reports.templates import merged, offered, templates
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
@@ -101,6 +102,90 @@ def test_only_the_runs_that_the_question_was_about_are_deleted(qtbot, session, a
     actions.empty_trash.trigger()
     qtbot.waitUntil(lambda: len(other.runs()) + len(other.runs(trashed=True)) == 2)
     assert [[run.id for run in other.runs(trashed)] for trashed in (False, True)] == [[back], [later]]
+
+
+@pytest.fixture
+def said(session):
+    """What the message bar of this window has said."""
+    sentences = []
+    session.noticed.connect(lambda what: sentences.append(str(what)))
+    return sentences
+
+
+def test_undo_leaves_a_name_that_another_window_has_given_since(qtbot, session, actions, other, said):
+    stack = actions.undo_stack
+    actions.give_name(1, "Mine")
+    other.rename(1, "Theirs")
+    stack.undo()
+    assert other.run(1).name == "Theirs"
+    assert said == [
+        "The rename of “Counting” was not undone. The run was renamed “Theirs” meanwhile, by another window or a "
+        "command."
+    ]
+    assert not stack.canUndo()
+    assert not stack.canRedo(), "the step is not offered again"
+
+
+def test_a_redone_name_leaves_one_that_another_window_has_given_since(session, actions, other, said):
+    actions.give_name(1, "Mine")
+    actions.undo_stack.undo()
+    assert other.run(1).name == "Counting"
+    other.rename(1, "Theirs")
+    actions.undo_stack.redo()
+    assert other.run(1).name == "Theirs"
+    assert "was not done again" in said[0]
+
+
+def test_undo_brings_back_the_name_that_another_window_gave_while_one_was_typed(session, actions, other, said):
+    other.rename(1, "Theirs")
+    actions.give_name(1, "Mine")
+    assert other.run(1).name == "Mine"
+    assert said == ["The run was renamed “Theirs” meanwhile, by another window or a command. Now it is “Mine”."]
+    actions.undo_stack.undo()
+    assert other.run(1).name == "Theirs"
+
+
+def test_a_run_that_another_window_has_deleted_keeps_nothing_and_undo_says_so(
+    qtbot, session, actions, other, said, slow_changes, monkeypatch
+):
+    actions.give_name(1, "Mine")
+    qtbot.waitUntil(lambda: actions.undo_stack.canUndo())
+
+    def deleted(*_, **__):
+        session.follower.look()
+        session.follower.stop()  # the deletion is not heard of yet
+        other.trash(1)
+        other.delete(1)
+        return "mine", True
+
+    monkeypatch.setattr("workbench.ui.actions.run_actions.QInputDialog.getMultiLineText", deleted)
+    actions.note.trigger()
+    gone = "Run 1 is not there any more: it was deleted for ever, by another window or a command."
+    qtbot.waitUntil(lambda: said == [f"{gone} Nothing was changed."])
+    with pytest.raises(Problem, match=gone):
+        session.workspace.set_tags(1, ["a"])
+    actions.undo_stack.undo()
+    qtbot.waitUntil(lambda: said[1:] == [f"The rename of “Counting” was not undone. {gone} Nothing was changed."])
+    qtbot.waitUntil(lambda: not actions.undo_stack.canRedo())
+
+
+def test_undo_of_a_move_to_the_trash_says_that_the_run_was_deleted(qtbot, session, actions, other, said):
+    session.trash_run(1)
+    other.delete(1)
+    actions.undo_stack.undo()
+    assert "was not undone. Run 1 is not there any more" in said[0]
+    assert session.run_id is None
+
+
+def test_undo_of_an_untick_says_that_the_run_is_not_listed_any_more(session, actions, other, said):
+    session.ticks.choose([1])
+    session.ticks.choose([])
+    other.trash(1)
+    session.follower.look()
+    actions.undo_stack.undo()
+    assert said == ["The untick of 1 run was not undone. Not in the list any more: 1 run."]
+    actions.undo_stack.undo()
+    assert len(said) == 1, "no run was ticked before the first step"
 
 
 # What a person decided

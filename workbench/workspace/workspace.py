@@ -73,9 +73,14 @@ class Workspace(Store):
         """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers."""
         return runs.sweep_dead_runs(self)
 
-    def rename(self, run_id: int, name: str) -> None:
-        """Give a run another name."""
-        self._set(run_id, "name", name)
+    def rename(self, run_id: int, name: str, before: str | None = None) -> str:
+        """Give a run another name; returns the one that it had.
+
+        Args:
+            before: the only name that is replaced. Raises Problem if it has another one, by another program.
+        """
+        with self.writing() as db:
+            return runs.rename(db, run_id, name, before)
 
     def set_note(self, run_id: int, note: str, before: str | None = None) -> bool:
         """Replace the note on a run.

@@ -3,16 +3,18 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoStack
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
+from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.running.devices.together import parse_devices
 from workbench.ui.actions.exchange_actions import ExchangeActions
 from workbench.ui.actions.run_config import offer_settings
 from workbench.ui.places.actions import PlaceActions
 from workbench.ui.state.commands import Commands
+from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.runs.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible, forget_runs
@@ -160,15 +162,31 @@ class RunActions(QObject):
     def give_name(self, run_id: int, name: str) -> None:
         """Rename a run; it can be undone."""
         run, name = self._session.run(run_id), name[:LONGEST_NAME]
-        if run is not None:
-            rename = self._session.workspace.rename
-            again, back = (partial(self._change, rename, run_id, words) for words in (name, run.name))
-            self.undo_stack.push(Reversible(f"rename of “{run.name}”", again, back, run=run_id))
+        shown = "" if run is None else run.name
+        rename = partial(self._session.workspace.rename, run_id, name)
+        self._session.change(rename, partial(self._renamed, run_id, shown, name))
+
+    def _renamed(self, run_id: int, shown: str, name: str, had: str) -> None:
+        again, back = (partial(self._rename_from, run_id, *words) for words in ((had, name), (name, had)))
+        had = visible_name(had)
+        self._remember(Reversible(f"rename of “{had}”", again, back, self._refused, run_id))
+        if had not in (shown, name):
+            by = "by another window or a command"
+            self._session.notify(f"The run was renamed “{had}” meanwhile, {by}. Now it is “{name}”.")
+
+    def _rename_from(self, run_id: int, before: str, name: str, refused: Callable[[Problem], None]) -> None:
+        self._session.change(partial(self._session.workspace.rename, run_id, name, before), failed=refused)
 
     def _remember_trashed(self, run_id: int, name: str) -> None:
-        again = partial(self._trash_again, run_id)
-        back = partial(self.bring_back, run_id)
-        self.undo_stack.push(Trashing(f"move of “{name}” to the trash", again, back, done=True, run=run_id))
+        again, back = partial(self._trash_again, run_id), partial(self.bring_back, run_id)
+        self._remember(Trashing(f"move of “{name}” to the trash", again, back, self._refused, run_id))
+
+    def _remember(self, step: Reversible) -> None:
+        self.undo_stack.push(step)
+
+    def _refused(self, problem: Problem) -> None:
+        self._session.notify(problem, EVERYWHERE)
+        QTimer.singleShot(0, self, self._forget_deleted)  # the stack may be undoing the step
 
     def _forget_deleted(self) -> None:
         forget_runs(self.undo_stack, lambda run_id: self._session.run(run_id) is not None)
@@ -176,12 +194,15 @@ class RunActions(QObject):
     def _remember_ticked(self, before: frozenset[int], after: frozenset[int]) -> None:
         count = len(before ^ after)
         text = f"{'tick' if len(after) > len(before) else 'untick'} of {counted(count, 'run')}"
-        self.undo_stack.push(
-            Reversible(text, partial(self._tick_again, after), partial(self._tick_again, before), done=True)
-        )
+        again, back = partial(self._tick_again, after), partial(self._tick_again, before)
+        self._remember(Reversible(text, again, back, self._refused))
 
-    def _tick_again(self, runs: frozenset[int]) -> None:
-        self._session.ticks.put(run.id for run in self._session.runs() if run.id in runs)
+    def _tick_again(self, runs: frozenset[int], refused: Callable[[Problem], None]) -> None:
+        ticks = self._session.ticks
+        before, there = ticks.runs, {run.id for run in self._session.runs()}
+        ticks.put(runs & there)
+        if ticks.runs == before != runs:
+            refused(Problem(f"Not in the list any more: {counted(len(runs - there), 'run')}."))
 
     def _tags(self) -> None:
         run = self._session.run()
@@ -261,9 +282,9 @@ class RunActions(QObject):
         elif run is not None and run.live:
             self._session.notify(LIVE)
 
-    def _trash_again(self, run_id: int) -> None:
+    def _trash_again(self, run_id: int, refused: Callable[[Problem], None]) -> None:
         self._session.ticks.let_go(run_id)
-        self._change(self._session.workspace.trash, run_id)
+        self._session.change(partial(self._session.workspace.trash, run_id), failed=refused)
 
     def undo_trash(self, run_id: int) -> None:
         """Bring a run back as Undo does; its step is then not offered to be undone once more."""
@@ -278,9 +299,14 @@ class RunActions(QObject):
                 break
         self.bring_back(run_id)
 
-    def bring_back(self, run_id: int) -> None:
-        """Take a run out of the trash, show it, and tick it where it was ticked before."""
-        self._session.change(partial(self._session.workspace.restore, run_id), lambda _: self._brought_back(run_id))
+    def bring_back(self, run_id: int, refused: Callable[[Problem], None] | None = None) -> None:
+        """Take a run out of the trash, show it, and tick it where it was ticked before.
+
+        Args:
+            refused: called with the Problem of a run that is gone; by default the message bar shows it.
+        """
+        restore = partial(self._session.workspace.restore, run_id)
+        self._session.change(restore, lambda _: self._brought_back(run_id), refused)
 
     def _brought_back(self, run_id: int) -> None:
         self._session.ticks.take_back(run_id)

@@ -1,52 +1,61 @@
 """Undo and redo in the Edit menu: of the page that is shown, when it has an `undo_stack`, else of the list of runs."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence, QUndoCommand, QUndoGroup, QUndoStack
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
+from workbench.problem import Problem
 from workbench.ui.state.commands import Commands
 from workbench.ui.style.icons import icon
 
 UNDO = QKeySequence("Ctrl+Z")
+Step = Callable[[Callable[[Problem], None]], object]
 
 
 class Reversible(QUndoCommand):
-    """Something done to runs that can be taken back.
+    """Something that was done to runs and can be taken back.
+
+    What another window has changed since is left as it is: `tell` gets a sentence, and the step is not offered again.
 
     Args:
         text: what was done, for the Undo command.
-        again: does it; not called at first where it is `done` already.
-        back: takes it back.
+        again: does it once more; gets what to call with the Problem that keeps it from being done, perhaps later.
+        back: takes it back; gets the same.
+        tell: called with the Problem of a step that was not taken back or done again.
         run: what it was done to; None for several. See `forget_runs`.
     """
 
     def __init__(
-        self,
-        text: str,
-        again: Callable[[], object],
-        back: Callable[[], object],
-        done: bool = False,
-        run: int | None = None,
+        self, text: str, again: Step, back: Step, tell: Callable[[Problem], object], run: int | None = None
     ) -> None:
         super().__init__(text)
         self.run = run
-        self._again, self._back, self._done = again, back, done
+        self._again, self._back, self._tell = again, back, tell
+        self._pushed = False
 
     def redo(self) -> None:
-        """Do it, again where it was taken back."""
-        if not self._done:
-            self._again()
-        self._done = False
+        """Do it again; the first call, from `push`, does nothing."""
+        if self._pushed:
+            self._again(partial(self._refused, "done again"))
+        self._pushed = True
 
     def undo(self) -> None:
         """Take the action back by calling `back`."""
-        self._back()
+        self._back(partial(self._refused, "undone"))
+
+    def _refused(self, what: str, problem: Problem) -> None:
+        if isValid(self):  # else another workspace was opened meanwhile
+            self.setObsolete(True)
+            said = f"The {self.text()} was not {what}. {problem.what}"
+            self._tell(Problem(said, kept=problem.kept, todo=problem.todo))
 
 
 def forget_runs(stack: QUndoStack, is_there: Callable[[int], bool]) -> None:
-    """Never offer to undo or redo what was done to a run that is gone."""
+    """Never offer to undo or redo what was done to a run that is gone, nor a step that was refused."""
     for number in range(stack.count()):
         command = stack.command(number)
         if isinstance(command, Reversible) and command.run is not None and not is_there(command.run):

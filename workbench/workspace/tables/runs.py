@@ -146,8 +146,28 @@ def complete_folder(workspace: OpenWorkspace, run_id: int, config: str, experime
 
 
 def set_column(db: Connection, run_id: int, column: str, value: object) -> None:
-    """Change one column of a run's row."""
-    db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id))
+    """Change one column of a run's row. Raises Problem if there is none."""
+    if not db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id)).rowcount:
+        raise _gone(run_id)
+
+
+def rename(db: Connection, run_id: int, name: str, before: str | None = None) -> str:
+    """Give a run another name; returns the one that it had.
+
+    Args:
+        before: the only name that is replaced.
+
+    Raises:
+        Problem: it has another name than `before`, or there is no such run.
+    """
+    row = db.execute("select name from runs where id = ?", (run_id,)).fetchone()
+    if row is None:
+        raise _gone(run_id)
+    had = str(row[0])
+    if before is not None and before not in (had, visible_name(had)):
+        raise Problem(f"The run was renamed “{visible_name(had)}” meanwhile, by another window or a command.")
+    set_column(db, run_id, "name", name)
+    return had
 
 
 def set_tags(db: Connection, run_id: int, tags: Sequence[str], before: Sequence[str] | None = None) -> None:
@@ -155,7 +175,12 @@ def set_tags(db: Connection, run_id: int, tags: Sequence[str], before: Sequence[
 
     Args:
         before: the tags that a person changed to these: others, which the run got meanwhile, stay.
+
+    Raises:
+        Problem: there is no such run.
     """
+    if db.execute("select 1 from runs where id = ?", (run_id,)).fetchone() is None:
+        raise _gone(run_id)
     stored = [tag for (tag,) in db.execute("select tag from tags where run_id = ?", (run_id,)).fetchall()]
     meanwhile = [] if before is None else [tag for tag in stored if visible_name(tag) not in before]
     db.execute("delete from tags where run_id = ?", (run_id,))
@@ -169,6 +194,11 @@ def set_note(db: Connection, run_id: int, note: str, before: str) -> bool:
     meanwhile = stored.removeprefix(before).strip("\n") if stored not in (before, note) else ""
     set_column(db, run_id, "note", "\n".join(filter(None, (note, meanwhile))))
     return bool(meanwhile)
+
+
+def _gone(run_id: int) -> Problem:
+    what = f"Run {run_id} is not there any more: it was deleted for ever, by another window or a command."
+    return Problem(what, kept="Nothing was changed.")
 
 
 def set_status(db: Connection, run_id: int, status: str, problem: str) -> None:
