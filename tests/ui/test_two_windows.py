@@ -240,6 +240,31 @@ def test_an_answer_of_this_window_can_be_taken_back_though_another_decides(qtbot
     assert all_decisions(other, number) == {theirs: Decision(theirs, KEEP)}
 
 
+def test_undo_leaves_an_answer_that_another_window_has_just_changed(qtbot, triage, other, said):
+    model = triage.model
+    number, mine = model.triage.dataset_id, model.listed[0].sample_id
+    triage.answer(KEEP)
+    theirs = {mine: Decision(mine, DROP)}
+    decide(other, number, theirs.values())
+    triage.take_back()
+    assert all_decisions(other, number) == theirs
+    assert said[0].startswith("The answer was not undone. It was changed meanwhile")
+    qtbot.waitUntil(lambda: model.triage.decisions == theirs)
+
+
+def test_an_answer_that_another_window_has_changed_is_said_to_be_out_of_undo(qtbot, triage, other, said):
+    model = triage.model
+    number, mine = model.triage.dataset_id, model.listed[0].sample_id
+    triage.answer(KEEP)
+    decide(other, number, [Decision(mine, DROP)])
+    qtbot.waitUntil(lambda: model.triage.decisions.get(mine) == Decision(mine, DROP))
+    sentence = "1 of your answers was changed by another window or a command. Undo leaves it as it is now."
+    assert said == [sentence]
+    decide(other, number, [Decision(model.listed[1].sample_id, KEEP)])
+    qtbot.waitUntil(lambda: len(model.triage.decisions) == 2)
+    assert said == [sentence], "nothing that was answered here was changed"
+
+
 def test_views_and_tags_of_another_window_are_offered(qtbot, session, workspace, tmp_path, other):
     page = open_trained(qtbot, session, workspace, tmp_path / "cache")
     saved_views.put(other, None, saved_views.SavedView("Theirs"))
@@ -256,6 +281,34 @@ def test_named_selections_of_another_window_are_listed(qtbot, session, workspace
     qtbot.waitUntil(lambda: not session.reading)
     selections.put(other, None, selections.Selection(number, "Theirs", (1, 2)))
     qtbot.waitUntil(lambda: [selection.name for selection in store.selections] == ["Theirs"])
+
+
+def test_undo_leaves_a_named_selection_that_another_window_has_changed(
+    qtbot, session, workspace, tmp_path, other, said
+):
+    number, stack = workspace.run(trained_run(workspace, tmp_path / "cache")).dataset_id, QUndoStack()
+    store = SelectionStore(session, stack)
+    store.show_dataset(number)
+    mine = selections.Selection(number, "Mine", (1, 2), "first")
+    noted = lambda: [selection.note for selection in store.selections if store.idle]  # noqa: E731
+    qtbot.waitUntil(lambda: not session.reading)
+    store.replace(None, mine, "saving “Mine”")
+    qtbot.waitUntil(lambda: noted() == ["first"])
+    store.replace(store.selections[0], replace(store.selections[0], note="second"), "the note on “Mine”")
+    qtbot.waitUntil(lambda: noted() == ["second"])
+    stack.undo()
+    qtbot.waitUntil(lambda: noted() == ["first"])
+    stack.redo()
+    qtbot.waitUntil(lambda: noted() == ["second"])
+    selections.put(other, store.selections[0], replace(store.selections[0], note="theirs"))
+    stack.undo()
+    qtbot.waitUntil(lambda: noted() == ["theirs"])
+    assert [selection.note for selection in selections.all_selections(other, number)] == ["theirs"]
+    assert "was changed meanwhile, by another window" in said[0]
+    assert not stack.canRedo()
+    stack.undo()
+    qtbot.waitUntil(lambda: len(said) == 2)
+    assert selections.all_selections(other, number), "what was saved here and changed there is not deleted"
 
 
 def test_a_template_that_another_window_has_changed_is_shown(qtbot, report, other):

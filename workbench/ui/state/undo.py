@@ -60,6 +60,11 @@ def forget_runs(stack: QUndoStack, is_there: Callable[[int], bool]) -> None:
         command = stack.command(number)
         if isinstance(command, Reversible) and command.run is not None and not is_there(command.run):
             command.setObsolete(True)
+    drop_obsolete(stack)
+
+
+def drop_obsolete(stack: QUndoStack) -> None:
+    """Drop the steps that would be undone or redone next and are obsolete."""
     while stack.canUndo() and stack.command(stack.index() - 1).isObsolete():
         stack.undo()  # which drops it and does nothing else
     while stack.canRedo() and stack.command(stack.index()).isObsolete():

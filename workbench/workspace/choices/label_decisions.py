@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.problem import Problem
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -46,11 +47,15 @@ def decide(workspace: Workspace, dataset_id: int, decisions: Iterable[Decision])
         if (row.label is None) == (row.decision == RELABEL):
             raise Problem("A sample that is relabelled needs the label, and no other has one.", kept="Nothing changed.")
     with workspace.writing() as db:
-        db.executemany(
-            "insert or replace into label_decisions (dataset_id, sample_id, decision, label, created) "
-            "values (?, ?, ?, ?, ?)",
-            [(dataset_id, row.sample_id, row.decision, row.label, now()) for row in rows],
-        )
+        _store(db, dataset_id, rows)
+
+
+def _store(db: Connection, dataset_id: int, rows: Iterable[Decision]) -> None:
+    db.executemany(
+        "insert or replace into label_decisions (dataset_id, sample_id, decision, label, created) "
+        "values (?, ?, ?, ?, ?)",
+        [(dataset_id, row.sample_id, row.decision, row.label, now()) for row in rows],
+    )
 
 
 def forget(workspace: Workspace, dataset_id: int, sample_ids: Iterable[int]) -> None:
@@ -60,3 +65,23 @@ def forget(workspace: Workspace, dataset_id: int, sample_ids: Iterable[int]) -> 
             "delete from label_decisions where dataset_id = ? and sample_id = ?",
             [(dataset_id, sample_id) for sample_id in sample_ids],
         )
+
+
+def take_back(workspace: Workspace, dataset_id: int, answer: Decision, before: Decision | None) -> None:
+    """Store the decision before an answer again, or none.
+
+    Raises:
+        Problem: another decision than the answer is stored, by another program; nothing can be written.
+    """
+    decided = "select sample_id, decision, label from label_decisions where dataset_id = ? and sample_id = ?"
+    with workspace.writing() as db:
+        rows = db.execute(decided, (dataset_id, answer.sample_id)).fetchall()
+        if [Decision(*row) for row in rows] != [answer]:
+            what = "The answer was not undone. It was changed meanwhile, by another window or a command."
+            raise Problem(what, kept="It stays as it is there.")
+        if before is None:
+            db.execute(
+                "delete from label_decisions where dataset_id = ? and sample_id = ?", (dataset_id, answer.sample_id)
+            )
+        else:
+            _store(db, dataset_id, [before])

@@ -8,6 +8,7 @@ import numpy as np
 from workbench.names import short_name
 from workbench.problem import Problem
 from workbench.workspace.database.columns import Unreadable, integers_of
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -59,16 +60,22 @@ def checked(selection: Selection) -> Selection:
     return replace(selection, name=name, samples=ids, created=selection.created or now())
 
 
-def put(workspace: Workspace, before: Selection | None, after: Selection | None) -> None:
+def put(workspace: Workspace, before: Selection | None, after: Selection | None, *, unchanged: bool = False) -> None:
     """Replace `before` by `after`; None as `before` adds a selection, None as `after` deletes one.
 
     Swapping the arguments undoes a call.
 
+    Args:
+        unchanged: only if the samples and the note of `before` are still those that are stored.
+
     Raises:
-        Problem: the name is another selection's, or `checked` refuses it; `before` is gone; nothing can be written.
+        Problem: the name is another selection's, or `checked` refuses it; `before` is gone, or was changed where it
+            must be `unchanged`; nothing can be written.
     """
     new = None if after is None else checked(after)
     with workspace.writing() as db:
+        if before is not None and unchanged:
+            _refuse_changed(db, before)
         if before is not None:
             gone = db.execute(
                 "delete from selections where dataset_id = ? and name = ?", (before.dataset_id, before.name)
@@ -88,3 +95,12 @@ def put(workspace: Workspace, before: Selection | None, after: Selection | None)
                 "insert into selections (id, dataset_id, name, samples, note, created) values (?, ?, ?, ?, ?, ?)",
                 (new.id, new.dataset_id, new.name, json.dumps(new.samples), new.note, new.created),
             )
+
+
+def _refuse_changed(db: Connection, known: Selection) -> None:
+    """Raises Problem if a selection is there with other samples or another note."""
+    sql = "select id, name, note, created, samples from selections where dataset_id = ? and name = ?"
+    stored = [_selection(known.dataset_id, *row) for row in db.execute(sql, (known.dataset_id, known.name)).fetchall()]
+    if any((there.samples, there.note) != (known.samples, known.note) for there in stored):
+        what = f"The selection “{known.name}” was changed meanwhile, by another window or a command."
+        raise Problem(what, kept="Undo and Redo leave it as it is.")

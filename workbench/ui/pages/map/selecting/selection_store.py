@@ -7,18 +7,22 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
+from shiboken6 import isValid
 
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.background.work import GRACE
 from workbench.ui.state.session import Session
+from workbench.ui.state.undo import drop_obsolete
+from workbench.workspace import Workspace
 from workbench.workspace.choices.selections import Selection, all_selections, checked, put
 
 log = logging.getLogger(__name__)
 
 Listed = tuple[int, list[Selection]]  # the data set, and its selections
-Replace = Callable[["Keeping", Selection | None, Selection | None], None]
+Put = Callable[[Workspace], None]
+Replace = Callable[["Keeping", Put], None]
 
 
 class Keeping(QUndoCommand):
@@ -27,17 +31,21 @@ class Keeping(QUndoCommand):
     def __init__(self, replace: Replace, before: Selection | None, after: Selection | None, words: str) -> None:
         super().__init__(words)
         self._replace, self._before, self._after = replace, before, after
+        self.done = False  # once
         self.refused = False  # it was not stored: undoing it would change another selection
 
     def undo(self) -> None:
-        """Store the selection before the step again, unless the step was refused."""
-        if not self.refused:
-            self._replace(self, self._after, self._before)
+        """Store the selection before the step again, unless the step was refused or it was changed elsewhere since."""
+        self._put(self._after, self._before, unchanged=True)
 
     def redo(self) -> None:
-        """Store the selection after the step, unless the step was refused."""
+        """Store the selection after the step, unless the step was refused or, the second time, it was changed since."""
+        self._put(self._before, self._after, unchanged=self.done)
+
+    def _put(self, before: Selection | None, after: Selection | None, *, unchanged: bool) -> None:
+        self.done = True
         if not self.refused:
-            self._replace(self, self._before, self._after)
+            self._replace(self, partial(put, before=before, after=after, unchanged=unchanged))
 
 
 class SelectionStore(QObject):
@@ -50,7 +58,7 @@ class SelectionStore(QObject):
         self._session, self._stack = session, stack
         self.dataset_id: int | None = None
         self.selections: list[Selection] = []
-        self._waiting: deque[tuple[Keeping, Selection | None, Selection | None]] = deque()
+        self._waiting: deque[tuple[Keeping, Put]] = deque()
         self._task: Task | None = None  # that writes
         session.leaving.connect(self.write_all)
         session.choices_changed.connect(self._follow)
@@ -92,18 +100,18 @@ class SelectionStore(QObject):
         taken = {selection.name for selection in self.selections}
         return next(name for number in range(1, len(taken) + 2) if (name := f"Selection {number}") not in taken)
 
-    def _enqueue(self, step: Keeping, before: Selection | None, after: Selection | None) -> None:
-        self._waiting.append((step, before, after))
+    def _enqueue(self, step: Keeping, put_it: Put) -> None:
+        self._waiting.append((step, put_it))
         self._next()
 
     def _next(self) -> None:
         if self._task is not None or not self._waiting:
             return
-        step, before, after = self._waiting.popleft()
+        step, put_it = self._waiting.popleft()
         workspace = self._session.workspace
 
         def work(progress: Progress) -> None:
-            put(workspace, before, after)
+            put_it(workspace)
 
         failed = partial(self._refused, step)
         self._task = self._session.run_in_thread("Named selections", work, failed=failed, quiet=True)
@@ -117,9 +125,9 @@ class SelectionStore(QObject):
         def work(progress: Progress) -> None:
             if running is not None:
                 running.join(GRACE)
-            for _, before, after in waiting:
+            for _, put_it in waiting:
                 try:
-                    put(workspace, before, after)
+                    put_it(workspace)
                 except Problem as problem:
                     log.warning("a named selection: %s", problem)
 
@@ -128,7 +136,9 @@ class SelectionStore(QObject):
 
     def _refused(self, step: Keeping, problem: Problem) -> None:
         step.refused = True
-        step.setObsolete(True)
+        if isValid(step):  # else another data set is shown since
+            step.setObsolete(True)
+            drop_obsolete(self._stack)
         self._session.notify(problem)
 
     def _written(self) -> None:

@@ -42,6 +42,7 @@ class TriageModel:
         self.filter = ALL
         self.at = 0  # row of the current suspect in `listed`
         self.history: list[Answer] = []
+        self.changed_elsewhere = 0  # answers that `take_decisions` has taken out of the history, the last time
 
     def show(self, triage: Triage | None) -> None:
         """Show another queue; its first suspect without an answer becomes the current one."""
@@ -113,6 +114,7 @@ class TriageModel:
         self.triage.decisions.update(decisions)
         mine = {answer.sample_id: answer.after for answer in self.history}  # the last of each sample
         self.history = [old for old in self.history if decisions.get(old.sample_id) == mine[old.sample_id]]
+        self.changed_elsewhere = len(mine) - len({old.sample_id for old in self.history})
         listed = self.listed
         self.at = listed.index(current) if current in listed else max(0, min(len(listed) - 1, at))
         return True

@@ -18,7 +18,9 @@ from workbench.ui.pages.retrieval.triage.card import SuspectCard
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.retrieval.triage.model import ALL, DONE, TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.summary import ANSWERED, TriageSummary
+from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.fields.captions import caption
@@ -34,7 +36,7 @@ from workbench.workspace.choices.label_decisions import (
     Decision,
     all_decisions,
     decide,
-    forget,
+    take_back,
 )
 
 THUMBNAIL = 34
@@ -42,6 +44,7 @@ LISTED = "triage-list"  # the list's name in requests to the loader
 SHORT_NAMES = 6  # characters of both names that have room in one line of the list
 AHEAD = 20  # rows beyond the visible ones whose pictures are loaded, too
 TITLES = ("Suspect", "Suspicion")
+DECISIONS = "label_decisions"  # as `choices_changed` names them
 
 
 class TriagePanel(QStackedWidget):
@@ -168,7 +171,7 @@ class TriagePanel(QStackedWidget):
     def _follow(self, changed: set[str]) -> None:
         """Show what another window has decided, read after the answers that were given here."""
         triage, answers = self.model.triage, self._answers
-        if triage is None or "label_decisions" not in changed:
+        if triage is None or DECISIONS not in changed:
             return
 
         def take(decisions: dict[int, Decision]) -> None:
@@ -177,9 +180,15 @@ class TriagePanel(QStackedWidget):
             if answers != self._answers:  # answered meanwhile, which these do not have
                 self._follow(changed)
             elif self.model.take_decisions(decisions):
+                self._say_changed(self.model.changed_elsewhere)
                 self.draw()
 
         self.session.change(partial(all_decisions, self.session.workspace, triage.dataset_id), take)
+
+    def _say_changed(self, answers: int) -> None:
+        if answers:
+            changed = counted(answers, "of your answers was", "of your answers were")
+            self.session.notify(f"{changed} changed by another window or a command. Undo leaves it as it is now.")
 
     def _fail(self, problem: Problem) -> None:
         self.hint.say(str(problem))
@@ -241,12 +250,13 @@ class TriagePanel(QStackedWidget):
         if last is None or triage is None:
             return
         self._answers += 1
-        if last.before is None:
-            workspace, dataset_id = self.session.workspace, triage.dataset_id
-            self.session.change(partial(forget, workspace, dataset_id, [last.sample_id]))
-        else:
-            self._store(last.before, triage.dataset_id)
+        undo = partial(take_back, self.session.workspace, triage.dataset_id, last.after, last.before)
+        self.session.change(undo, failed=self._not_undone)
         self.draw()
+
+    def _not_undone(self, problem: Problem) -> None:
+        self.session.notify(problem, EVERYWHERE)
+        self._follow({DECISIONS})
 
     def _store(self, decision: Decision, dataset_id: int) -> None:
         self.session.change(partial(decide, self.session.workspace, dataset_id, [decision]))
