@@ -52,6 +52,20 @@ def test_a_sweep_is_read_as_it_was_stored(workspace):
         sweeps.one(workspace, 9)
 
 
+@pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
+def test_a_trial_keeps_its_line_when_its_run_is_deleted(workspace, state):
+    number = make(workspace)
+    line = [trial.id for trial in sweeps.trials(workspace, number)]
+    for trial in sweeps.trials(workspace, number)[:2]:
+        run_id = sweep_worker.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+        sweep_worker.end(workspace, trial, state)
+        workspace.set_status(run_id, "done")
+    workspace.trash(1)
+    workspace.delete(1)
+    assert [trial.run_id for trial in sweeps.trials(workspace, number)] == [None, 2, None]
+    assert [trial.id for trial in sweeps.trials(workspace, number)] == line
+
+
 def test_what_has_not_begun_can_be_moved(workspace):
     number = make(workspace)
     first, second, third = sweeps.trials(workspace, number)

@@ -137,10 +137,10 @@ def one(workspace: Workspace, sweep_id: int) -> Sweep:
 
 
 def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
-    """The sweep's runs in queue order; those that have started come first."""
+    """The sweep's runs in the order of the queue; one whose run was deleted keeps its line."""
     sql = (
         f"select json_group_array(json_array({TRIAL_COLUMNS})) from (select * from sweep_trials where sweep_id = ? "
-        "order by run_id is null, place) t left join runs r on r.id = t.run_id"
+        "order by place) t left join runs r on r.id = t.run_id"
     )
     with workspace.reading() as db:  # one row of one text: every row is a wait beside a training thread
         ((text,),) = db.execute(sql, (sweep_id,)).fetchall()
