@@ -27,7 +27,7 @@ from workbench.ui.window.frame.message_bar import MessageBar
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Placement
-from workbench.workspace.tables.placements import REMOVED
+from workbench.workspace.tables.placements import ELSEWHERE, REMOVED
 
 
 @pytest.fixture
@@ -374,6 +374,7 @@ def test_where_a_run_is_in_words():
     assert (
         where(Placement(1, "0" * 32, "box", reached="2026-11-01T10:00:00+00:00", silent=REMOVED)) == "box was removed"
     )
+    assert where(Placement(1, "0" * 32, "box", silent=ELSEWHERE)) == "box does not know it"
     assert "since" in where(Placement(1, "0" * 32, "box", reached="2026-11-01T10:00:00+00:00", silent="no route"))
 
 

@@ -234,8 +234,9 @@ class Following:
     ) -> None:
         """Stop following jobs that have ended and are completely imported."""
         words = self._last_words(placed, standings)
+        elsewhere = self._elsewhere(placed, standings, over, looked)
         for placement in placed:
-            if placement.run_id not in standings:
+            if placement.run_id not in standings or placement.run_id in elsewhere:
                 continue
             standing, mirror = standings[placement.run_id], self._mirrors.get(placement.run_id)
             if mirror is None:
@@ -251,7 +252,7 @@ class Following:
                 continue
             if standing.unsure and monotonic() - self._wrote.get(placement.run_id, -STILL_WRITES) < STILL_WRITES:
                 continue
-            status, sentence = _end(standing, self._place, placement.machine, words.get(placement.run_id, ""))
+            status, sentence = _end(standing, self._place.name, words.get(placement.run_id, ""))
             if standing.state is JobState.FINISHED:  # the run may have been taken for another since its journal ended
                 journaled = journal.last_state(self._workspace.folder(placement.run_id))
                 status, sentence = (status, sentence) if journaled.live else (journaled.value, "")
@@ -266,6 +267,31 @@ class Following:
             experiment = self._workspace.run(placement.run_id).experiment_id
             if experiment is not None:
                 folds_and_seeds.conclude(self._workspace, experiment)
+
+    def _elsewhere(
+        self, placed: list[Placement], standings: dict[int, Standing], over: set[int], looked: Looked
+    ) -> set[int]:
+        """The runs that are not at the place as it is described now, and were sent when it was described otherwise.
+
+        They may still train there, and are followed again once the place has its former host and folder.
+        """
+        missed = [
+            placement
+            for placement in placed
+            if placement.run_id in standings
+            and not standings[placement.run_id].state.live
+            and placement.run_id not in over
+            and not self._place.is_at(placement.machine)
+        ]
+        first_files = all_of(self._launcher.read, [Part(f"{placement.uid}/config.toml", 0, 1) for placement in missed])
+        gone = [placement for placement, content in zip(missed, first_files, strict=True) if content is None]
+        for placement in gone:
+            sentence = placements.elsewhere(placement, self._place.whereabouts)
+            looked.add(sentence)
+            looked.silent = sentence if len(gone) == len(placed) else ""
+            if placement.silent != placements.ELSEWHERE:
+                self._stored(placement, silent=placements.ELSEWHERE)
+        return {placement.run_id for placement in gone}
 
     def _may_be_taken_in(self, run_id: int) -> bool:
         """Whether what arrived could not be imported, as on a full disk here, and may be in a later look."""
@@ -351,20 +377,14 @@ class Following:
             os.close(opened)
 
 
-def _end(standing: Standing, at: Place, machine: str, said: str) -> tuple[str, str]:
-    """The status and sentence of a run whose journal has no end; `machine` is what the place was when it was sent."""
-    place = at.name
+def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:
+    """The status and sentence of a run whose journal has no end."""
     words = f" ({standing.words})" if standing.words else ""
     match standing.state:
         case JobState.FAILED:
             return "failed", f"Its process at {place} failed{words}." + (f" It said last: {said}." if said else "")
         case JobState.CANCELLED:
             return "cancelled", f"It was removed from the queue at {place}."
-        case JobState.LOST if machine not in ("", at.machine):
-            return "interrupted", (
-                f"It was sent to {place} when that was {machine}. Now {place} is {at.machine}, which does not know it: "
-                f"it may still train there. What came is kept. Give {place} its former host, then resume the run."
-            )
         case JobState.LOST:
             return "interrupted", f"{place} does not know how it ended{words}. What came is kept."
     return "interrupted", f"It was ended at {place}{words}. Resume continues it from its last checkpoint there."

@@ -110,8 +110,16 @@ class Place(BaseModel):
         return data
 
     @property
-    def machine(self) -> str:
+    def whereabouts(self) -> str:
         """What it points to, as a run that is sent there remembers it."""
+        return f"{self._machine}, folder {self.folder}"
+
+    def is_at(self, whereabouts: str) -> bool:
+        """Whether it points there still; an older workspace remembers the machine alone, or nothing."""
+        return whereabouts in ("", self._machine, self.whereabouts)
+
+    @property
+    def _machine(self) -> str:
         return str(getattr(self, "url", "") or getattr(self, "host", "")) or "this machine"
 
     def check_job(self, run_id: int, job: str) -> None:

@@ -89,7 +89,8 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
         raise
     with workspace.writing() as db:
         for placement, job in zip(placed, jobs, strict=True):
-            stored = Placement(placement.run_id, placement.uid, place.name, job, reached=now(), machine=place.machine)
+            at = place.whereabouts
+            stored = Placement(placement.run_id, placement.uid, place.name, job, reached=now(), machine=at)
             placements.store(db, stored)
             placements.wait(db, placement.run_id)
 

@@ -1,6 +1,7 @@
 """The user's requests for runs at places: to end, to resume, to fetch their checkpoints."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from workbench.places import records, sending
 from workbench.places.contract import Ending, Standing, Unreachable
@@ -27,6 +28,9 @@ def end(workspace: Workspace, run_id: int, how: Ending, cancelled: Callable[[], 
     placement, place = _placed(workspace, run_id)
     if not placement.job:
         raise Problem(f"Run {run_id} was not started at {place.name}.", kept="There is nothing to end.")
+    if placement.silent == placements.ELSEWHERE and not place.is_at(placement.machine):
+        _give_up(workspace, placement, place)
+        return
     try:
         launcher_of(place, cancelled).stop(placement.job, how)
     except Unreachable as problem:
@@ -35,6 +39,14 @@ def end(workspace: Workspace, run_id: int, how: Ending, cancelled: Callable[[], 
             kept=f"If it did not arrive, the run goes on at {place.name}.",
             todo="End it again once the place answers.",
         ) from None
+
+
+def _give_up(workspace: Workspace, placement: Placement, place: Place) -> None:
+    """End, here alone, a run that its place does not know."""
+    sentence = placements.elsewhere(placement, place.whereabouts)
+    with workspace.writing() as db:
+        if placements.renew(db, placement, replace(placement, silent="", open=False)):
+            placements.end(db, placement.run_id, "interrupted", f"It was ended here alone. {sentence}")
 
 
 def resume(workspace: Workspace, run_id: int, cancelled: Callable[[], bool] = lambda: False) -> None:

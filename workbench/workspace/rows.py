@@ -25,7 +25,8 @@ class Placement:
         state: its last state in the place's engine: a `places.contract.JobState`.
         words: what the engine added, such as "3rd in the queue".
         reached: when the place last answered; ISO 8601 in UTC.
-        silent: a sentence that says why the place does not answer, REMOVED without a place; empty while it does.
+        silent: a sentence that says why the place does not answer, REMOVED without a place, ELSEWHERE if it does not
+            know the run; empty while it does.
         wanted: files that the user asked for beside those that come by themselves: "checkpoints" or nothing.
         open: whether more data may come.
         machine: what the place pointed to when the run was sent; empty if that is not known.

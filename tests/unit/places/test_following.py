@@ -200,15 +200,54 @@ def test_a_place_that_is_gone_is_said_and_what_came_stays(made, workspace, playe
     assert workspace.run(run_id).placement.silent == ""
 
 
-def test_a_place_that_points_to_another_host_now_is_said_of_a_run_that_is_not_there(made, workspace, played):
+MOVED = {"host": {"host": "tower"}, "folder": {"folder": "another"}}
+
+
+@pytest.mark.parametrize("change", MOVED.values(), ids=MOVED)
+def test_a_live_run_that_the_place_does_not_know_since_it_was_described_otherwise_is_not_over(
+    made, workspace, played, tmp_path, change
+):
     run_id = sent(workspace, played)
     works(workspace, played, run_id, made[0])
-    played.standing = Standing(JobState.LOST, "its folder there is gone")
-    until_ended(Following(workspace, SshPlace(name="box", host="tower"), played))
+    Following(workspace, PLACE, played).look()
+    other, empty = PLACE.model_copy(update=change), PlayedPlace(tmp_path / "other")
+    empty.standing = Standing(JobState.LOST, "its folder there is gone")
+    following = Following(workspace, other, empty)
+    for _ in range(3):
+        looked = following.look()
     run = workspace.run(run_id)
-    assert run.status == "interrupted"
-    assert "when that was box. Now box is tower, which does not know it" in run.problem
-    assert "does not know how it ended" not in run.problem
+    assert (run.status, run.placement.open, run.placement.silent) == ("running", True, placements.ELSEWHERE)
+    assert looked.silent == looked.problems[0]
+    assert f"sent to box when that was box, folder workbench-runs. Now box is {other.whereabouts}" in looked.silent
+    assert Following(workspace, PLACE, played).look().problems == ()
+    assert workspace.run(run_id).placement.silent == "", "it is followed again"
+
+
+def test_a_run_that_is_elsewhere_does_not_keep_those_of_the_new_folder_from_being_followed(
+    made, workspace, played, tmp_path
+):
+    first, second, other = sent(workspace, played), sent(workspace, played), SshPlace(name="box", host="tower")
+    works(workspace, played, second, made[0])
+    played.standing = Standing(JobState.LOST)
+    (played.base / workspace.run(first).placement.uid / "config.toml").unlink()
+    looked = Following(workspace, other, played).look()
+    assert (looked.silent, len(looked.problems)) == ("", 1)
+    assert [workspace.run(run_id).status for run_id in (first, second)] == ["queued", "interrupted"]
+
+
+def test_a_run_that_is_elsewhere_can_be_ended_here_alone(made, workspace, played, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[0])
+    empty = PlayedPlace(tmp_path / "other")
+    empty.standing = Standing(JobState.LOST, "its folder there is gone")
+    records.store(SshPlace(name="box", host="box", folder="another"))
+    Following(workspace, records.named("box"), empty).look()
+    working.end(workspace, run_id, Ending.SAVED)
+    run = workspace.run(run_id)
+    assert (run.status, run.placement.open) == ("interrupted", False)
+    assert run.problem.startswith("It was ended here alone. ")
+    assert "it may still train there" in run.problem
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from workbench import numerals, progress
 from workbench.control import Control
 from workbench.files.archive_names import ENDINGS
 from workbench.workspace.rows import Placement, Run
-from workbench.workspace.tables.placements import REMOVED
+from workbench.workspace.tables.placements import ELSEWHERE, REMOVED
 
 STATES = {
     "queued": ("Queued", "hourglass", "muted"),
@@ -67,6 +67,8 @@ def where(placement: Placement) -> str:
     """Where a run trains and the state of that place: "at box", "box has not answered since 14:02"."""
     if placement.silent == REMOVED and placement.open:
         return f"{placement.place} was removed"
+    if placement.silent == ELSEWHERE and placement.open:
+        return f"{placement.place} does not know it"
     if placement.silent and placement.open:
         moment = _moment(placement.reached or "")
         if moment is None:

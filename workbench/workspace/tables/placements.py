@@ -19,6 +19,7 @@ TABLE = (
 COLUMNS = "run_id, uid, place, job, state, words, reached, silent, wanted, open, machine"
 MACHINE = "alter table placements add column machine text not null default ''"
 REMOVED = "The place was removed."  # as `silent`
+ELSEWHERE = "The place has another host or folder."  # as `silent`: it does not know the run
 
 
 def store(db: Connection, placement: Placement) -> None:
@@ -67,6 +68,16 @@ def note_removed(db: Connection, place: str) -> bool:
         if placement.silent != REMOVED:
             store(db, replace(placement, silent=REMOVED))
     return bool(waiting)
+
+
+def elsewhere(placement: Placement, now_at: str) -> str:
+    """A sentence on a run that the place, which points to `now_at`, does not know."""
+    place = placement.place
+    return (
+        f"Run {placement.run_id} was sent to {place} when that was {placement.machine}. Now {place} is {now_at}, which "
+        "does not know it: it may still train there. "
+        f"Give {place} its former host and folder, and it is followed again."
+    )
 
 
 def places_at_work(db: Connection) -> list[str]:
