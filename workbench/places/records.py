@@ -44,6 +44,15 @@ def folder() -> Path:
     return Path(named) if named else user_config_path("workbench", appauthor=False) / "places"
 
 
+def mark() -> tuple[tuple[str, int, int], ...]:
+    """What differs once a record is added, changed or removed: names, times in ns and sizes; empty if unreadable."""
+    try:
+        facts = [(entry.name, entry.stat()) for entry in os.scandir(folder()) if entry.name.endswith(".toml")]
+    except OSError:  # also of a record that goes meanwhile: the next mark is another one
+        return ()
+    return tuple(sorted((name, fact.st_mtime_ns, fact.st_size) for name, fact in facts))
+
+
 def known() -> list[Place]:
     """All places by name. Raises a Problem that names a record that cannot be read."""
     places, problems = readable()
