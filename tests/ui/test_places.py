@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
@@ -140,6 +141,66 @@ def test_a_place_of_the_command_line_is_there_when_the_window_is_active_again(qt
     records.store(SshPlace(name="lab1", host="lab1"))
     window.activateWindow()
     qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box", "lab1"])
+
+
+def test_a_place_of_another_window_is_there_though_this_one_is_not_activated(qtbot, session, played):
+    session.read_places()
+    names = lambda: [place.name for place in session.places]  # noqa: E731
+    qtbot.waitUntil(lambda: names() == ["box"])
+    records.store(SshPlace(name="lab1", host="lab1"))
+    qtbot.waitUntil(lambda: names() == ["box", "lab1"])
+    records.store(SshPlace(name="box", host="other"))
+    qtbot.waitUntil(lambda: session.places[0].host == "other")
+    records.remove("lab1")
+    qtbot.waitUntil(lambda: names() == ["box"])
+
+
+@pytest.fixture
+def open_places(qtbot, session, played):
+    """The dialog of places, with the one of the test."""
+    session.read_places()
+    qtbot.waitUntil(lambda: bool(session.places))
+    dialog = PlacesDialog(session)
+    yield dialog
+    if isValid(dialog):  # else it has closed itself
+        dialog.reject()
+
+
+def test_saving_one_place_leaves_what_another_window_has_changed_of_the_others(qtbot, session, open_places):
+    theirs = records.with_data(records.named("box"), "/birds", "/data/birds")
+    records.store(theirs)
+    fill(open_places.add_place("ssh"), name="lab1", host="lab1")
+    with qtbot.waitSignal(session.places_changed):
+        open_places.store()
+    assert [place.name for place in records.known()] == ["box", "lab1"]
+    assert records.named("box") == theirs
+
+
+def test_a_place_that_another_window_has_removed_stays_removed(qtbot, session, open_places):
+    records.remove("box")
+    with qtbot.waitSignal(session.places_changed):
+        open_places.store()
+    assert records.known() == []
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_a_place_that_is_changed_in_two_windows_is_not_overwritten(qtbot, session, open_places, removed):
+    records.store(SshPlace(name="box", host="theirs"))
+    if removed:
+        records.remove("box")
+    left = records.known()
+    fill(open_places.cards[0], host="mine")
+    open_places.store()
+    qtbot.waitUntil(lambda: "The place box was changed or removed meanwhile" in open_places.problem.text())
+    assert records.known() == left
+
+
+def test_a_new_place_does_not_replace_one_of_the_same_name_that_another_window_has_added(qtbot, session, open_places):
+    records.store(SshPlace(name="lab1", host="theirs"))
+    fill(open_places.add_place("ssh"), name="lab1", host="mine")
+    open_places.store()
+    qtbot.waitUntil(lambda: "A place named lab1 was added meanwhile" in open_places.problem.text())
+    assert records.named("lab1").host == "theirs"
 
 
 def test_a_record_that_cannot_be_read_is_said_once_and_hides_no_other(qtbot, session, played):

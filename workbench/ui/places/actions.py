@@ -48,8 +48,10 @@ class PlaceActions(QObject):
         question = f"Where is {path} at {place.name}? The answer is remembered."
         there, agreed = QInputDialog.getText(self._window, "Data at a place", plain_tip(question), text=path)
         if agreed and there.strip():
+            name = place.name  # its record may be another one since it was read
             self._session.change(
-                lambda: records.store(records.with_data(place, path, there.strip())), lambda _: self._known()
+                lambda: records.store(records.with_data(records.named(name), path, there.strip())),
+                lambda _: self._known(),
             )
 
     def _known(self) -> None:

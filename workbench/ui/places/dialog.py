@@ -116,15 +116,20 @@ class PlacesDialog(MainButtonDialog):
             if draft.stored not in ("", place.name)
         }
         workspace = self._session.workspace
+        own = {*self._removed, *(draft.stored for draft in drafts)}
+        edited = [(draft.first, place) for draft, place in zip(drafts, places, strict=True) if draft.first != place]
 
         def work(progress: Progress) -> None:
-            for place in places:
+            for first, place in edited:
+                _refuse_overwriting(first, place, own)
+            for _, place in edited:
                 records.store(place)
             if renamed:
                 with workspace.writing() as db:
                     placements.rename(db, renamed)
             for name in gone:  # last: their runs have places all the time
-                records.remove(name)
+                if records.existing(name) is not None:  # else it was removed elsewhere, too
+                    records.remove(name)
 
         self._session.run_in_thread("Saving the places", work, self._stored, self._not_stored, quiet=True)
 
@@ -189,3 +194,17 @@ class PlacesDialog(MainButtonDialog):
 
         title = f"Checking {place.name}"
         self._checks.append(self._session.run_in_thread(title, work, found, failed, cancelled=cancelled))
+
+
+def _refuse_overwriting(first: Place | None, place: Place, own: set[str]) -> None:
+    """Raises Problem if another window or a command has changed or made, since it was read, what would be written.
+
+    Args:
+        own: the names of all places that the dialog has read.
+    """
+    if first is not None and records.existing(first.name) != first:
+        what = f"The place {first.name} was changed or removed meanwhile, by another window or a command."
+        raise Problem(what, kept="Nothing was saved.", todo="Open the places again, and change it there.")
+    if place.name not in own and records.existing(place.name) is not None:
+        what = f"A place named {place.name} was added meanwhile, by another window or a command."
+        raise Problem(what, kept="Nothing was saved.", todo="Give this one another name.")

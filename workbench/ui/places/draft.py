@@ -21,11 +21,12 @@ class PlaceDraft:
 
     Attributes:
         values: of its fields, by name.
+        first: the place as it was stored when it was read; None for a new one.
         stored: the name of its record; empty for a new one.
     """
 
     def __init__(self, kind: str, place: Place | None = None) -> None:
-        self.kind, self.stored = kind, "" if place is None else place.name
+        self.kind, self.first, self.stored = kind, place, "" if place is None else place.name
         self.values: dict[str, Any] = {name: field["default"] for name, field in self.fields().items()}
         self.data: dict[str, str] = {} if place is None else dict(place.data)
         if place is not None:
