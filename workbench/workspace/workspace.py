@@ -1,6 +1,7 @@
 """The public interface of a workspace: a folder with one database and one folder per run."""
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from workbench.workspace.owners import ownership
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.store import Store
 from workbench.workspace.tables import runs, samples
-from workbench.workspace.tables.deletion import delete_run
+from workbench.workspace.tables.deletion import NotInTrash, delete_run
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -55,7 +56,11 @@ class Workspace(Store):
         return runs.create_run(self, config, experiment)
 
     def take_over(self, run_id: int) -> None:
-        """Take over a run without an owner, queued to be resumed. Raises Problem naming the owner if there is one."""
+        """Take over a run without an owner, queued to be resumed, out of the trash if it is there.
+
+        Raises:
+            Problem: it has an owner, which is named.
+        """
         with self.writing() as db:
             ownership.take_run(db, run_id)
 
@@ -140,11 +145,17 @@ class Workspace(Store):
         delete_run(self, run)
 
     def empty_trash(self, only: Collection[int] | None = None) -> int:
-        """Delete every run in the trash, or those of these numbers that are still there; returns how many."""
-        gone = [run for run in self.runs(trashed=True) if only is None or run.id in only]
-        for run in gone:
-            self.delete(run.id)
-        return len(gone)
+        """Delete every run in the trash, or those of these numbers that are still there; returns how many.
+
+        One that another program restores or deletes meanwhile is left out.
+        """
+        deleted = 0
+        for run in self.runs(trashed=True):
+            if only is None or run.id in only:
+                with suppress(NotInTrash):
+                    delete_run(self, run)
+                    deleted += 1
+        return deleted
 
     # Curves and charts
 

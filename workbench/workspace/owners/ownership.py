@@ -155,6 +155,8 @@ def name_sender(db: Connection, run_id: int) -> None:
 def take_run(db: Connection, run_id: int) -> None:
     """Make this process the run's owner and queue it, in the current transaction: exactly one of several succeeds.
 
+    A run in the trash is restored: what trains is not deleted with the trash.
+
     Raises:
         Problem: there is no such run, or a process is training it; names the process.
     """
@@ -163,7 +165,7 @@ def take_run(db: Connection, run_id: int) -> None:
         raise Problem(f"There is no run {run_id}.", todo="`workbench list runs` shows them.")
     refuse_while_working(db, run_id, LIVE)
     own(db, "runs", run_id)
-    db.execute("update runs set status = 'queued', problem = '', phase = '' where id = ?", (run_id,))
+    db.execute("update runs set status = 'queued', problem = '', phase = '', trashed = null where id = ?", (run_id,))
 
 
 def give_up(db: Connection, run_id: int) -> None:

@@ -3,9 +3,10 @@
 import contextlib
 from pathlib import Path
 
-from workbench.events import LIVE
+from workbench.events import LIVE, RunState
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.database.problems import Full
 from workbench.workspace.owners import ownership
 from workbench.workspace.paths import inside, regular, remove_folder
@@ -14,17 +15,21 @@ from workbench.workspace.rows import Run
 IMPORTED_IMAGES = "imported-images"  # folder of the workspace for copies of imported images
 
 
+class NotInTrash(Problem):
+    """Another program has restored the run, or deleted it, since it was read."""
+
+
 def delete_run(workspace: OpenWorkspace, run: Run) -> None:
     """Delete a run, in the trash or not. On a full disk its files go first: they make room to delete its rows.
 
     Raises:
+        NotInTrash: it was read in the trash, and is not there any more; nothing is deleted.
         Problem: the workspace cannot be written, a folder is a link, or a process works on the run; then nothing is
             deleted, or, on a disk that stays full, only the run's files.
     """
     folder, images = workspace.folder(run.id), inside(workspace.path, IMPORTED_IMAGES)
-    if run.trashed is None:
-        with workspace.reading() as db:
-            ownership.refuse_while_working(db, run.id, LIVE)
+    with workspace.reading() as db:  # before the files of a run go on a full disk
+        _refuse(db, run)
     try:
         unshown = _delete_rows(workspace, run)
     except Full as full:
@@ -39,9 +44,22 @@ def delete_run(workspace: OpenWorkspace, run: Run) -> None:
         _remove_images(images, unshown)
 
 
+def _refuse(db: Connection, run: Run) -> None:
+    """Raises as `delete_run`: the run is not as it was read, or works."""
+    row = db.execute("select trashed from runs where id = ?", (run.id,)).fetchone()
+    if row is None:
+        raise NotInTrash(f"Run {run.id} was deleted meanwhile, by another window or a command.")
+    if run.trashed is not None and row[0] is None:
+        what = f"Run {run.id} was restored from the trash meanwhile, by another window or a command."
+        raise NotInTrash(what, kept="It was not deleted.")
+    states = LIVE if run.trashed is None else (RunState.RUNNING, RunState.WAITING)
+    ownership.refuse_while_working(db, run.id, states)
+
+
 def _delete_rows(workspace: OpenWorkspace, run: Run) -> str | None:
     """The fingerprint of its data set where no other run shows it, else None."""
     with workspace.writing() as db:
+        _refuse(db, run)
         db.execute(
             "delete from projections where evaluation_id in (select id from evaluations where run_id = ?)", (run.id,)
         )
