@@ -114,7 +114,8 @@ def export_run(
         The files, in the order of `names`.
 
     Raises:
-        Problem: a format is not possible for this run (nothing is written), or the disk is full (old files stay).
+        Problem: a format is not possible for this run (nothing is written), the disk is full, or the run was deleted
+            meanwhile (old files stay).
     """
     source, wanted = source_of(workspace, run_id, epoch), list(dict.fromkeys(names))
     for name in wanted:
@@ -125,6 +126,7 @@ def export_run(
     written: list[Path] = []
     try:
         for name in wanted:
+            workspace.check_there(run_id)  # else a folder of a run that is gone would be made again
             written += FORMATS[name].write(source, out, progress)
     except OSError as error:
         raise files.explain(error, out) from error

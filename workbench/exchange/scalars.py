@@ -45,4 +45,5 @@ def _columns(source: Source) -> tuple[list[str], np.ndarray, np.ndarray]:
         names += [name] * len(at)
         steps.append(at)
         values.append(value)
+    source.workspace.check_there(source.run.id)
     return names, np.concatenate(steps), np.concatenate(values)

@@ -12,6 +12,7 @@ from workbench.reports.sections import BUNDLE, FORMATS, PAPER, PAPERS, SECTIONS
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Busy, Full
 from workbench.workspace.paths import inside
+from workbench.workspace.tables.runs import Deleted
 
 if TYPE_CHECKING:
     from workbench.reports.document import Made, Wish
@@ -79,7 +80,8 @@ def write_report(
         The files, those that open as a report first.
 
     Raises:
-        Problem: no such run, format, section, metric or epoch, or a place that cannot be written.
+        Problem: no such run, format, section, metric or epoch, a run that is deleted meanwhile, or a place that cannot
+            be written.
     """
     wanted, wish = list(formats), wish_of(runs, sections, title, notes, metric, at, paper)
     unknown = [kind for kind in wanted if kind not in FORMATS]
@@ -90,14 +92,16 @@ def write_report(
     written: list[Path] = []
     for done, kind in enumerate(wanted, start=1):
         progress(f"Writing {kind}", done, len(wanted) + 1)
-        for name, data in _encoded(kind, report, workspace).items():
+        encoded = _encoded(kind, report, workspace)
+        _check_there(workspace, report)
+        for name, data in encoded.items():
             path = inside(out, name)  # a folder of a run may hold links that lead elsewhere
             files.make_folder(path.parent)
             with files.atomic_write(path) as file:
                 file.write(data)
             written.append(path)
     if not workspace.read_only:
-        with contextlib.suppress(Full, Busy):  # the report itself is written, perhaps on another disk
+        with contextlib.suppress(Full, Busy, Deleted):  # the report itself is written, perhaps on another disk
             for path in written:
                 if path.suffix in (".html", ".pdf", ".tex"):
                     workspace.add_artefact(report.runs[0].id, "report", path)
@@ -123,6 +127,7 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
         progress(f"Writing {kind}", done, len(FORMATS) + 1)
         folder = {"latex": "latex/", "csv": "csv/"}.get(kind, "")
         contents |= {f"{folder}{name}": data for name, data in _encoded(kind, report, workspace).items()}
+    _check_there(workspace, report)
     bundle.write(path, report, wish, contents)
     progress("Done", len(FORMATS) + 1, len(FORMATS) + 1)
 
@@ -145,6 +150,12 @@ def _made(workspace: Workspace, wish: "Wish", progress: Progress, total: int) ->
 
     progress("Reading the runs", 0, total)
     return make(workspace, wish, lambda text, done, all_of_it: progress(text, 0, total))
+
+
+def _check_there(workspace: Workspace, report: "Made") -> None:
+    """Raise Deleted if a run was deleted since it was read: tables may be cut short, and its folder is gone."""
+    for run in report.runs:
+        workspace.check_there(run.id)
 
 
 def _encoded(kind: str, report: "Made", workspace: Workspace) -> dict[str, bytes]:

@@ -51,6 +51,11 @@ class Workspace(Store):
             raise Problem(f"There is no run {run_id} in {self.path}.", todo="`workbench list runs` shows them.")
         return rows[0]
 
+    def check_there(self, run_id: int) -> None:
+        """Raise runs.Deleted, a Problem, if the run was deleted: what was read of it just before may be cut short."""
+        with self.reading() as db:
+            runs.check_there(db, run_id)
+
     def create_run(self, config: "RunConfig", experiment: int | None = None) -> int:
         """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number."""
         return runs.create_run(self, config, experiment)
@@ -272,8 +277,13 @@ class Workspace(Store):
         return [self.file(run_id, path) for path in paths]
 
     def add_artefact(self, run_id: int, kind: str, path: Path, step: int | None = None) -> int:
-        """Record a file, with its size and hash; inside the run's folder it is stored by its relative path."""
+        """Record a file, with its size and hash; inside the run's folder it is stored by its relative path.
+
+        Raises:
+            Problem: the file cannot be read, or there is no such run.
+        """
         with self.writing() as db:
+            runs.check_there(db, run_id)
             return artefacts.add_artefact(db, self.folder(run_id), run_id, kind, path, step)
 
     def _set(self, run_id: int, column: str, value: object) -> None:

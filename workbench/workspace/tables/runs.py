@@ -148,7 +148,7 @@ def complete_folder(workspace: OpenWorkspace, run_id: int, config: str, experime
 def set_column(db: Connection, run_id: int, column: str, value: object) -> None:
     """Change one column of a run's row. Raises Problem if there is none."""
     if not db.execute(f'update runs set "{column}" = ? where id = ?', (value, run_id)).rowcount:
-        raise _gone(run_id)
+        raise Deleted(run_id)
 
 
 def rename(db: Connection, run_id: int, name: str, before: str | None = None) -> str:
@@ -162,7 +162,7 @@ def rename(db: Connection, run_id: int, name: str, before: str | None = None) ->
     """
     row = db.execute("select name from runs where id = ?", (run_id,)).fetchone()
     if row is None:
-        raise _gone(run_id)
+        raise Deleted(run_id)
     had = str(row[0])
     if before is not None and before not in (had, visible_name(had)):
         raise Problem(f"The run was renamed “{visible_name(had)}” meanwhile, by another window or a command.")
@@ -179,8 +179,7 @@ def set_tags(db: Connection, run_id: int, tags: Sequence[str], before: Sequence[
     Raises:
         Problem: there is no such run.
     """
-    if db.execute("select 1 from runs where id = ?", (run_id,)).fetchone() is None:
-        raise _gone(run_id)
+    check_there(db, run_id)
     stored = [tag for (tag,) in db.execute("select tag from tags where run_id = ?", (run_id,)).fetchall()]
     meanwhile = [] if before is None else [tag for tag in stored if visible_name(tag) not in before]
     db.execute("delete from tags where run_id = ?", (run_id,))
@@ -196,9 +195,18 @@ def set_note(db: Connection, run_id: int, note: str, before: str) -> bool:
     return bool(meanwhile)
 
 
-def _gone(run_id: int) -> Problem:
-    what = f"Run {run_id} is not there any more: it was deleted for ever, by another window or a command."
-    return Problem(what, kept="Nothing was changed.")
+class Deleted(Problem):
+    """A run is not there any more."""
+
+    def __init__(self, run_id: int) -> None:
+        what = f"Run {run_id} is not there any more: it was deleted for ever, by another window or a command."
+        super().__init__(what, kept="Nothing was changed.")
+
+
+def check_there(db: Connection, run_id: int) -> None:
+    """Raise Deleted if there is no such run."""
+    if db.execute("select 1 from runs where id = ?", (run_id,)).fetchone() is None:
+        raise Deleted(run_id)
 
 
 def set_status(db: Connection, run_id: int, status: str, problem: str) -> None:
