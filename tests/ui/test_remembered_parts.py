@@ -24,6 +24,8 @@ def start(qtbot, tmp_path):
     sessions = []
 
     def begin(workspace=None):
+        for before in sessions:
+            before.preferences.keep()
         session = Session(workspace or Workspace(tmp_path / f"space{len(sessions)}", create=True))
         sessions.append(session)
         window = MainWindow(session)

@@ -1,6 +1,7 @@
 """What the window remembers between two starts: layout, theme, shortcuts, recent folders. One ini file."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,19 @@ def default_file() -> Path:
 
 
 class LateSettings(QSettings):
-    """Writes its file when nothing has changed for WRITE_AFTER, and when it is destroyed.
+    """Has its file written when nothing has changed for WRITE_AFTER, and when it is destroyed.
 
     Qt would write it in the turn after each change: 6 to 12 ms of the window's thread at each page that is shown, more
     where the folder is on a network disk.
+
+    Args:
+        write: writes the file.
     """
 
-    def __init__(self, file: Path, parent: QObject) -> None:
+    def __init__(self, file: Path, write: Callable[[], None], parent: QObject) -> None:
         super().__init__(str(file), QSettings.Format.IniFormat, parent)
         self._due = QTimer(self, singleShot=True, interval=WRITE_AFTER)
-        self._due.timeout.connect(self.sync)
+        self._due.timeout.connect(write)
 
     def event(self, event: QEvent) -> bool:
         """Put off what Qt asks for after the first change since the file was written."""
@@ -41,21 +45,30 @@ class LateSettings(QSettings):
     def setValue(self, key: str, value: Any) -> None:
         """Store a value; it can be read at once."""
         super().setValue(key, value)
-        self._due.start()
+        self.write_later()
 
     def remove(self, key: str) -> None:
         """Remove a value, or a group."""
         super().remove(key)
+        self.write_later()
+
+    def write_later(self) -> None:
+        """Have the file written after WRITE_AFTER, counted anew."""
         self._due.start()
 
 
 class Preferences(QObject):
-    """Small values by name. An unreadable value counts as not set."""
+    """Small values by name. An unreadable value counts as not set.
+
+    Two windows share the file: of a value the last one that was written stays, of what is used recently all of both.
+    """
 
     def __init__(self, file: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.file = file or default_file()
-        self._settings = LateSettings(self.file, self)
+        self._settings = LateSettings(self.file, self.keep, self)
+        self._used: dict[str, list[str]] = {}  # by kind, newest first: paths since the file was written
+        self._shown: dict[str, int | None] = {}  # by workspace, newest last: the shown run since then
 
     def text(self, key: str, default: str = "") -> str:
         """The stored text; `default` when there is none."""
@@ -107,12 +120,15 @@ class Preferences(QObject):
         return next(iter(self._remembered(kind)), None)
 
     def _remembered(self, kind: str) -> list[Path]:
-        return [Path(path) for path in self.text(f"recent/{kind}").split("\n") if path]
+        stored = self.text(f"recent/{kind}").split("\n")
+        paths = dict.fromkeys([*self._used.get(kind, ()), *stored])
+        return [Path(path) for path in paths if path][:MOST_RECENT]
 
     def remember(self, kind: str, used: Path) -> None:
         """Put a path first among the recent ones; the disk is not read."""
-        others = [other for other in self._remembered(kind) if other != used]
-        self.set_text(f"recent/{kind}", "\n".join(str(path) for path in [used, *others][:MOST_RECENT]))
+        others = [other for other in self._used.get(kind, ()) if other != str(used)]
+        self._used[kind] = [str(used), *others]
+        self._settings.write_later()
 
     def shown_run(self, workspace: Path) -> int | None:
         """The run that was shown last in a workspace; None where none was, or it is not remembered."""
@@ -120,17 +136,29 @@ class Preferences(QObject):
 
     def remember_run(self, workspace: Path, run_id: int | None) -> None:
         """Remember the run that is shown in a workspace, or that none is."""
-        others = {path: number for path, number in self._shown_runs().items() if path != str(workspace)}
-        runs = others if run_id is None else {str(workspace): run_id, **others}
-        self.set_text(RUNS, "\n".join(f"{number} {path}" for path, number in list(runs.items())[:MOST_RUNS]))
+        self._shown.pop(str(workspace), None)
+        self._shown[str(workspace)] = run_id
+        self._settings.write_later()
 
     def _shown_runs(self) -> dict[str, int]:
         lines = (line.partition(" ") for line in self.text(RUNS).split("\n"))
-        return {path: int(number) for number, _, path in lines if _is_number(number)}
+        stored = {path: int(number) for number, _, path in lines if _is_number(number)}
+        others = {path: number for path, number in stored.items() if path not in self._shown}
+        runs = {**dict(reversed(self._shown.items())), **others}
+        shown = [(path, number) for path, number in runs.items() if number is not None]
+        return dict(shown[:MOST_RUNS])
 
     def keep(self) -> None:
-        """Write the file now."""
+        """Write the file now; what another window has written since stays in the lists of what is used recently."""
         self._settings.sync()
+        lists = {f"recent/{kind}": [str(path) for path in self._remembered(kind)] for kind in self._used}
+        if self._shown:
+            lists[RUNS] = [f"{number} {path}" for path, number in self._shown_runs().items()]
+        self._used, self._shown = {}, {}
+        for key, lines in lists.items():
+            self.set_text(key, "\n".join(lines))
+        if lists:
+            self._settings.sync()
 
 
 def _is_number(text: str) -> bool:
