@@ -126,7 +126,11 @@ class Workspace(Store):
             runs.set_status(db, run_id, status, problem)
 
     def trash(self, run_id: int) -> None:
-        """Put a run into the trash; nothing is deleted. Raises Problem while it is running."""
+        """Put a run into the trash; nothing is deleted.
+
+        Raises:
+            Problem: it is running, or waits in the queue of another process; there is no such run.
+        """
         self.run(run_id)
         with self.writing() as db:
             runs.trash(db, run_id)

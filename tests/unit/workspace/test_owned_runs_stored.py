@@ -145,6 +145,16 @@ def test_a_dead_run_goes_to_the_trash_and_a_living_one_does_not(workspace, proce
         workspace.trash(living)
 
 
+def test_a_run_that_waits_in_the_queue_of_another_window_does_not_go_to_the_trash(workspace, process):
+    waits = owned_by(workspace, process[0], HERE, process[1], ago(0), "queued")
+    with pytest.raises(Problem, match="still working"):
+        workspace.trash(waits)
+    gone = owned_by(workspace, process[0], HERE, process[1] - 3600, ago(0), "queued")
+    for run_id in (gone, workspace.create_run(RunConfig())):  # of a window that is gone, and of this process
+        workspace.trash(run_id)
+        assert workspace.run(run_id).trashed is not None
+
+
 def test_a_sign_of_life_is_given_of_all_runs_of_this_process_that_are_to_be_done(workspace, process):
     mine, waits, ended = (workspace.create_run(RunConfig()) for _ in range(3))
     workspace.set_status(mine, "running")

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from workbench import files
-from workbench.events import RunState
+from workbench.events import LIVE, RunState
 from workbench.files import parts
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.problem import Problem
@@ -235,9 +235,11 @@ def add_note(db: Connection, run_id: int, text: str, *, once: bool = False) -> N
 
 
 def trash(db: Connection, run_id: int) -> None:
-    """Put a run into the trash. Raises Problem while it is running."""
+    """Put a run into the trash. Raises Problem while it is running, or waits in another process's queue."""
     ownership.mark_dead_runs(db)
-    ownership.refuse_while_working(db, run_id, (RunState.RUNNING, RunState.WAITING))
+    owner = ownership.owner_of(db, "runs", run_id)
+    own = owner is None or owner.here
+    ownership.refuse_while_working(db, run_id, (RunState.RUNNING, RunState.WAITING) if own else LIVE)
     set_column(db, run_id, "trashed", now())
 
 
