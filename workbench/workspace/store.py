@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
+from workbench.files import parts
 from workbench.files.mounts import shared_kind
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
@@ -79,6 +80,8 @@ class Store:
             if self.read_only:  # a writer has done so
                 with explained_errors(self._db), hearing(self._db, progress, ASK_CHECK_EVERY):
                     check_pages(self._db, self.database)
+            if not self.read_only:
+                parts.remove_dead(self.path)  # as the copy of an upgrade that was killed
             if not self.read_only and not newest:
                 from workbench.workspace.schema.migrations import migrate  # late, for the window's start
 

@@ -403,8 +403,8 @@ def test_a_step_of_the_schema_is_taken_with_a_copy_first(tmp_path, monkeypatch):
     assert len(list(tmp_path.glob("workspace-before-*.db"))) == 1
     longer(name="m999_more")(lambda db: db.execute("alter table runs add column more text"))
     with closing(sqlite3.connect(tmp_path / DATABASE, isolation_level=None)) as db:
-        with pytest.raises(Problem, match="cannot be written"):
-            migrations.migrate(db, tmp_path / "no such folder" / DATABASE)
+        with pytest.raises(Problem, match="could not be written"):
+            migrations.migrate(db, tmp_path / DATABASE / "no folder" / DATABASE)
         assert "more" not in [row[1] for row in db.execute("pragma table_info(runs)")], "no copy, no step"
 
 

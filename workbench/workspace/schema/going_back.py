@@ -14,9 +14,7 @@ from workbench.workspace.database.problems import Damaged, Full
 from workbench.workspace.owners import lease
 from workbench.workspace.owners.lease import Lease
 from workbench.workspace.paths import DATABASE, regular
-from workbench.workspace.schema.migrations import migration
-
-STEM = DATABASE.partition(".")[0]
+from workbench.workspace.schema.migrations import STEM, migration
 
 
 def steps_ahead(folder: Path) -> int:

@@ -1,11 +1,16 @@
 """The schema, as the list of steps that made it. A released step is never edited; add the next one."""
 
+import contextlib
+import filecmp
 import os
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
 from sqlite_utils import Database, Migrations
 
+from workbench import files
+from workbench.files import parts
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace.database import checksums
@@ -22,8 +27,10 @@ from workbench.workspace.database.packed import NEIGHBOURS_VIEW
 from workbench.workspace.database.problems import Damaged, explain
 from workbench.workspace.folders import arrivals
 from workbench.workspace.measured import sealing
+from workbench.workspace.paths import DATABASE, is_file
 from workbench.workspace.tables import placements
 
+STEM = DATABASE.partition(".")[0]
 migration = Migrations(SET)
 
 FIRST = """
@@ -290,24 +297,55 @@ def migrate(connection: Connection, path: Path | None = None, progress: Progress
         )
     if not migration.pending(db):
         return
-    copy: Path | None = None
-    if path is not None and "runs" in db.table_names():
-        stamp = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{os.getpid()}"  # two programs may open an old workspace at once
-        copy = path.with_name(f"{path.stem}-before-{stamp}.db")
+    with contextlib.ExitStack() as stack:
+        keep = stack.enter_context(_copied(connection, path)) if path and "runs" in db.table_names() else _nothing
+        connection.execute("pragma foreign_keys = off")  # a table that is written again takes no other rows along
         try:
-            connection.execute("vacuum into ?", (str(copy),))
+            with writing(connection):
+                migration.apply(db)
+                sealing.seal_anew(connection, progress)
+                connection.execute(f"pragma user_version = {READABLE_UP_TO}")
+                keep()
+        finally:
+            connection.execute("pragma foreign_keys = on")
+
+
+@contextlib.contextmanager
+def _copied(connection: Connection, path: Path) -> Iterator[Callable[[], None]]:
+    """A copy of the database during the block; calling what is yielded gives it its name.
+
+    An upgrade that is killed before that leaves an unfinished folder, which the next opening removes; one that is
+    killed later leaves a whole copy, which the next upgrade replaces by an equal one. An error in the block leaves no
+    copy: the database is then as it was, and its own copy.
+    """
+    stamp = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{os.getpid()}"  # two programs may open an old workspace at once
+    copy = path.with_name(f"{STEM}-before-{stamp}.db")
+    with contextlib.ExitStack() as stack:
+        try:
+            unfinished = stack.enter_context(parts.part_folder(copy)) / copy.name
+            connection.execute("vacuum into ?", (str(unfinished),))
+        except OSError as error:
+            raise files.explain(error, copy) from error
         except DatabaseError as error:
-            copy.unlink(missing_ok=True)  # half a copy
             raise explain(error, path) from error
-    connection.execute("pragma foreign_keys = off")  # a table that is written again takes no other rows along
+        try:
+            yield lambda: _named(unfinished, copy)
+        except BaseException:
+            copy.unlink(missing_ok=True)
+            raise
+
+
+def _named(unfinished: Path, copy: Path) -> None:
     try:
-        with writing(connection):
-            migration.apply(db)
-            sealing.seal_anew(connection, progress)
-            connection.execute(f"pragma user_version = {READABLE_UP_TO}")
-    except BaseException:
-        if copy is not None:
-            copy.unlink(missing_ok=True)  # the database is as it was: it is its own copy
-        raise
-    finally:
-        connection.execute("pragma foreign_keys = on")
+        earlier = [older for older in copy.parent.glob(f"{STEM}-before-*.db") if is_file(older)]
+        same = [older for older in earlier if filecmp.cmp(older, unfinished, shallow=False)]
+        unfinished.rename(copy)
+        for older in same:
+            older.unlink()
+        files.sync_folder(copy.parent)
+    except OSError as error:
+        raise files.explain(error, copy) from error
+
+
+def _nothing() -> None:
+    """A new database has no copy."""
