@@ -5,8 +5,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
+from time import monotonic
 
 from workbench.events import CHECKPOINTS
+from workbench.files.room import is_full
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace.choices.marks import Marks, marked_tables, marks
@@ -19,6 +21,7 @@ from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 from workbench.workspace.tables import runs, samples
 from workbench.workspace.workspace import Workspace
 
+SHARE_EVERY = 5.0  # seconds between two tries to let other programs in, after a full disk
 ROWS_AT_ONCE = 10_000  # numbers of `seq` that are read at a time, which takes at most about 10 ms
 Extent = tuple[int, int | None]  # the number of rows, and the highest id
 
@@ -80,6 +83,7 @@ class Watch:
     def __init__(self, workspace: Workspace, progress: Progress = quiet) -> None:
         self.workspace = workspace
         self._db, self._in_place = workspace.reader(), InPlace(workspace.database)
+        self._tried_to_share = monotonic()
         self._known: runs.Known = {}
         self._marked: list[str] | None = None  # tables of choices, once they are known
         self._lock, self._closed = threading.Lock(), False
@@ -108,12 +112,27 @@ class Watch:
             if self._closed:
                 return None
             self._in_place.check()
+            anew = self._connected_anew()
             with explained_errors(self._db):
-                return self._look(reached)
+                return self._look(reached, anew)
 
-    def _look(self, reached: Place) -> News | None:
+    def _connected_anew(self) -> bool:
+        """Let other programs in again, where the disk was full and has room now; whether the connection is another."""
+        if not self.workspace.alone or monotonic() - self._tried_to_share < SHARE_EVERY:
+            return False
+        self._tried_to_share = monotonic()
+        if is_full(self.workspace.path):
+            return False
+        self._db.close()
+        try:
+            self.workspace.share()
+        finally:
+            self._db = self.workspace.reader()
+        return True
+
+    def _look(self, reached: Place, anew: bool) -> News | None:
         version = self._db.execute("pragma data_version").fetchone()[0]
-        if version == reached.version:
+        if version == reached.version and not anew:  # of another connection it says nothing
             return None
         every = runs.read_runs(self._db, "1", (), self._known)
         after, scalars, more = reached, list[tuple[str, int, float]](), False

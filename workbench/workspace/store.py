@@ -9,10 +9,11 @@ from typing import Self
 
 from workbench.files import parts
 from workbench.files.mounts import shared_kind
+from workbench.files.room import is_full
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace.database import checksums
+from workbench.workspace.database import checksums, write_ahead
 from workbench.workspace.database.connection import (
     ASK_CHECK_EVERY,
     Connection,
@@ -45,7 +46,7 @@ class Store:
 
     Attributes:
         shared_disk: the kind of network disk that it is on, such as "nfs4"; empty on a disk of this machine.
-        alone: it was opened on a disk without a free byte: no other program can open it meanwhile.
+        alone: it was opened on a disk without a free byte: no other program can open it until `share`.
     """
 
     def __init__(self, path: Path | str, create: bool = False, progress: Progress = quiet) -> None:
@@ -66,14 +67,7 @@ class Store:
             raise
 
     def _open(self, create: bool, progress: Progress) -> None:
-        self.alone = False
-        try:
-            self._db = self._connected(create, progress)
-        except Full:
-            if self.read_only or self.shared_disk or os.name != "posix":
-                raise
-            self.alone = True
-            self._db = self._connected(create, progress)
+        self._connect(create, progress)
         try:
             with explained_errors(self._db):
                 newest = check_schema(self._db, self.database)
@@ -97,6 +91,16 @@ class Store:
         except BaseException:
             self._close_database()
             raise
+
+    def _connect(self, create: bool, progress: Progress = quiet) -> None:
+        self.alone = False
+        try:
+            self._db = self._connected(create, progress)
+        except Full:
+            if self.read_only or self.shared_disk or os.name != "posix":
+                raise
+            self.alone = True
+            self._db = self._connected(create, progress)
 
     def _connected(self, create: bool, progress: Progress) -> Connection:
         if self.read_only:
@@ -152,6 +156,23 @@ class Store:
             return is_file(self.file(run_id, name))
         except Problem:
             return False
+
+    def share(self) -> None:
+        """Let other programs in again where it is open `alone`: connect once more, now that the disk has room.
+
+        It stays `alone` while the disk is full, and while this program has another connection to the database.
+
+        Raises:
+            Problem: the database cannot be opened any more.
+        """
+        with self._lock, self._read_lock:
+            if not self.alone or self._db.in_transaction or self._reader.in_transaction or is_full(self.path):
+                return
+            self._reader.close()
+            self._db.close()
+            self._connect(create=False)
+            self._reader = self.reader()
+            self.alone = self.alone or not write_ahead.has_index(self.database)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -9,6 +9,7 @@ import pytest
 from tests.campaign import disks
 from workbench.config import RunConfig
 from workbench.problem import Problem
+from workbench.ui.state.live import Follower
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
 from workbench.workspace.news import watched
@@ -127,11 +128,44 @@ import sys
 from workbench.workspace import Workspace
 from workbench.workspace.database import connection
 connection.WAIT = 0.1
-Workspace(sys.argv[1])
+with Workspace(sys.argv[1]) as workspace:
+    workspace.rename(1, "by another program")
 """
+
+
+def another_program(space):
+    """What another program says that renames run 1; nothing if it can."""
+    return subprocess.run([sys.executable, "-c", OTHER, space], capture_output=True, text=True, check=False).stderr
 
 
 def test_another_program_is_told_why_it_cannot_open_it(space):
     with Workspace(space):
-        other = subprocess.run([sys.executable, "-c", OTHER, space], capture_output=True, text=True)
-    assert "lets no other in" in other.stderr, other.stderr
+        said = another_program(space)
+    assert "lets no other in" in said, said
+
+
+@pytest.mark.usefixtures("qapp")
+def test_once_there_is_room_a_window_lets_other_programs_in(space, monkeypatch):
+    monkeypatch.setattr("workbench.workspace.news.SHARE_EVERY", 0)
+    watch = watched(space)
+    place = watch.first.after
+    assert watch.look(place) is None
+    assert watch.workspace.alone
+    (space.parent / "filler").unlink()
+    with Workspace(space):  # as of a run of this window, through which the disk's lock is kept
+        watch.look(place)
+        assert watch.workspace.alone
+    follower = Follower(watch)
+    told, back = follower.alone, []
+    follower.came_back.connect(back.append)
+    assert "can be read, and runs can be deleted" in str(told)
+    follower.look()
+    assert back == [told]
+    assert follower.alone is None
+    assert another_program(space) == ""
+    follower.look()
+    assert [run.name for run in follower.runs] == ["Three", "by another program"]
+    watch.workspace.rename(1, "by the window")
+    assert watch.workspace.run(1).name == "by the window"
+    follower.close()
+    watch.workspace.close()

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from workbench.jobs import start_daemon
 from workbench.problem import Problem
-from workbench.workspace.database.problems import Gone
+from workbench.workspace.database.problems import Gone, opened_alone
 from workbench.workspace.news import Followed, News, Place, Watch
 from workbench.workspace.rows import Experiment, Run
 
@@ -36,7 +36,7 @@ class Follower(QObject):
     charts_changed = Signal()  # of the followed run
     choices_changed = Signal(object)  # set of `marks.TABLES`: what any window or command has decided
     failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
-    came_back = Signal(object)  # the Problem of a missing database, which is back
+    came_back = Signal(object)  # the Problem of a missing database, which is back, or `alone`, which is so no more
     _looked = Signal(object)  # News, None if nothing is new, or a Problem
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
@@ -47,6 +47,8 @@ class Follower(QObject):
         self.experiments: list[Experiment] = watch.first.experiments  # newest first
         self._marks = watch.first.choices
         self._gone: Gone | None = None
+        # Why other programs cannot open the workspace, as those that draw maps and reports; None where they can.
+        self.alone: Problem | None = opened_alone(watch.workspace.path) if watch.workspace.alone else None
         self._position = Place()
         self._looking = self._closed = False
         self._untold = list[Callable[[], None]]()  # the signals of a look that are still to be sent
@@ -133,6 +135,9 @@ class Follower(QObject):
         if gone is not None:
             self._gone = None
             self.came_back.emit(gone)
+        if self.alone is not None and not self.watch.workspace.alone:
+            alone, self.alone = self.alone, None
+            self.came_back.emit(alone)
         if isinstance(news, Problem):
             return [self._timer.stop, partial(self.failed.emit, news), partial(self._rest, EVERY)]
         if news is None:

@@ -38,7 +38,6 @@ from workbench.ui.window.runs.ending import Ending
 from workbench.ui.window.runs.remembered_run import RememberedRun
 from workbench.ui.window.runs.run_activity import RunActivity
 from workbench.ui.window.runs.trash_message import TrashMessage
-from workbench.workspace.database.problems import opened_alone
 
 SMALLEST = (960, 600)
 LOW = 800  # px of height under which the start cards shorten
@@ -282,8 +281,8 @@ class MainWindow(QMainWindow):
             )
         else:
             self.session.preferences.remember("workspaces", workspace.path.absolute())
-        if workspace.alone:
-            self.session.notify(opened_alone(workspace.path), EVERYWHERE)
+        if self.session.follower.alone is not None:
+            self.session.notify(self.session.follower.alone, EVERYWHERE)
         self._adapt_welcome()
 
     # Start cards, messages, dialogs

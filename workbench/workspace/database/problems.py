@@ -24,7 +24,7 @@ def explain(error: Exception, path: Path) -> Problem:
         if is_full(path.parent):
             return Busy(
                 f"The disk of {path.parent} is full, and the program that found it so lets no other in.",
-                todo="Free some space, and open the workspace again in that program, or close it.",
+                todo="Free some space, then try again in a moment; or close that program.",
             )
         return Busy(f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment.")
     if "readonly" in said or "read-only" in said or "unable to open" in said:
@@ -102,7 +102,7 @@ def opened_alone(folder: Path) -> Problem:
     return Problem(
         f"The disk of {folder} is full: the workspace can be read, and runs can be deleted for ever.",
         kept="Nothing else can be stored, and other programs cannot open it.",
-        todo="Make room, then open it again.",
+        todo="Make room: some seconds later all of it works again.",
     )
 
 

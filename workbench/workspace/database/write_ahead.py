@@ -23,6 +23,7 @@ MAGIC = (0x377F0682, 0x377F0683)  # sums over little-endian and big-endian words
 AT_ONCE = 512  # frames
 READ_AT_ONCE = 8 << 20  # bytes
 READING = "Reading the last changes of the workspace"
+INDEX = 32 << 10  # bytes of the file that programs share of a log, at least
 LOOKS, PAUSE = 3, 0.1  # another program may be writing: look again, seconds between
 
 
@@ -67,6 +68,14 @@ def _parts(log: BinaryIO, progress: Progress) -> Iterator[bytes]:
     while part := log.read(READ_AT_ONCE):
         progress(READING, 0, 0)
         yield part
+
+
+def has_index(database: Path) -> bool:
+    """Whether programs share the index of the log, so that several can have the database open; else one has it."""
+    try:
+        return database.with_name(f"{database.name}-shm").stat().st_size >= INDEX
+    except OSError:
+        return False
 
 
 def end_whole(database: Path) -> None:
