@@ -22,7 +22,7 @@ from workbench.workspace.tables import runs, samples
 from workbench.workspace.workspace import Workspace
 
 SHARE_EVERY = 5.0  # seconds between two tries to let other programs in, after a full disk
-ROWS_AT_ONCE = 10_000  # numbers of `seq` that are read at a time, which takes at most about 10 ms
+ROWS_AT_ONCE = 10_000  # points that are read at a time, which takes at most about 10 ms
 Extent = tuple[int, int | None]  # the number of rows, and the highest id
 
 

@@ -11,6 +11,7 @@ from workbench.workspace.database.connection import Connection
 from workbench.workspace.paths import LARGEST, inside, whole
 
 RUNS = "runs"  # the folder of the runs' folders
+DIGITS = 18  # at most, of a run's number: one more could not be stored
 
 
 def folder_of(workspace: Path, run_id: int) -> Path:
@@ -64,11 +65,15 @@ def folder_names(runs: Path) -> list[str]:
 
 def run_number(name: str) -> int | None:
     """The number of the run whose folder has that name; None for any other name, such as "01"."""
-    usual = name.isascii() and name.isdigit() and not name.startswith("0") and len(name) < 19
+    usual = name.isascii() and name.isdigit() and not name.startswith("0") and len(name) <= DIGITS
     return int(name) if usual else None
 
 
 def next_number(db: Connection, runs: Path) -> int:
-    """The number of a new run: above every row's and every folder's, which a repair may have left without a row."""
-    last = db.execute("select max(id) from runs").fetchone()[0] or 0
-    return 1 + max([int(last), *(run_number(name) or 0 for name in folder_names(runs))])
+    """The number of a new run: above every row's and every folder's, which a repair may have left without a row.
+
+    Numbers after which none follows that a run may have are left out: Workbench gives none, but a damaged row may.
+    """
+    rows = (number for (number,) in db.execute("select id from runs"))
+    folders = (run_number(name) or 0 for name in folder_names(runs))
+    return 1 + max((number for number in (*rows, *folders) if 0 < number < 10**DIGITS - 1), default=0)

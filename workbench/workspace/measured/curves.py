@@ -14,6 +14,7 @@ from workbench.workspace.database import checksums
 from workbench.workspace.database.columns import FROM_A_COPY, Unreadable, parsed
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.database.packed import numbers_of
+from workbench.workspace.paths import LARGEST
 
 Point = tuple[int, int, int, float | None]  # run, metric, step, value
 
@@ -103,7 +104,7 @@ def runs_with_scalar(db: Connection, run_ids: Sequence[int], name: str) -> set[i
 def before_first_point(db: Connection, run_id: int) -> int:
     """The order of arrival (`seq`) before a run's first point; without any, that of the last point of all runs."""
     first = db.execute("select min(seq) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]
-    return newest_point(db) if first is None else int(first) - 1
+    return newest_point(db) if first is None else max(int(first) - 1, -LARGEST)
 
 
 def newest_point(db: Connection) -> int:
@@ -125,13 +126,15 @@ def points_since(
 
     Args:
         seq: order of arrival of the last point that is known.
-        most: numbers of `seq` that are read, those of other runs included.
+        most: points that are read, those of other runs included.
 
     Returns:
         The points, the last `seq` that was read, and whether there are more.
     """
-    newest = newest_point(db)
-    upto = min(seq + most, newest)
+    # Counted by rows: of a damaged row the number may be so high that steps by numbers would never reach it.
+    counted = "select max(seq) from (select seq from scalar_points where seq > ? order by seq limit ?)"
+    ((last,),) = db.execute(counted, (seq, most)).fetchall()
+    newest, upto = newest_point(db), seq if last is None else int(last)
     sql = (
         "select m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "
         "where p.seq > ? and p.seq <= ? and p.run_id = ? order by p.seq"
