@@ -8,10 +8,10 @@ from pathlib import Path
 SCARCE = 4 << 20  # bytes free, below which an error without a reason is a full disk
 
 
-def is_full(folder: Path) -> bool:
-    """Whether the disk has hardly any room left; False where that cannot be told."""
+def is_full(folder: Path, scarce: int = SCARCE) -> bool:
+    """Whether the disk has fewer than `scarce` bytes left; False where that cannot be told."""
     try:
-        return shutil.disk_usage(folder).free < SCARCE
+        return shutil.disk_usage(folder).free < scarce
     except OSError:
         return False
 

@@ -246,7 +246,7 @@ def test_a_log_that_is_cut_while_it_is_open_is_no_full_disk(space):
         assert "full" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("free", "words"), [(0, "is full"), (1 << 30, "could not be read or written")])
+@pytest.mark.parametrize(("free", "words"), [(0, "is full"), (3 << 20, "could not be read or written")])
 def test_an_error_of_the_disk_is_a_full_one_only_where_no_room_is_left(tmp_path, monkeypatch, free, words):
     monkeypatch.setattr(room.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
     assert words in explain(sqlite3.OperationalError("disk I/O error"), tmp_path / "workspace.db").what

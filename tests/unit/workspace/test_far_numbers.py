@@ -1,4 +1,4 @@
-"""Numbers at the ends of what SQLite stores, in rows of a damaged workspace: the rest is read, and new runs are made."""
+"""Numbers at the ends of what SQLite stores, in a damaged workspace: the rest is read, and new runs are made."""
 
 import pytest
 

@@ -6,17 +6,18 @@ from workbench.files import NoSpace
 from workbench.files.room import is_full
 from workbench.problem import Problem
 
+LEAST_ROOM = 64 << 10  # bytes, twice the index of the log: SQLite calls a disk without room for it broken, not full
 IN_FOLDERS = "The runs' folders beside it hold every curve, evaluation and checkpoint."
 
 
 def explain(error: Exception, path: Path) -> Problem:
     """The Problem for an error of SQLite; the only place that decides it."""
     said = str(error).lower()
-    if "disk i/o" in said and not is_full(path.parent):
+    if "disk i/o" in said and not is_full(path.parent, LEAST_ROOM):
         return Problem(
             f"The disk of {path.parent} could not be read or written.",
             kept=IN_FOLDERS,
-            todo="Look whether the disk is there, then open the workspace again.",
+            todo="Look whether the disk is there and has room for you, then open the workspace again.",
         )
     if "full" in said or "disk i/o" in said:
         return Full(path)
