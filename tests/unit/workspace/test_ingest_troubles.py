@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import threading
+import tracemalloc
 from datetime import datetime, timedelta
 
 import pytest
@@ -20,7 +21,7 @@ from workbench.workspace import Workspace, times
 from workbench.workspace.arriving import arriving_files
 from workbench.workspace.arriving import ingest as importing
 from workbench.workspace.arriving.ingest import ingest
-from workbench.workspace.folders import journal, travelling
+from workbench.workspace.folders import dataset_copy, journal, travelling
 from workbench.workspace.owners import ownership
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
 from workbench.workspace.tables import samples
@@ -39,6 +40,36 @@ def whole(made, tmp_path_factory):
     with Workspace(tmp_path_factory.mktemp("whole") / "space", create=True) as workspace:
         ingest(workspace, made)
         return rows(workspace)
+
+
+def test_a_giant_array_of_a_small_data_set_is_not_copied(made, tmp_path):
+    folder = shutil.copytree(made, tmp_path / "run")
+    giant, lines = 1 << 32, (folder / journal.NAME).read_text("utf-8").splitlines()
+    for at, line in enumerate(lines):
+        entry = json.loads(line)
+        if "evaluation" in entry:
+            name = next(name for name in entry["evaluation"]["files"] if name.startswith("embeddings"))
+            entry["evaluation"]["files"][name][0] = giant
+            os.truncate(folder / name, giant)
+            lines[at] = json.dumps(entry)
+    (folder / journal.NAME).write_text("\n".join(lines) + "\n", "utf-8")
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        taken = ingest(workspace, folder)
+        assert taken.evaluations == 0
+        assert "too many for" in taken.doubts[0]
+        assert taken.points
+
+
+def test_a_giant_copy_of_a_data_set_is_refused_unread(made, tmp_path):
+    folder = shutil.copytree(made, tmp_path / "run")
+    os.truncate(folder / "dataset.json", dataset_copy.LARGEST_COPY + 1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="is over 512 MiB"):
+            dataset_copy.read_copy(folder / "dataset.json")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no limit of the size of files")

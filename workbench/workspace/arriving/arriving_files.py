@@ -24,6 +24,7 @@ from workbench.workspace.tables import samples
 from workbench.workspace.workspace import Workspace
 
 LARGEST_FILE = 64 << 30  # bytes
+LARGEST_ROW = 1 << 20  # bytes that an array has for an image or a class: 250,000 dimensions, or as many neighbours
 AT_ONCE, MOST_AT_ONCE = 1 << 20, 16  # bytes of rankings, and evaluations, in one transaction: others wait for it
 COPIES = "copies"  # folder in the run's own one, while files are checked
 MOST_EVALUATIONS = 50_000  # of one run: their facts must fit into memory
@@ -75,6 +76,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
             what = f"the evaluation of epoch {facts.epoch}"
             try:
                 wanted = _wanted(facts)
+                _check_amount(wanted, known)
                 lacks = next((name for name, (size, _) in wanted.items() if not _has_size(folder / name, size)), None)
             except UNREADABLE as error:
                 taken.doubts.append(f"{what} ({reason(error)})")
@@ -116,6 +118,14 @@ def _wanted(facts: journal.EvaluationFacts) -> dict[str, tuple[int, str]]:
     if missing := [name for name in names[:2] if name not in facts.files]:
         raise ValueError(f"its journal has no hash of {missing[0]}")
     return {name: facts.files[name] for name in names}
+
+
+def _check_amount(wanted: Mapping[str, tuple[int, str]], known: _Known) -> None:
+    """Raises ValueError for a file far larger than arrays of so many images and classes, before it is copied."""
+    most = (len(known.ids) + known.classes + 1) * LARGEST_ROW
+    for name, (size, _) in wanted.items():
+        if size > most:
+            raise ValueError(f"{name} is said to have {size:,} bytes, too many for {len(known.ids):,} images")
 
 
 def _store(workspace: Workspace, home: Path, ready: list[journal.EvaluationFacts], taken: Taken) -> None:

@@ -76,9 +76,9 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
 def read_copy(path: Path) -> DatasetCopy:
     """The content of a `dataset.json`. Raises CutError if it is incomplete, ValueError if invalid, Problem, OSError."""
     with opened(path) as file:
-        text = file.read(LARGEST_COPY + 1)
-    if len(text) > LARGEST_COPY:
-        raise ValueError(f"{path.name} is over {LARGEST_COPY >> 20} MiB")
+        if os.fstat(file.fileno()).st_size > LARGEST_COPY:
+            raise ValueError(f"{path.name} is over {LARGEST_COPY >> 20} MiB")
+        text = file.read(LARGEST_COPY)  # it may grow meanwhile: then it is cut
     try:
         return DatasetCopy.model_validate_json(text)
     except ValidationError as error:
