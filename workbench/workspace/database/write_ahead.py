@@ -57,7 +57,7 @@ def set_aside(database: Path, progress: Progress = quiet) -> Path | None:
         file.seek(0)
         with files.atomic_write(copy) as into:
             for part in _parts(file, progress):
-                if part.count(0) < len(part):
+                if part != bytes(len(part)):
                     into.write(part)
                 else:  # zeros take no room on the disk
                     into.truncate(into.seek(len(part), os.SEEK_CUR))
