@@ -215,6 +215,18 @@ def test_a_log_that_is_gone_when_it_was_looked_at_is_no_damage(space, tmp_path):
     assert not list(tmp_path.glob("*.damaged-*"))
 
 
+def test_a_log_whose_writer_was_killed_between_the_head_and_the_page_of_a_frame_is_whole(space, tmp_path):
+    with Workspace(space) as workspace:
+        workspace.set_note(1, "last")
+        content = (space / "workspace.db-wal").read_bytes()
+    frame = write_ahead.FRAME + int.from_bytes(content[8:12], "big")
+    for length, whole in ((write_ahead.FRAME, True), (write_ahead.FRAME + 1, False)):
+        log = tmp_path / str(length) / "copy.db-wal"
+        log.parent.mkdir()
+        log.write_bytes(content[: len(content) - frame + length])
+        assert (write_ahead.set_aside(log.with_name("copy.db")) is None) == whole
+
+
 def test_the_log_is_checked_at_the_opening_and_not_for_each_reader(space, monkeypatch):
     checked = []
     monkeypatch.setattr(write_ahead, "set_aside", lambda path, progress: checked.append(path))

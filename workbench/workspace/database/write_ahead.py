@@ -110,7 +110,8 @@ def _damaged(log: BinaryIO, progress: Progress) -> bool:
     count, rest = divmod(length - HEADER, FRAME + size)
     log.seek(length - rest)
     tail = log.read(16)
-    if 0 < rest < 16 or (rest and tail[8:16] == header[16:24]):  # else the rest of an earlier round
+    # The head of a frame alone is what a kill leaves between its two writes: its transaction was not committed.
+    if 0 < rest < 16 or (rest not in (0, FRAME) and tail[8:16] == header[16:24]):  # else the rest of an earlier round
         return True
     log.seek(HEADER)
     ended = False  # whether the rest are frames of an earlier round
