@@ -19,12 +19,13 @@ from workbench.workspace import Workspace, times
 from workbench.workspace.choices import saved_views, selections
 from workbench.workspace.database import connection
 from workbench.workspace.database.connection import sqlite3
-from workbench.workspace.database.problems import Missing
+from workbench.workspace.database.problems import Damaged, Missing
 from workbench.workspace.folders import journal
 from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repairs import rebuild
 from workbench.workspace.repairs.repair import repair
+from workbench.workspace.tables import samples
 
 GOOD = b'{"scalars": [["batch/loss", 1, 0.5]]}\n'
 
@@ -288,6 +289,16 @@ def test_what_the_damaged_database_still_says_comes_along(folder):
         assert [each.name for each in selections.all_selections(workspace, run.dataset_id)] == ["odd ones"]
         assert saved_views.all_views(workspace) == [saved_views.SavedView("hard ones", {"failures_only": True})]
         assert workspace.run(3).trashed is not None
+
+
+def test_the_samples_that_come_back_have_checksums_again(folder):
+    (folder / DATABASE).unlink()
+    repair(folder)
+    with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as db:
+        db.execute("drop trigger samples_update")  # as a flipped bit, of which no trigger knows
+        db.execute("update samples set path = 'another' where id = (select min(id) from samples)")
+        with pytest.raises(Damaged, match="samples"):
+            samples.read_samples(db, 1)
 
 
 def test_a_missing_database_is_not_hidden_by_a_new_one(folder):

@@ -1,5 +1,7 @@
 """Checksums for the current content of the database: after a step of the schema, and at the end of a run."""
 
+from collections.abc import Callable
+
 from workbench.events import LIVE
 from workbench.progress import Progress, quiet
 from workbench.workspace.database import checksums
@@ -21,10 +23,7 @@ def seal_anew(db: Connection, progress: Progress = quiet) -> None:
     for (evaluation_id,) in db.execute(sql).fetchall():
         ask()
         seal_evaluation(db, evaluation_id)
-    sql = "select id from datasets where id not in (select dataset_id from sample_sums)"
-    for (dataset_id,) in db.execute(sql).fetchall():
-        ask()
-        seal_samples(db, dataset_id)
+    seal_new_samples(db, ask)
     sql = f"select id from runs where status not in {LIVE} and id not in (select run_id from curve_sums)"
     for (run_id,) in db.execute(sql).fetchall():
         ask()
@@ -38,6 +37,14 @@ def seal_evaluation(db: Connection, evaluation_id: int) -> None:
         checksums.store_sums(
             db, evaluation_id, checksums.columns_sum(evaluations.read_queries(db, evaluation_id)), sums
         )
+
+
+def seal_new_samples(db: Connection, ask: Callable[[], None] = lambda: None) -> None:
+    """Checksums for the samples of each data set that has none; `ask` is called before each of them."""
+    sql = "select id from datasets where id not in (select dataset_id from sample_sums)"
+    for (dataset_id,) in db.execute(sql).fetchall():
+        ask()
+        seal_samples(db, dataset_id)
 
 
 def seal_samples(db: Connection, dataset_id: int) -> None:

@@ -91,6 +91,9 @@ def rebuild(workspace: Workspace, runs: Path | None = None, progress: Progress =
         rebuilt.completed += [run_id] * completed
         if missing:
             rebuilt.missing[run_id] = missing
+    if rebuilt.back or rebuilt.completed:
+        with workspace.writing() as db:
+            sealing.seal_new_samples(db)
     return rebuilt
 
 
