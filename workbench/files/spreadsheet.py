@@ -45,15 +45,20 @@ def _begins_a_formula(text: str) -> bool:
 def separated(
     lines: Iterator[str], fits: Callable[[list[str]], bool] = lambda cells: False
 ) -> tuple[str, Iterator[str]]:
-    """The separator of a CSV file, by its first line, and all of its lines.
+    """The separator of a CSV file, by its first line that is not empty, and all of its lines.
 
     It is the one that the line holds most often outside of quotes; but one beside which every comma is a decimal one.
     Where the cells that it makes do not fit, one that makes cells that do is taken.
     """
-    first = next(lines, "")
+    passed = []
+    for line in lines:
+        passed.append(line)
+        if line.strip():
+            break
+    first = passed[-1] if passed else ""
     likely = _separator(QUOTED.sub("", first))
     fitting = (mark for mark in (likely, *SEPARATORS) if fits(next(csv.reader([first], delimiter=mark), [])))
-    return next(fitting, likely), chain([first], lines)
+    return next(fitting, likely), chain(passed, lines)
 
 
 def _separator(plain: str) -> str:

@@ -35,6 +35,11 @@ def test_a_list_with_a_split_is_read_back(tmp_path, listed, build):
     assert kept.problems == []
 
 
+def test_empty_lines_before_the_first_one_are_passed_over(listed, build):
+    images = build("csv", file=listed("\n \npath;label\nx/0.png;a, b\nx/1.png;c\n"))
+    assert images.class_names == ["a, b", "c"]
+
+
 @pytest.mark.parametrize("separator", [";", "\t"])
 def test_a_list_may_have_the_separator_of_a_spreadsheet_with_decimal_commas(listed, build, separator):
     text = f'label{separator}path{separator}split\n"cat, small"{separator}x/3.png{separator}train\n'
@@ -124,6 +129,7 @@ def test_paths_may_be_absolute_or_start_elsewhere(tmp_path, listed, build, draw)
         ("file,label\nx/0.png,a\n", "line 1: the columns path and label are needed; found file, label"),
         ("x/0.png,x/1.png,a\n", "line 1: the names of the columns are missing, and it is not clear which is which"),
         ("x/0.png,train,test\n", "line 1: the names of the columns are missing"),
+        ("\n\nfile;label\nx/0.png;a\n", "line 3: the columns path and label are needed; found file, label"),
         ("path,label,Label\nx/0.png,a,b\n", "line 1: there are 2 columns label"),
         ("path|label\nx/0.png|a\n", "line 1: the columns path and label are needed"),
         ("path,label\nx/0.png,a\nx/1.png\n", "line 3: 1 columns instead of 2"),

@@ -122,7 +122,7 @@ def _cells(source: Path) -> list[tuple[int, list[str]]]:
     ):
         separator, text = separated(unreadable.lines_of(file), fits)
         reader = csv.reader(text, delimiter=separator)
-        return [(reader.line_num, line) for line in reader if any(line)]
+        return [(reader.line_num, line) for line in reader if any(map(str.strip, line))]
 
 
 def _names(cells: list[str]) -> list[str]:
@@ -142,7 +142,7 @@ def _columns_of(cells: list[str]) -> list[str]:
 
 def _with_header(source: Path, lines: list[tuple[int, list[str]]]) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The names of the columns, and the lines behind those. Raises Problem where they are not known."""
-    first = lines[0][1] if lines else []
+    number, first = lines[0] if lines else (1, [])
     header = _names(first)
     if set(NEEDED) <= set(header):
         return header, lines[1:]
@@ -152,7 +152,7 @@ def _with_header(source: Path, lines: list[tuple[int, list[str]]]) -> tuple[list
         said = f"the names of the columns are missing, and it is not clear which is which in {', '.join(first)}"
     else:
         said = f"the columns path and label are needed; found {', '.join(header) or 'nothing'}"
-    raise _wrong(source, 1, said, "Name the columns in the first line, as in “path,label”.")
+    raise _wrong(source, number, said, "Name the columns in the first line, as in “path,label”.")
 
 
 def _above(levels: str, header: list[str]) -> list[str]:
@@ -163,14 +163,16 @@ def _above(levels: str, header: list[str]) -> list[str]:
 
 def _rows(source: Path, root: Path, levels: str) -> tuple[list[Line], list[str]]:
     """Every line with an image, and the columns of its wider labels. Raises Problem naming file and line."""
-    header, lines = _with_header(source, _cells(source))
+    cells_of = _cells(source)
+    header, lines = _with_header(source, cells_of)
+    first = cells_of[0][0]  # the header's line
     above = _above(levels, header)
     twice = [name for name in ("path", "label", "split", *map(str.lower, above)) if header.count(name) > 1]
     if twice:
-        raise _wrong(source, 1, f"there are {header.count(twice[0])} columns {twice[0]}", "Rename all but one.")
+        raise _wrong(source, first, f"there are {header.count(twice[0])} columns {twice[0]}", "Rename all but one.")
     missing = [name for name in above if name.lower() not in header]
     if missing:
-        raise _wrong(source, 1, f"there is no column {missing[0]}; found {', '.join(header)}")
+        raise _wrong(source, first, f"there is no column {missing[0]}; found {', '.join(header)}")
     parsed: list[Line] = []
     wider: dict[str, tuple[str, ...]] = {}
     seen: dict[str, int] = {}
