@@ -37,8 +37,8 @@ WORDS = {
 
 
 def official_halves(words: Iterable[str]) -> list[str]:
-    """Each word (all in WORDS) as in ImageSet; validation images are the test half if there is no other."""
-    halves = [WORDS[word.lower()] for word in words]
+    """Each word as in ImageSet: "" for one that is not in WORDS; validation is the test half if there is no other."""
+    halves = [WORDS.get(word.lower(), "") for word in words]
     if {"test", "query", "gallery"} & set(halves):
         return halves
     return ["test" if half == VALIDATION else half for half in halves]

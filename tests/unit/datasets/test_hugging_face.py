@@ -11,6 +11,7 @@ from listeners import give_up, silent
 from PIL import Image
 from pyarrow import parquet
 
+from workbench import registry
 from workbench.control import Cancelled
 from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.images.loader import BadImage
@@ -92,6 +93,18 @@ def test_ids_are_of_the_split_and_the_stored_name(build, tmp_path):
     assert one.sample_ids.tolist() == other.sample_ids.tolist()
     save_split(tmp_path / "c", table([0, 1, 2], ["1.png", "1.png", "2.png"]))
     assert build("huggingface", folder=str(tmp_path / "c")).paths == [f"train/{row:09d}" for row in range(3)]
+
+
+def test_a_split_of_another_name_is_in_neither_half(build, saved):
+    save_split(saved / "extra", table([0, 0]), "extra", files=1)
+    save_split(saved / "test", table([2, 1, 2]), "test", files=1)
+    (saved / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "test", "extra"]}))
+    birds = build("huggingface", folder=str(saved))
+    assert birds.official == [""] * 2 + ["test"] * 3 + ["train"] * 6
+    entry = registry.entry("split", "official")
+    assert "2 images are in neither half" in entry.build(entry.params(), birds, 0).note
+    (saved / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "extra"]}))
+    assert build("huggingface", folder=str(saved)).official is None
 
 
 @pytest.mark.parametrize("ending", ["arrow", "parquet"])

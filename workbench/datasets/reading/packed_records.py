@@ -86,7 +86,8 @@ def packed_set(
     labels, names = _numbered([label for _, label, _, _ in every], class_names)
     rows = np.array([row for *_, row in every], np.int64)
     halves = [split for _, _, split, _ in every]
-    known = bool(every) and all(half.lower() in WORDS for half in halves)
+    named = {WORDS.get(half.lower(), "") for half in halves}  # beside train and test there may be extra images
+    known = bool(every) and ("" not in named or ("train" in named and len(named) > 2))
     channels = 3 if params.colour == "colour" else 1
     size = params.image_size
 
