@@ -74,7 +74,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 starting.refuse_unusable(plan, catalogs.current(), progress)
         with Workspace(folder or default_workspace(), create=True) as workspace:
             number = starting.store(workspace, plan)
-            click.echo(f"Sweep {number}: {plan.trials} settings, {plan.runs} runs, by {plan.metric}.")
+            counts = f"{_counted(plan.trials, 'setting')}, {_counted(plan.runs, 'run')}"
+            click.echo(f"Sweep {number}: {counts}, by {plan.metric}.")
             if plan.fewer:
                 click.echo(plan.fewer, err=True)
             if plan.reported:
@@ -226,6 +227,10 @@ def planned_from(
         metric=metric,
         source=preset.source,
     )
+
+
+def _counted(number: int, one: str) -> str:
+    return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
 def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | None:

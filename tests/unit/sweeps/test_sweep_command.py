@@ -129,7 +129,7 @@ def test_data_that_cannot_be_used_are_named_before_a_sweep_is_made(place, starte
     assert said.startswith("There is no folder or archive")
     assert "Nothing was started." in said
     assert not place.exists(), "nothing was made"
-    assert "Sweep 1: 1 settings" in sweep(place, *words, "-p", f"dataset.folder={images}")
+    assert "Sweep 1: 1 setting, 1 run, by MAP@R." in sweep(place, *words, "-p", f"dataset.folder={images}")
 
 
 def test_the_data_of_a_place_are_not_looked_for_here(place, started, images, monkeypatch):
