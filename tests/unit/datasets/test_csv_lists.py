@@ -5,6 +5,7 @@ from listeners import give_up, silent
 
 from workbench.control import Cancelled
 from workbench.datasets.cache.pixels import decoded
+from workbench.datasets.own import csv_list
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 
@@ -184,3 +185,14 @@ def test_validation_is_the_test_half_only_where_there_is_no_other(listed, build)
 def test_reading_can_be_given_up(listed, build):
     with pytest.raises(Cancelled):
         build("csv", give_up, file=listed("path,label\nx/0.png,a\n"))
+
+
+@pytest.mark.parametrize("stage", ["Reading list.csv", "Checking list.csv", "Looking for the images of list.csv"])
+def test_a_long_list_can_be_given_up_at_each_stage(listed, build, monkeypatch, stage):
+    def listen(text, done, total):
+        if text == stage and done == 2:
+            raise Cancelled
+
+    monkeypatch.setattr(csv_list, "TELL_EVERY", 2)
+    with pytest.raises(Cancelled):
+        build("csv", listen, file=listed("path,label\nx/0.png,a\nx/1.png,a\nx/2.png,a\nx/3.png,a\n"))

@@ -54,14 +54,13 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
         raise Problem("No CSV file is chosen.", kept="Nothing was started.", todo="Choose one.")
     path = _list(params.file, progress)
     root = open_place(params.folder, "the images", progress) if params.folder else path.parent
-    progress(f"Reading {path.name}", 0, 0)
     problems: list[tuple[str, str]] = []
     kept: list[Line] = []
-    rows, above = _rows(path, root, params.levels)
+    rows, above = _rows(path, root, params.levels, progress)
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
-            progress(f"Reading {path.name}", done, len(rows))
-        if os.path.isfile(root / line.path):
+            progress(f"Looking for the images of {path.name}", done, len(rows))
+        if os.path.isfile(os.path.join(root, line.path)):
             kept.append(line)
         else:
             problems.append((line.path, f"is in line {line.number} of {path.name}, but not on disk"))
@@ -106,7 +105,7 @@ class Line:
     above: tuple[str, ...] = ()  # wider labels
 
 
-def _cells(source: Path) -> list[tuple[int, list[str]]]:
+def _cells(source: Path, progress: Progress) -> list[tuple[int, list[str]]]:
     """The number and the cells of every line that is not empty. Raises Problem."""
 
     def refused(why: str) -> Problem:
@@ -122,7 +121,13 @@ def _cells(source: Path) -> list[tuple[int, list[str]]]:
     ):
         separator, text = separated(unreadable.lines_of(file), fits)
         reader = csv.reader(text, delimiter=separator)
-        return [(reader.line_num, line) for line in reader if any(map(str.strip, line))]
+        lines = []
+        for done, line in enumerate(reader):
+            if done % TELL_EVERY == 0:
+                progress(f"Reading {source.name}", done, 0)
+            if any(map(str.strip, line)):
+                lines.append((reader.line_num, line))
+        return lines
 
 
 def _names(cells: list[str]) -> list[str]:
@@ -161,9 +166,9 @@ def _above(levels: str, header: list[str]) -> list[str]:
     return [name for part in parts for name in ([part] if part and part.lower() in header else part.split())]
 
 
-def _rows(source: Path, root: Path, levels: str) -> tuple[list[Line], list[str]]:
+def _rows(source: Path, root: Path, levels: str, progress: Progress) -> tuple[list[Line], list[str]]:
     """Every line with an image, and the columns of its wider labels. Raises Problem naming file and line."""
-    cells_of = _cells(source)
+    cells_of = _cells(source, progress)
     header, lines = _with_header(source, cells_of)
     first = cells_of[0][0]  # the header's line
     above = _above(levels, header)
@@ -176,7 +181,9 @@ def _rows(source: Path, root: Path, levels: str) -> tuple[list[Line], list[str]]
     parsed: list[Line] = []
     wider: dict[str, tuple[str, ...]] = {}
     seen: dict[str, int] = {}
-    for number, cells in lines:
+    for done, (number, cells) in enumerate(lines):
+        if done % TELL_EVERY == 0:
+            progress(f"Checking {source.name}", done, len(lines))
         if len(cells) != len(header):
             raise _wrong(source, number, f"{len(cells)} columns instead of {len(header)}")
         values = {name: plain_cell(cell.strip()) for name, cell in zip(header, cells, strict=True)}
@@ -209,6 +216,9 @@ def _path_of(written: str, root: Path) -> str:
 
 def _relative(written: str, root: Path) -> str:
     """The path below the root, posix; empty when it leaves the root."""
+    parts = written.split("/")
+    if not ({"", ".", ".."} & set(parts) or "\\" in written or ":" in written):
+        return written  # as nearly all are: the rest takes most of the time of a long list
     try:
         path = os.path.relpath(root / written.replace("\\", "/"), root).replace(os.sep, "/")
     except ValueError:  # another drive, or no path at all
