@@ -39,7 +39,7 @@ from workbench.running import launch
 from workbench.cli import main
 from workbench.events import Scalar, Status
 
-def run(workspace, run_id, control, emit, recorder, *, resume=False):
+def run(workspace, run_id, control, emit, recorder, *, resume=False, listed=None):
     emit(Status("Training"))
     emit(Scalar("batch/loss", 1, 0.5))
     print("works", flush=True)
@@ -210,7 +210,7 @@ def _held_at_the_end(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         timer.append(threading.Timer(seconds, db.close))
         timer[0].start()
 
-    def run(workspace, run_id, control, emit, recorder, *, resume=False):  # type: ignore[no-untyped-def]
+    def run(workspace, run_id, control, emit, recorder, *, resume=False, listed=None):  # type: ignore[no-untyped-def]
         emit(Status("Training"))
         emit(Scalar("batch/loss", 1, 0.5))
         held_by_another()

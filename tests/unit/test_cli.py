@@ -73,7 +73,7 @@ def trained(monkeypatch):
     class Trained:
         fails = None
 
-        def run(self, workspace, run_id, control, emit, recorder, *, resume=False):
+        def run(self, workspace, run_id, control, emit, recorder, *, resume=False, listed=None):
             emit(Status("Training"))
             if self.fails is not None:
                 raise self.fails

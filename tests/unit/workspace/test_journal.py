@@ -172,7 +172,7 @@ def test_a_checkpoint_that_is_taken_away_before_it_is_recorded_is_a_sentence(wor
 
 @pytest.mark.skipif(os.name == "nt", reason="an open database cannot be deleted there")
 def test_a_run_of_the_command_line_says_that_its_database_is_gone(tmp_path, at_once, monkeypatch, capsys):
-    def run(workspace, run_id, control, emit, recorder, *, resume):
+    def run(workspace, run_id, control, emit, recorder, *, resume, listed=None):
         emit(Scalar("batch/loss", 1, 0.5))
         workspace.database.unlink()
         emit(Scalar("batch/loss", 2, 0.25))
