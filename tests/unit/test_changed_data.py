@@ -6,6 +6,7 @@ from PIL import Image
 
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
+from workbench.events import Remarked
 from workbench.running.launch import make_job, prepare_run
 from workbench.workspace import Workspace
 
@@ -29,9 +30,16 @@ def config(folder, **changes):
     )  # fmt: skip
 
 
-def train(workspace, run_id, *, resume=False):
-    make_job(workspace, run_id, Control(), resume=resume).start().join()
+def train(workspace, run_id, *, resume=False, listen=None):
+    make_job(workspace, run_id, Control(), listen, resume=resume).start().join()
     return workspace.run(run_id)
+
+
+def said_of(workspace, folder):
+    """What who watches the next run is told of its data."""
+    events = []
+    train(workspace, prepare_run(config(folder), workspace), listen=events.append)
+    return [event.text for event in events if isinstance(event, Remarked)]
 
 
 def test_another_run_on_changed_files_says_so_and_the_first_is_not_resumed(folder, tmp_path):
@@ -54,3 +62,13 @@ def test_images_in_both_halves_are_told(folder, tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         run = train(workspace, prepare_run(config(folder), workspace))
         assert run.environment["data"]["shared"] == "1 test image has an exact copy in the training half"
+
+
+def test_both_are_said_to_who_watches_the_run_begin(folder, tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        assert said_of(workspace, folder) == []
+        (folder / "d" / "copy.png").write_bytes((folder / "a" / "1.png").read_bytes())
+        assert said_of(workspace, folder) == [
+            "1 test image has an exact copy in the training half.",
+            "The files of folder are not those of run 1: they have changed.",
+        ]

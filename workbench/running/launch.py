@@ -179,6 +179,8 @@ def _run(
     named = devices and devices != (LAUNCHED,)
     facts["devices"] = ",".join(devices) if named else str(engine.parts.device)
     recorder.environment(facts)
+    for sentence in filter(None, (facts["data"]["shared"], facts["data"]["changed"])):
+        emit(Remarked(f"{sentence}."))
     if resume:
         _go_on(name, engine, recorder, emit)
     engine.run()
