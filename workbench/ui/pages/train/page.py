@@ -154,7 +154,7 @@ class TrainPage(QStackedWidget):
         with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT))
         room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
         self.options.smoother.fit(captioned=room >= size.px(WITH_CAPTION), wide=room >= size.px(WIDE))
-        self.geometry_panel.beside.caption.setVisible(room >= size.px(WITH_CAPTION))
+        self.geometry_panel.beside.fit(room >= size.px(WITH_CAPTION))
         self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
         in_sight = self.views.currentWidget() is self.geometry_panel

@@ -17,7 +17,7 @@ from workbench.workspace.rows import Run
 NOTHING = "nothing"
 OWN = 0  # in place of a run's number: the other images of the shown run
 NAMES: dict[Images, str] = {"test": "test half", "probe": "probe"}
-LETTERS = 10  # of a run's name that have room
+LETTERS, FEW = 14, 8  # of what is chosen that have room, and where the page is narrow
 
 
 class BesideChooser(QWidget):
@@ -45,8 +45,8 @@ class BesideChooser(QWidget):
         )
         self.box.setMinimumContentsLength(LETTERS)
         self.box.addItem(NOTHING, None)
-        self.caption = caption("Beside", self.box)
-        in_row(self.caption, self.box, on=self, spacing=8)
+        self._caption = caption("Beside", self.box)
+        in_row(self._caption, self.box, on=self, spacing=8)
         self.box.activated.connect(self._choose)
         session.run_changed.connect(self._fill)
         session.runs_changed.connect(self._fill)
@@ -65,6 +65,11 @@ class BesideChooser(QWidget):
         """Whose embeddings are read: those that are shown, of another run; of the same one the other images."""
         others: Images = "test" if self._images == "probe" else "probe"
         return others if self.box.currentData() == OWN else self._images
+
+    def fit(self, roomy: bool) -> None:
+        """Leave the tabs their room where there is little."""
+        self._caption.setVisible(roomy)
+        self.box.setMinimumContentsLength(LETTERS if roomy else FEW)
 
     def set_images(self, images: Images) -> None:
         """These images are shown."""
