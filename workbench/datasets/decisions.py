@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ def read_decisions(path: Path) -> list[PathDecision]:
         content = path.read_bytes()
         text = content.decode(unreadable.table_encoding(content))
     separator, lines = separated(io.StringIO(text, newline=""))
-    rows = csv.DictReader(lines, delimiter=separator)
+    rows = csv.DictReader(dropwhile(lambda line: not line.strip(), lines), delimiter=separator)
     if not rows.fieldnames or not {"path", "decision"} <= set(rows.fieldnames):
         raise Problem(f"{path} is not a file of label decisions: it needs the columns path and decision.")
     decisions = []

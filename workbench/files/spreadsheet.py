@@ -11,6 +11,7 @@ from typing import Any
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 PART = 2_000  # rows that become text at a time
 SEPARATORS = (",", ";", "\t")  # spreadsheets write the second where the comma is a decimal one
+NAMED = re.compile(r'"?sep=([;,\t])"?\s*', re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")  # a number that has one
 QUOTED = re.compile(r'"[^"]*"')
 
@@ -48,10 +49,13 @@ def separated(
     """The separator of a CSV file, by its first line that is not empty, and all of its lines.
 
     It is the one that the line holds most often outside of quotes; but one beside which every comma is a decimal one.
-    Where the cells that it makes do not fit, one that makes cells that do is taken.
+    Where the cells that it makes do not fit, one that makes cells that do is taken. A line that names the separator for
+    Excel, "sep=;", is believed and given back as an empty one.
     """
-    passed = []
+    passed: list[str] = []
     for line in lines:
+        if named := NAMED.fullmatch(line):
+            return named[1], chain(passed, ["\n"], lines)
         passed.append(line)
         if line.strip():
             break

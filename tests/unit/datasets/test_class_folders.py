@@ -147,8 +147,8 @@ def test_links_in_a_circle_are_met_once(tmp_path, build, draw):
     found = build("folder", folder=str(tmp_path))
     assert found.paths == ["a/1.png", "a/2.png", "b/1.png", "b/2.png"]  # the real folder keeps its name
     reasons = dict(found.problems)
-    assert "link loop" in reasons["a/up"]
-    assert "link loop" in reasons["z"]
+    assert "loop of links" in reasons["a/up"]
+    assert "loop of links" in reasons["z"]
     assert reasons["b/broken.png"].startswith("cannot be opened")
 
 

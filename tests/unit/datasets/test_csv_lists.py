@@ -41,6 +41,12 @@ def test_empty_lines_before_the_first_one_are_passed_over(listed, build):
     assert images.class_names == ["a, b", "c"]
 
 
+@pytest.mark.parametrize("named", ["sep=;\n", '\n"SEP=;"\r\n'])
+def test_the_line_that_names_the_separator_for_a_spreadsheet_is_believed(listed, build, named):
+    images = build("csv", file=listed(f"{named}path;label\nx/0.png;a, b, c, d\nx/1.png;c\n"))
+    assert images.class_names == ["a, b, c, d", "c"]
+
+
 @pytest.mark.parametrize("separator", [";", "\t"])
 def test_a_list_may_have_the_separator_of_a_spreadsheet_with_decimal_commas(listed, build, separator):
     text = f'label{separator}path{separator}split\n"cat, small"{separator}x/3.png{separator}train\n'

@@ -42,11 +42,11 @@ def test_the_training_half_is_relabelled_and_dropped(tmp_path):
     assert training_labels(data).tolist() == np.searchsorted(training_classes(data), data.train_labels).tolist()
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_decisions_that_a_spreadsheet_saved_with_semicolons_are_read(tmp_path, encoding):
+@pytest.mark.parametrize(("encoding", "named"), [("utf-8-sig", ""), ("utf-16", ""), ("utf-8-sig", "sep=;\n")])
+def test_decisions_that_a_spreadsheet_saved_with_semicolons_are_read(tmp_path, encoding, named):
     rows = [PathDecision("a, b.jpg", "=x", "relabel", "y"), PathDecision("c.jpg", "", "drop")]
     file = tmp_path / "decisions.csv"
-    file.write_text(decisions_text([rows[1]]).replace(",", ";") + "a, b.jpg;'=x;relabel;y\n", encoding)
+    file.write_text(named + decisions_text([rows[1]]).replace(",", ";") + "a, b.jpg;'=x;relabel;y\n", encoding)
     assert read_decisions(file) == rows[::-1]
 
 

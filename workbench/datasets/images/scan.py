@@ -60,7 +60,7 @@ def _walk(base: bytes) -> Iterator[tuple[str, str, str]]:
             continue
         with entries:
             if (facts.st_dev, facts.st_ino) in seen:
-                yield _prefix(folder, base), "", "was already visited (a link loop?)"
+                yield _prefix(folder, base), "", "is a link to a folder that is read already, or a loop of links"
                 continue
             seen.add((facts.st_dev, facts.st_ino))
             inner: list[tuple[bytes, bool]] = []
