@@ -143,7 +143,7 @@ def said(window, run_id):
 def test_seeds_are_sent_left_alone_ended_resumed_and_brought_home(qtbot, place, opened, received):
     window = opened()
     session, page = window.session, window.pages.page("setup")
-    qtbot.waitUntil(lambda: [known.name for known in session.places] == ["there"])
+    qtbot.waitUntil(lambda: [known.name for known in session.places.all] == ["there"])
     page.take_config(CONFIG)
     page.beside.where.set_value("there")
     page.beside.where.edited.emit()
@@ -224,7 +224,7 @@ def test_a_sweep_is_started_at_a_cluster_from_its_dialog(qtbot, place, opened, m
     records.store(place.model_copy(update={"at_once": 2}))
     window = opened()
     session, page = window.session, window.pages.page("setup")
-    qtbot.waitUntil(lambda: [known.name for known in session.places] == ["there"])
+    qtbot.waitUntil(lambda: [known.name for known in session.places.all] == ["there"])
     page.take_config(
         CONFIG.model_copy(update={"seeds": 1, "training": CONFIG.training.model_copy(update={"epochs": 1})})
     )

@@ -164,8 +164,8 @@ def sweep(qtbot, session, monkeypatch):
 
 
 def test_a_start_of_a_sweep_that_was_cancelled_can_be_pressed_again(qtbot, session, sweep, gate, monkeypatch):
-    session.places = [SshPlace(name="box", host="box")]
-    session.places_changed.emit()
+    session.places.all = [SshPlace(name="box", host="box")]
+    session.places.changed.emit()
     sweep.where.set_value("box")
     monkeypatch.setattr(sending, "translated", gate.wait)
     sweep.start.click()
@@ -227,7 +227,7 @@ def test_the_check_of_a_place_hears_the_cancel_of_the_activity_panel(qtbot, sess
         return SimpleNamespace(check=check)
 
     monkeypatch.setattr(places_dialog, "launcher_of", launcher_of)
-    session.places = [SshPlace(name="box", host="box")]
+    session.places.all = [SshPlace(name="box", host="box")]
     dialog = PlacesDialog(session)
     qtbot.addWidget(dialog)
     qtbot.waitUntil(began.is_set)

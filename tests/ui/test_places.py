@@ -46,16 +46,16 @@ def played(tmp_path, monkeypatch):
 @pytest.fixture
 def at_box(qtbot, session, played):
     """The session with a run that works at box."""
-    session.read_places()
-    qtbot.waitUntil(lambda: bool(session.places))
-    session.start_at(RunConfig(name="away"), session.places[0])
+    session.places.read()
+    qtbot.waitUntil(lambda: bool(session.places.all))
+    session.start_at(RunConfig(name="away"), session.places.all[0])
     qtbot.waitUntil(lambda: session.run_id is not None and session.run() is not None)
     return session
 
 
 def test_a_new_place_is_described_checked_and_stored(qtbot, session, played):
-    session.read_places()
-    qtbot.waitUntil(lambda: bool(session.places))
+    session.places.read()
+    qtbot.waitUntil(lambda: bool(session.places.all))
     dialog = PlacesDialog(session)
     (box,) = dialog.cards
     qtbot.waitUntil(lambda: box.state.text() == "1 check failed")
@@ -66,9 +66,9 @@ def test_a_new_place_is_described_checked_and_stored(qtbot, session, played):
         card.form.row(name).widget.setText(text)
         card.form.row(name).widget.textEdited.emit(text)
     assert card.name.text() == "Lab 2"
-    with qtbot.waitSignal(session.places_changed):
+    with qtbot.waitSignal(session.places.changed):
         dialog.store()
-    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["Lab 2", "box"])
+    qtbot.waitUntil(lambda: [place.name for place in session.places.all] == ["Lab 2", "box"])
 
 
 def fill(card, **texts):
@@ -95,8 +95,8 @@ def test_a_field_that_is_mended_is_no_longer_marked_and_the_buttons_have_the_new
 
 @pytest.mark.qt_log_ignore("propagateSizeHints")
 def test_a_check_keeps_the_focus_and_says_nothing_of_what_was_edited_meanwhile(qtbot, session, played):
-    session.read_places()
-    qtbot.waitUntil(lambda: bool(session.places))
+    session.places.read()
+    qtbot.waitUntil(lambda: bool(session.places.all))
     dialog = PlacesDialog(session)
     dialog.show()
     (card,) = dialog.cards
@@ -132,7 +132,7 @@ def test_a_place_of_the_command_line_is_there_when_the_window_is_active_again(qt
     window = MainWindow(session)
     qtbot.addWidget(window)
     window.show()
-    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box"])
+    qtbot.waitUntil(lambda: [place.name for place in session.places.all] == ["box"])
     terminal = QWidget()
     qtbot.addWidget(terminal)
     terminal.show()
@@ -140,17 +140,17 @@ def test_a_place_of_the_command_line_is_there_when_the_window_is_active_again(qt
     qtbot.waitUntil(terminal.isActiveWindow)
     records.store(SshPlace(name="lab1", host="lab1"))
     window.activateWindow()
-    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box", "lab1"])
+    qtbot.waitUntil(lambda: [place.name for place in session.places.all] == ["box", "lab1"])
 
 
 def test_a_place_of_another_window_is_there_though_this_one_is_not_activated(qtbot, session, played):
-    session.read_places()
-    names = lambda: [place.name for place in session.places]  # noqa: E731
+    session.places.read()
+    names = lambda: [place.name for place in session.places.all]  # noqa: E731
     qtbot.waitUntil(lambda: names() == ["box"])
     records.store(SshPlace(name="lab1", host="lab1"))
     qtbot.waitUntil(lambda: names() == ["box", "lab1"])
     records.store(SshPlace(name="box", host="other"))
-    qtbot.waitUntil(lambda: session.places[0].host == "other")
+    qtbot.waitUntil(lambda: session.places.all[0].host == "other")
     records.remove("lab1")
     qtbot.waitUntil(lambda: names() == ["box"])
 
@@ -158,8 +158,8 @@ def test_a_place_of_another_window_is_there_though_this_one_is_not_activated(qtb
 @pytest.fixture
 def open_places(qtbot, session, played):
     """The dialog of places, with the one of the test."""
-    session.read_places()
-    qtbot.waitUntil(lambda: bool(session.places))
+    session.places.read()
+    qtbot.waitUntil(lambda: bool(session.places.all))
     dialog = PlacesDialog(session)
     yield dialog
     if isValid(dialog):  # else it has closed itself
@@ -170,7 +170,7 @@ def test_saving_one_place_leaves_what_another_window_has_changed_of_the_others(q
     theirs = records.with_data(records.named("box"), "/birds", "/data/birds")
     records.store(theirs)
     fill(open_places.add_place("ssh"), name="lab1", host="lab1")
-    with qtbot.waitSignal(session.places_changed):
+    with qtbot.waitSignal(session.places.changed):
         open_places.store()
     assert [place.name for place in records.known()] == ["box", "lab1"]
     assert records.named("box") == theirs
@@ -178,7 +178,7 @@ def test_saving_one_place_leaves_what_another_window_has_changed_of_the_others(q
 
 def test_a_place_that_another_window_has_removed_stays_removed(qtbot, session, open_places):
     records.remove("box")
-    with qtbot.waitSignal(session.places_changed):
+    with qtbot.waitSignal(session.places.changed):
         open_places.store()
     assert records.known() == []
 
@@ -209,15 +209,15 @@ def test_a_record_that_cannot_be_read_is_said_once_and_hides_no_other(qtbot, ses
     broken = records.folder() / "broken.toml"
     broken.write_text("kind = [")
     for _ in range(3):
-        with qtbot.waitSignal(session.places_changed):
-            session.read_places()
-    assert [place.name for place in session.places] == ["box"]
+        with qtbot.waitSignal(session.places.changed):
+            session.places.read()
+    assert [place.name for place in session.places.all] == ["box"]
     assert [sentence for sentence in said if "broken.toml cannot be read" in sentence] == said
     assert len(said) == 1
     for text in ('kind = "ssh"\nhost = "b"\n', "kind = ["):
         broken.write_text(text)
-        with qtbot.waitSignal(session.places_changed):
-            session.read_places()
+        with qtbot.waitSignal(session.places.changed):
+            session.places.read()
     assert len(said) == 2, "it was whole in between"
 
 
@@ -231,8 +231,8 @@ def test_workbench_is_installed_at_a_place_as_the_steps_say(qtbot, session, play
             return Answer(status[0], b"", "no network")
 
     monkeypatch.setattr(install_dialog, "host_of", lambda place, cancelled=None: Machine())
-    session.read_places()
-    qtbot.waitUntil(lambda: bool(session.places))
+    session.places.read()
+    qtbot.waitUntil(lambda: bool(session.places.all))
     dialog = PlacesDialog(session)
     (card,) = dialog.cards
     qtbot.waitUntil(lambda: card.state.text() == "1 check failed")
@@ -263,14 +263,14 @@ def test_workbench_is_installed_at_a_place_as_the_steps_say(qtbot, session, play
 
 
 def test_a_place_that_is_forgotten_goes_with_save_alone(qtbot, session, played):
-    session.read_places()
-    qtbot.waitUntil(lambda: bool(session.places))
+    session.places.read()
+    qtbot.waitUntil(lambda: bool(session.places.all))
     for save in (False, True):
         dialog = PlacesDialog(session)
         dialog.cards[0].removed.emit()
         assert dialog.none.isVisibleTo(dialog)
         if save:
-            with qtbot.waitSignal(session.places_changed):
+            with qtbot.waitSignal(session.places.changed):
                 dialog.store()
         else:
             dialog.reject()
@@ -366,7 +366,7 @@ def test_a_place_that_is_gone_is_said_in_the_list_and_a_new_window_goes_on(qtbot
 
 @pytest.mark.qt_log_ignore("propagateSizeHints")
 def test_a_place_that_was_removed_is_said_until_it_is_added_again(qtbot, at_box, played):
-    bar, (place,) = MessageBar(), at_box.places
+    bar, (place,) = MessageBar(), at_box.places.all
     qtbot.addWidget(bar)
     at_box.said.connect(lambda what, concern: bar.show_message(what, concern=concern))
     at_box.settled.connect(bar.settle)

@@ -97,8 +97,8 @@ def _forget_panels(qtbot):
 
 def test_a_sweep_is_started_at_the_place_that_is_chosen(qtbot, session, dialog, started_at):
     box = SshPlace(name="box", host="box")
-    session.places = [box]
-    session.places_changed.emit()
+    session.places.all = [box]
+    session.places.changed.emit()
     assert [dialog.where.itemText(row) for row in range(dialog.where.count())] == ["This machine", "box"]
     dialog.rows[0].field.set_value("training.lr")
     qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2")
@@ -117,7 +117,7 @@ def test_a_sweep_is_started_at_the_place_that_is_chosen(qtbot, session, dialog, 
 
 def test_data_that_the_place_has_elsewhere_are_asked_for_before_a_sweep_starts(qtbot, session, started, tmp_path):
     box = SshPlace(name="box", host="box")
-    session.places = [box]
+    session.places.all = [box]
     config = read_config("sample-digits", ("dataset.name=folder", f"dataset.folder={tmp_path}"))
     dialog = SweepDialog(session, config, place="box")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)

@@ -55,5 +55,5 @@ class PlaceActions(QObject):
             )
 
     def _known(self) -> None:
-        self._session.read_places()
+        self._session.places.read()
         self._session.notify("The folder is saved. Start the run again.")

@@ -45,7 +45,7 @@ class PlacesDialog(MainButtonDialog):
         self._checks: list[Task] = []
         self._removed: list[str] = []
         self._build()
-        for place in session.places:
+        for place in session.places.all:
             self._check(self._add_card(PlaceDraft(place.kind, place)))
         self._show_none()
         size = session.theme
@@ -140,7 +140,7 @@ class PlacesDialog(MainButtonDialog):
         super().done(result)
 
     def _stored(self, _: None) -> None:
-        self._session.read_places()
+        self._session.places.read()
         self._session.placed.follow()
         self.accept()
 

@@ -26,6 +26,7 @@ from workbench.ui.state.background.tasks import Task, heard_by
 from workbench.ui.state.background.work import GRACE
 from workbench.ui.state.concern import EVERYWHERE, Concern, of_page
 from workbench.ui.state.pages.page_turn import PageTurn
+from workbench.ui.state.runs.known_places import KnownPlaces
 from workbench.ui.state.runs.placed_runs import PlacedRuns
 from workbench.ui.state.runs.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several, wants_spare
 from workbench.ui.state.runs.run_queue import RunQueue
@@ -48,8 +49,6 @@ NO_RESULT = Problem(
     todo="With its config, workbench run --resume computes it.",
 )
 DEAD_EVERY = 30_000  # ms between two searches for runs whose process has ended
-PLACES_EVERY = 3_000  # ms between two looks at whether the records of places are others
-PlacesMark = tuple[tuple[str, int, int], ...]  # as `records.mark` makes it
 
 
 class Session(Shown):
@@ -77,7 +76,6 @@ class Session(Shown):
     end_asked = Signal(int)  # the user wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
     places_asked = Signal()  # the user wants to see and change the places
-    places_changed = Signal()  # `places` was read again
     data_asked = Signal(str, object)  # a path of a config, and the place where its counterpart is not known
 
     def __init__(
@@ -95,11 +93,7 @@ class Session(Shown):
         self.drawing = AnalysisClient(self, partial(AnalysisProcess, module="workbench.reports.server"))
         self.catalog: Catalog = catalogs.at_first()
         self.page = "setup"
-        self.places: list[Place] = []  # beside this machine, as they were read last
-        self._unreadable_places: set[str] = set()  # what was said of records that could not be read then
-        self._places_mark: PlacesMark = ()
-        self._look_at_places = QTimer(self, interval=PLACES_EVERY)  # begins when they are read first
-        self._look_at_places.timeout.connect(self._read_changed_places)
+        self.places = KnownPlaces(self)
         self.spare = Spare()
         self._make_job = make_job or partial(chosen_job, self.preferences, self.spare)
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
@@ -264,38 +258,6 @@ class Session(Shown):
 
         self.run_in_thread(f"Starting at {place.name}", work, sent, failed, cancelled=cancelled, lasting=True)
 
-    def read_places(self) -> None:
-        """Read the user's places again, and from now on whenever another window or a command has changed them.
-
-        `places_changed` follows. A record that cannot be read is reported once.
-        """
-
-        def readable() -> "tuple[PlacesMark, list[Place], list[Problem]]":
-            from workbench.places import records
-
-            return records.mark(), *records.readable()
-
-        def take(read: "tuple[PlacesMark, list[Place], list[Problem]]") -> None:
-            self._places_mark, self.places, problems = read
-            self._look_at_places.start()
-            self.places_changed.emit()
-            for problem in problems:
-                if str(problem) not in self._unreadable_places:
-                    self.notify(problem, EVERYWHERE)
-            self._unreadable_places = {str(problem) for problem in problems}
-
-        self.read(readable, take)
-
-    def _read_changed_places(self) -> None:
-        known = self._places_mark
-
-        def changed() -> bool:
-            from workbench.places import records
-
-            return records.mark() != known
-
-        self.read(changed, lambda again: self.read_places() if again else None)
-
     def find_place(self, run_id: int, name: str, then: Callable[[str], None]) -> Task:
         """Call `then` with the default folder for files made from a run; a link there is shown as a Problem."""
         workspace = self.workspace
@@ -403,7 +365,7 @@ class Session(Shown):
         self._closed, self._ending = True, ending
         self.placed.close()
         self._look_for_dead_runs.stop()
-        self._look_at_places.stop()
+        self.places.close()
         self.queue.withdraw_waiting()
         for run_id in self.queue.running:
             self.queue.end(run_id)

@@ -146,7 +146,7 @@ class SweepDialog(MainButtonDialog):
         for line in (self.trials, self.seeds):
             line.edited.connect(self._edited)
         self.where.edited.connect(self._show_cost)
-        self._session.places_changed.connect(self._show_places)
+        self._session.places.changed.connect(self._show_places)
         self.add.clicked.connect(self._add_pressed)
         self.cancel.clicked.connect(self.reject)
         self.start.clicked.connect(self.start_sweep)
@@ -171,7 +171,7 @@ class SweepDialog(MainButtonDialog):
             return
         self.start.setEnabled(False)
         workspace, known = self._session.workspace, self._session.catalog
-        place = self.where.chosen_of(self._session.places)
+        place = self.where.chosen_of(self._session.places.all)
 
         def work(progress: Progress) -> int:
             progress("Checking the data", 0, 0)
@@ -210,7 +210,7 @@ class SweepDialog(MainButtonDialog):
             if problem is not None:
                 self._session.notify(problem)
             return
-        place = self.where.chosen_of(self._session.places)
+        place = self.where.chosen_of(self._session.places.all)
         if problem is None:
             self.problem.setText(NOT_STARTED)
             self.problem.show()
@@ -260,7 +260,7 @@ class SweepDialog(MainButtonDialog):
             self.summary.setText(self.draft.cost(self.plan, self.where.value()))
 
     def _show_places(self) -> None:
-        self.where.show_places([place.name for place in self._session.places])
+        self.where.show_places([place.name for place in self._session.places.all])
         self._show_cost()
 
     # What it would be

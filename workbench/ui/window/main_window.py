@@ -70,7 +70,7 @@ class MainWindow(QMainWindow):
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
         self._after_paint.timeout.connect(self._order_stops)
-        self._after_paint.timeout.connect(session.read_places)
+        self._after_paint.timeout.connect(session.places.read)
         self._ready = InTurns(session, self)
         self._first_paint_seen = False
         self._loading = False  # what the pages use, on a thread
@@ -359,7 +359,7 @@ class MainWindow(QMainWindow):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self._first_paint_seen:
-            self.session.read_places()  # the command line may have changed them meanwhile
+            self.session.places.read()  # the command line may have changed them meanwhile
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.closing.may_close():

@@ -106,7 +106,7 @@ class SetupPage(QWidget):
         self.beside.where.edited.connect(self._name_start)
         self.strip.unfolded.connect(self._unfold)
         self.beside.places.clicked.connect(self.session.places_asked)
-        self.session.places_changed.connect(self._show_places)
+        self.session.places.changed.connect(self._show_places)
         self.beside.save.clicked.connect(self.save_config)
         self.beside.open.clicked.connect(self.open_config)
         self.beside.copy.clicked.connect(self.copy_command)
@@ -196,10 +196,10 @@ class SetupPage(QWidget):
 
     def _place(self) -> "Place | None":
         """The chosen place; None for this machine."""
-        return self.beside.where.chosen_of(self.session.places)
+        return self.beside.where.chosen_of(self.session.places.all)
 
     def _show_places(self) -> None:
-        self.beside.where.show_places([place.name for place in self.session.places])
+        self.beside.where.show_places([place.name for place in self.session.places.all])
         self._name_start()
 
     def ask_sweep(self) -> None:
