@@ -78,10 +78,11 @@ class Engine:
         self.parts = build_parts(config, data, self.total, ranks.device)
         self.parts.ranks = ranks
         if config.training.keep_features:
-            emit(Status("Computing the features of the frozen backbone"))
+            doing = "Computing the features of the frozen backbone"
+            emit(Status(doing))
             whole = cast(EmbeddingModel, self.parts.model)
             cache = cache_folder() / "features"
-            features = kept_features(config, data, whole, self.augmentation, cache, self._stand_back)
+            features = kept_features(config, data, whole, self.augmentation, cache, partial(self._tell, doing))
             self.data = data = replace(data, features=features)
         self.feed = build_feed(data, data.split.train, labels, self.augmentation, self.parts.device)
         if config.training.chunk:
@@ -92,7 +93,7 @@ class Engine:
             cast(EmbeddingModel, self.parts.model).backbone.compile()
         self.evaluator = Evaluator(
             config, data, self.parts, self.feed, self.sampler, self.augmentation, emit,
-            self._stand_back,
+            self._stand_back, self._tell,
         )  # fmt: skip
         model, feed = self.parts.model, self.feed
         around = Surroundings(
@@ -224,6 +225,12 @@ class Engine:
 
     def _stand_back(self) -> None:
         wait_if_asked(self.control, self.emit)
+
+    def _tell(self, doing: str, done: int, total: int) -> None:
+        """Say how far something is that takes long, before its next part; stand still while the run is paused."""
+        self._stand_back()
+        if done:
+            self.emit(Status(doing, done, total))
 
     def _after_step(self, step: int) -> None:
         if self._compiling_since is not None:

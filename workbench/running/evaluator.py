@@ -1,6 +1,7 @@
 """What a run measures between its epochs: retrieval on the test half, held-out classes, the frozen features."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -18,12 +19,14 @@ from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import Retrieval, retrieve
 from workbench.events import Emit, Evaluated, ProbeEmbeddings, Scalar, Status
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.running.building import Data, build_feed, training_classes
 from workbench.training.feed import Feed
 from workbench.training.probe import embed, probe_rows
 from workbench.training.trainer import Parts
 
 VALIDATED = 2048  # training images for a companion's checks if no class is held out
+EVALUATING = "Evaluating"
 CLASSIFIED = 4096  # embeddings at a time
 
 
@@ -41,6 +44,7 @@ class Evaluator:
         augmentation: its deterministic version prepares every image.
         emit: called with all measurements.
         stand_back: called between parts of a search; waits while the run is paused.
+        tell: the same, between parts of what takes long, and says how far it is.
 
     Raises:
         Problem: a linear probe is wanted of test classes that are not trained.
@@ -48,10 +52,11 @@ class Evaluator:
 
     def __init__(
         self, config: RunConfig, data: Data, parts: Parts, feed: Feed, sampler: Any, augmentation: Any, emit: Emit,
-        stand_back: Callable[[], None],
+        stand_back: Callable[[], None], tell: Progress,
     ) -> None:  # fmt: skip
         self._config, self._data, self._parts, self._feed, self._ranks = config, data, parts, feed, parts.ranks
         self._sampler, self._augmentation, self._emit, self._stand_back = sampler, augmentation, emit, stand_back
+        self._tell = tell
         self._classes, self._device = training_classes(data), str(parts.device)
         self._probe = probe_rows(len(feed), config.evaluation.probe_size, config.seed)
         self._test_feed = self._feed_of(data.split.test)
@@ -74,7 +79,7 @@ class Evaluator:
         Raises:
             Problem: embeddings that are not finite.
         """
-        self._emit(Status("Evaluating"))
+        self._emit(Status(EVALUATING))
         embeddings = self._embed(self._test_feed)
         if not self._ranks.first:
             self._embed_beside(epoch)
@@ -92,7 +97,7 @@ class Evaluator:
             retrieval.metrics.update(metrics)
         self._emit_curves(retrieval.metrics)
         proxies, proxy_labels = self._proxies()
-        training = self._embed(self._feed) if settings.store_training else None
+        training = self._embed_training() if settings.store_training else None
         self._emit(
             Evaluated(
                 epoch,
@@ -140,7 +145,7 @@ class Evaluator:
         if self._config.evaluation.linear_probe and epoch == self._config.training.epochs:
             self._embed_features()
         if self._config.evaluation.store_training:
-            self._embed(self._feed)
+            self._embed_training()
         self._embed_probe()
 
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
@@ -181,11 +186,16 @@ class Evaluator:
         return build_feed(self._data, rows, labels, self._augmentation, self._parts.device)
 
     def _embed(
-        self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None
-    ) -> np.ndarray:
+        self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None,
+        doing: str = EVALUATING,
+    ) -> np.ndarray:  # fmt: skip
         """Embeddings [n, d] of a half, or of some of its images; waits while the run is paused."""
-        embeddings = embed(self._parts.model, feed, self._augmentation, index, by, self._stand_back, self._ranks)
+        before = partial(self._tell, doing)
+        embeddings = embed(self._parts.model, feed, self._augmentation, index, by, before, self._ranks)
         return embeddings.cpu().numpy()
+
+    def _embed_training(self) -> np.ndarray:
+        return self._embed(self._feed, doing="Embedding the training half")
 
     def _embed_validation(self, rows: np.ndarray) -> np.ndarray:
         return self._embed(self._feed_of(rows))
@@ -198,20 +208,21 @@ class Evaluator:
         return ProbeEmbeddings(ids, labels, self._embed(self._feed, self._probe))
 
     def _embed_averaged(self, model: nn.Module) -> np.ndarray:
-        between = self._stand_back
-        embeddings = embed(model, self._test_feed, self._augmentation, between=between, ranks=self._ranks)
+        before = partial(self._tell, "Evaluating the averaged weights")
+        embeddings = embed(model, self._test_feed, self._augmentation, before=before, ranks=self._ranks)
         return embeddings.cpu().numpy()
 
     def _embed_features(self) -> tuple[np.ndarray, np.ndarray]:
         """Features before the head, of all training images that may be drawn and of the test half."""
-        features = cast(EmbeddingModel, self._parts.model).features
-        return self._embed(self._feed, self._sampler.places, by=features), self._embed(self._test_feed, by=features)
+        features, doing = cast(EmbeddingModel, self._parts.model).features, "Computing features for the linear probe"
+        train = self._embed(self._feed, self._sampler.places, features, doing)
+        return train, self._embed(self._test_feed, by=features, doing=doing)
 
     def _search(self, embeddings: np.ndarray, k: int, distance: Literal["cosine", "l2"]) -> Retrieval:
         """Retrieval in the test half with k neighbours of each query."""
         return retrieve(
             embeddings, self._test_labels, self._test_ids, k=k, ks=self._config.evaluation.ks, distance=distance,
-            device=self._device, is_query=self._data.split.is_query, between=self._stand_back,
+            device=self._device, is_query=self._data.split.is_query, between=self._stand_back, progress=self._tell,
         )  # fmt: skip
 
     def _validated(self, embeddings: np.ndarray, rows: np.ndarray) -> float:

@@ -18,14 +18,14 @@ from workbench.training.probe import embed
 
 def kept_features(
     config: RunConfig, data: Data, model: EmbeddingModel, augmentation: Augmentation, cache: Path,
-    between: Callable[[], object],
+    before: Callable[[int, int], object],
 ) -> np.ndarray:  # fmt: skip
     """Features float32 [n, f] of every image, prepared as in evaluation, by the backbone in evaluation mode.
 
     Args:
         model: on its device; its backbone is frozen.
         cache: folder of such features, created if missing. Other weights or other images have other files.
-        between: called before each batch; may raise Cancelled.
+        before: called before each batch, with how many images of how many are done; may raise Cancelled.
 
     Raises:
         OSError: the features cannot be written.
@@ -40,7 +40,7 @@ def kept_features(
         pass
     device = model.mean.device
     feed = build_feed(data, np.arange(count), data.images.labels, augmentation, device)
-    features = embed(model, feed, augmentation, by=model.features, between=between).cpu().numpy()
+    features = embed(model, feed, augmentation, by=model.features, before=before).cpu().numpy()
     cache.mkdir(parents=True, exist_ok=True)
     with files.atomic_write(path) as file:
         np.save(file, features)

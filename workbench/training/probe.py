@@ -31,24 +31,26 @@ def embed(
     augmentation: Augmentation,
     index: np.ndarray | None = None,
     by: Callable[[Tensor], Tensor] | None = None,
-    between: Callable[[], object] = lambda: None,
+    before: Callable[[int, int], object] = lambda done, total: None,
     ranks: OneRank = ALONE,
 ) -> Tensor:
     """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is restored.
 
     With `by`, the images are passed through that function instead, and its results, such as features, are returned.
-    `between` is called before each batch and may raise Cancelled. Each of `ranks` embeds some of the batches, and all
-    ranks get all embeddings.
+    `before` is called before each batch, with how many images of how many have been embedded here, and may raise
+    Cancelled. Each of `ranks` embeds some of the batches, and all ranks get all embeddings.
     """
     rows, size = np.arange(len(feed)) if index is None else index, batch_on(feed.labels.device)
     shares = [rows[size * part.start : size * part.stop] for part in ranks.shares(-(-len(rows) // size))]
     spread = ranks.count > 1 and all(len(share) for share in shares)
-    training, parts = model.training, []
+    training, parts, done = model.training, [], 0
     ranks.same_statistics(model)
     model.eval()
     at_once = size
-    for images in feed.in_order(size, shares[ranks.rank] if spread else rows):
-        between()
+    here = shares[ranks.rank] if spread else rows
+    for images in feed.in_order(size, here):
+        before(done, len(here))
+        done += len(images)
         embedded, at_once = _in_parts(by or model, augmentation.evaluate(images), at_once)
         parts += embedded
     model.train(training)

@@ -22,6 +22,7 @@ from workbench.events import (
     Status,
     Waiting,
 )
+from workbench.numerals import percentage
 from workbench.problem import Problem, RunTaken
 from workbench.workspace.folders.journal import Journal
 from workbench.workspace.recorders.uncommitted import Uncommitted
@@ -67,8 +68,8 @@ class Recording(ABC):
                 self._new.add_charts(step, charts)
             case Progress():
                 self._progress(event)
-            case Status(text):
-                self._new.changes["phase"] = text
+            case Status(text, done, total):
+                self._new.changes["phase"] = f"{text}, {percentage(done / total, 0)}" if total else text
                 self._begin()
             case Waiting(reason):
                 self._pause_clock()
