@@ -171,7 +171,7 @@ def test_without_room_at_the_right_the_bars_stand_above_the_list_when_they_are_w
 
 @pytest.mark.parametrize("bars_last", [True, False])
 def test_without_room_for_the_similarities_too_the_one_opened_last_is_shown(page, qtbot, bars_last):
-    page.setMinimumSize(200, 200)  # a page in a window does not grow by itself until all of it fits
+    page.setMinimumSize(200, 560)  # a page in a window does not grow by itself until all of it fits
     page.resize(820, 560)
     qtbot.waitUntil(lambda: not page.classes.isVisible())
     unfold = page.queries.similarity.unfold
@@ -182,6 +182,7 @@ def test_without_room_for_the_similarities_too_the_one_opened_last_is_shown(page
     assert last.isChecked()
     bars = page.classes
     if bars_last:
+        page.resize(820, 700)
         qtbot.waitUntil(lambda: bars.summary.geometry().top() > bars.list.geometry().bottom())
     page.resize(820, 1100)
     first.click()
