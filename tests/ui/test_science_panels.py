@@ -494,7 +494,7 @@ def test_the_probe_is_drawn_beside_the_test_half_of_its_run(qtbot, session, work
     beside.box.setCurrentIndex(1)
     beside.box.activated.emit(1)
     ranks = [[title, 1.0, look(seen, labels).numbers["spectral_rank"]] for title, seen in
-             (("probe", trained), ("this run", test), ("test half", test), ("this run", trained))]  # fmt: skip
+             (("probe", trained), ("this run", test), ("test", test), ("this run", trained))]  # fmt: skip
     qtbot.waitUntil(lambda: panel.rank.rows()[1:] == ranks[:2])
     panel.images.buttons["probe"].click()
     qtbot.waitUntil(lambda: panel.rank.rows()[1:] == ranks[2:])

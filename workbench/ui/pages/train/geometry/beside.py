@@ -16,7 +16,7 @@ from workbench.workspace.rows import Run
 
 NOTHING = "nothing"
 OWN = 0  # in place of a run's number: the other images of the shown run
-NAMES: dict[Images, str] = {"test": "test half", "probe": "probe"}
+NAMES: dict[Images, str] = {"test": "test", "probe": "probe"}  # short: they stand in legends
 LETTERS, FEW = 14, 8  # of what is chosen that have room, and where the page is narrow
 
 
@@ -99,7 +99,7 @@ class BesideChooser(QWidget):
             if shown is not None and run.dataset_id is not None and run.dataset_id == shown.dataset_id
             and run.last and run.id != shown.id
         ]  # fmt: skip
-        own = f"its {NAMES['test' if self._images == 'probe' else 'probe']}"
+        own = "its test half" if self._images == "probe" else "its probe"
         offered = [(NOTHING, None), (own, OWN), *((f"#{run.id} {run.name}", run.id) for run in others)]
         if offered != self._offered:
             self._offered = offered

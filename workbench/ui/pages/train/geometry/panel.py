@@ -196,12 +196,13 @@ class GeometryPanel(QStackedWidget):
         epochs = np.array(watched.epochs, np.float64)
         looks = [seen.numbers for seen in watched.looks]
         needed = looks[at]["classes"] - 1
+        limit = "classes−1" if self.beside.watched is not None else f"{needed:.0f}, classes − 1"  # the legend is full
         self.rank.show_lines(
             [
                 *self._lines_beside("spectral_rank"),
                 Line("this run", epochs, np.array([seen["spectral_rank"] for seen in looks]), POSITIVE, dots=True),
             ],
-            (needed, f"{needed:.0f}, classes − 1") if needed <= looks[at]["dimensions"] else None,
+            (needed, limit) if needed <= looks[at]["dimensions"] else None,
             float(epochs[at]),
         )
         first, middle = 0, at // 2
