@@ -1,5 +1,7 @@
 """Scores of the classes on the Retrieval page: their numbers, order and search, and the filter by one of them."""
 
+import itertools
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -189,6 +191,29 @@ def test_without_room_for_the_similarities_too_the_one_opened_last_is_shown(page
     at_rest(qtbot, page)
     assert first.isChecked()
     assert last.isChecked()
+
+
+@pytest.mark.parametrize("height", [430, 520, 640])
+def test_bars_above_the_list_fit_into_a_low_page(page, qtbot, height):
+    page.setMinimumSize(200, height)
+    page.resize(820, height)
+    qtbot.waitUntil(lambda: not page.classes.isVisible())
+    page.by_class.click()
+    at_rest(qtbot, page)
+    bars, queries = page.classes, page.queries
+    qtbot.waitUntil(lambda: queries.spare >= 0)
+    parts = [part for part in (bars.order, bars.search, bars.list, bars.summary) if part.isVisible()]
+    qtbot.waitUntil(lambda: not overlapping(parts) and not overlapping([bars, queries.table]))
+    assert bars.rect().contains(parts[-1].geometry())
+    assert bars.list.height() >= bars.list.sizeHintForRow(0)
+    page.setMinimumSize(200, 900)
+    qtbot.waitUntil(lambda: bars.summary.isVisible() and bars.saved == 0)
+
+
+def overlapping(parts):
+    """Whether a part begins before the one above it ends."""
+    areas = [part.geometry() for part in parts]
+    return any(below.top() <= above.bottom() for above, below in itertools.pairwise(areas))
 
 
 def test_a_class_may_be_chosen_when_its_run_is_no_longer_shown(page, qtbot, session):

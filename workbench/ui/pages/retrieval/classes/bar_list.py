@@ -1,6 +1,6 @@
 """A list whose rows have bars: what the lists of classes and of confusions share."""
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRectF, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -32,6 +32,10 @@ class BarList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(name)
         self.clicked.connect(self.picked)
+
+    def sizeHint(self) -> QSize:
+        """As high as its minimum: a column takes the hint, not the minimum, of what has text that folds beside it."""
+        return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Space and Enter do what a click does."""

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QLineEdit,
-    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -158,12 +157,11 @@ class ClassBars(QFrame):
         self.rows = ClassRow()
         self.list = BarList(self.model, self.rows, "Classes with their scores")
         self.list.setMinimumHeight(LEAST)
-        self.list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.summary = label("", "caption", wrap=True)
         self.title, self.hint = label("Classes", "strong"), label(HINT, "caption", wrap=True)
         self.confusions = ConfusionBars(browsing)
-        self._alone = True
-        in_column(
+        self._alone, self._tight = True, False
+        self._column = in_column(
             self.title,
             in_row((self.order, 1), self.measure, spacing=8),
             self.search,
@@ -187,6 +185,34 @@ class ClassBars(QFrame):
         self.hint.setVisible(alone)
         self.confusions.setVisible(alone)
 
+    def tighten(self, tight: bool) -> None:
+        """Show one row at least in place of three, without summary and search, where a column has no more height."""
+        self._tight = tight
+        self.list.setMinimumHeight(self._least)
+        self.summary.setHidden(tight)
+        self._show_search()
+
+    @property
+    def saved(self) -> int:
+        """Height that being tight saves, px; 0 where this is not tight."""
+        if not self._tight:
+            return 0
+        parts = [self.summary.heightForWidth(self.list.width())]
+        parts += [self.search.sizeHint().height()] * self._searched
+        return LEAST - self._least + sum(parts) + len(parts) * self._column.spacing()
+
+    @property
+    def _least(self) -> int:
+        row = self.list.sizeHintForRow(0)
+        return row + 2 if self._tight and row > 0 else LEAST
+
+    @property
+    def _searched(self) -> bool:
+        return self.listing.total > FEW or bool(self.listing.search)
+
+    def _show_search(self) -> None:
+        self.search.setVisible(self._searched and not (self._tight and not self.listing.search))
+
     def fit_text(self, theme_of_window: Theme) -> None:
         """Set the width for the words at this size of text; as a part of a column, use all of it."""
         wide = theme_of_window.side(WIDTH)
@@ -201,7 +227,7 @@ class ClassBars(QFrame):
         names = () if self.listing.scores is None else self.listing.scores.names[:MEASURED]
         widest = max(map(self.fontMetrics().horizontalAdvance, names), default=0)
         self.rows.stacked, self.rows.widest = widest > SHORT, widest
-        self.search.setVisible(self.listing.total > FEW or bool(self.listing.search))
+        self._show_search()
         self.relist()
 
     def relist(self) -> None:

@@ -47,6 +47,7 @@ class ClassPlace(QObject):
             row = self._content.layout()
             assert isinstance(row, QBoxLayout)
             self._bars.stand_alone(wide)
+            self._bars.tighten(False)
             if wide:
                 row.addWidget(self._bars)
             else:
@@ -59,10 +60,15 @@ class ClassPlace(QObject):
             self._fold()
 
     def _fold(self) -> None:
-        """Close the similarities or the bars above the list, whichever was open before, where both do not fit."""
+        """Close the similarities or the bars above the list, whichever was open before, where both do not fit.
+
+        Bars that do not fit alone are shown with one row.
+        """
         unfold = self._queries.similarity.unfold
-        if self._switch.isChecked() and unfold.isChecked() and not self._queries.fits:
+        fits = self._queries.spare >= self._bars.saved
+        if self._switch.isChecked() and unfold.isChecked() and not fits:
             (unfold if self._bars_last else self._switch).setChecked(False)
+        self._bars.tighten(self._switch.isChecked() and not unfold.isChecked() and not fits)
 
     def _show(self, shown: bool) -> None:
         """Show the bars or not; confusions have a button above the list where they have no bars."""

@@ -97,9 +97,9 @@ class QueryList(QWidget):
         self._column.insertWidget(self._column.indexOf(self.table), part, 1)
 
     @property
-    def fits(self) -> bool:
-        """Whether every part has its minimum height."""
-        return self._column.totalMinimumHeightForWidth(self.width()) <= self.height()
+    def spare(self) -> int:
+        """Height that is left when every part has its minimum, px; negative where they do not fit."""
+        return self.height() - self._column.totalMinimumHeightForWidth(self.width())
 
     def _class_chooser(self) -> QComboBox:
         box = QComboBox()
