@@ -227,7 +227,7 @@ def test_a_button_that_goes_while_it_has_the_focus_does_not_hand_it_to_the_end_o
     assert page.window().focusWidget() is page, "Enter or Space must press nothing here"
     assert rail.run.text().endswith(": stopping after this epoch, epoch 1 / 10")
     page.header.end.setFocus()
-    page.header.show_run(session.run(), work.control, can_resume=False)
+    page.header.show_run(session.run(), work.control, can_resume=False, known=session.catalog)
     assert page.window().focusWidget() is page.header.end, "it can still be pressed"
 
 
@@ -312,11 +312,11 @@ def test_an_ended_run_leads_on_to_what_it_found(page, session, work, qtbot):
     session.show_run(work.run_id)
     buttons = page.header.look
     run = dataclasses.replace(session.run(), last={"MAP@R": 0.5})
-    page.header.show_run(run, None, False)
+    page.header.show_run(run, None, False, {})
     assert not any(each.isVisible() for each in buttons.values()), "it still works"
-    page.header.show_run(dataclasses.replace(run, status="done", last={}), None, False)
+    page.header.show_run(dataclasses.replace(run, status="done", last={}), None, False, {})
     assert not any(each.isVisible() for each in buttons.values()), "it found nothing"
-    page.header.show_run(dataclasses.replace(run, status="done"), None, False)
+    page.header.show_run(dataclasses.replace(run, status="done"), None, False, {})
     assert [each.text() for each in buttons.values() if each.isVisible()] == ["Map", "Retrieval", "Report"]
     asked = []
     session.page_asked.connect(asked.append)
@@ -418,6 +418,38 @@ def test_tiles_tell_the_best_epoch_and_the_smoothed_loss(page):
     assert page.tiles.loss.number.text() == "2"
     page.tiles.show_evaluations([], None)
     assert page.tiles.score.number.text() == "–"
+
+
+def test_beside_the_anatomy_tiles_and_letters_are_of_the_probe(page, session, work, qtbot):
+    usual, of_probe = [page.tiles.loss, page.tiles.memory, page.tiles.speed], [page.tiles.ce, page.tiles.spce]
+    session.show_run(work.run_id)
+    for step, ce, pce in ((10, 2.0, 1.0), (20, 1.0, 2.0), (30, 0.5, 0.25)):
+        known = {"probe/ce": ce, "probe/spce": ce + 1, "anatomy/ce": ce, "anatomy/pce": pce, "anatomy/lambda": 0.1}
+        work.say(*(Scalar(name, step, value) for name, value in known.items()))
+    qtbot.waitUntil(lambda: "first at step 20" in page.findings.text())
+    assert all(tile.isVisible() for tile in usual)
+    page.views.setCurrentWidget(page.anatomy)
+    qtbot.waitUntil(lambda: "from A to B (step 20)" in page.findings.text())
+    assert [tile.accessibleName() for tile in of_probe] == [
+        "CE on the probe: 0.5 nats, from 2",
+        "SPCE on the probe: 1.5 nats, from 3",
+    ]
+    assert all(tile.isVisible() for tile in of_probe)
+    assert [tile.isVisible() for tile in usual] == [False, False, True], "H(Y) − CE was not measured"
+    assert not page.tiles.information.isVisible()
+    qtbot.waitUntil(lambda: [ring.letter for ring in page.anatomy.bound.rings()] == ["A", "B"])
+    page.views.setCurrentWidget(page.curves)
+    qtbot.waitUntil(lambda: "first at step 20" in page.findings.text())
+    assert all(tile.isVisible() for tile in usual)
+
+
+def test_the_head_says_data_backbone_and_loss_unless_a_sentence_needs_the_line(page, session, work):
+    session.show_run(work.run_id)
+    assert page.header.about.text() == "Digits · Four convolutions · Cross-entropy (CE)"
+    assert page.header.about.isVisible()
+    failed = dataclasses.replace(session.run(), status="failed", problem="The loss is NaN.")
+    page.header.show_run(failed, None, False, session.catalog)
+    assert not page.header.about.isVisible()
 
 
 def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work, qtbot):

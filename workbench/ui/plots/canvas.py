@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 from workbench.ui.plots.free_place import Points, free_place
 from workbench.ui.plots.items import Behind, Line, Reach, Series, Zero, dress_axes, number_axes
 from workbench.ui.plots.one_by_one import OneByOne
+from workbench.ui.plots.rings import Ring, Rings
 from workbench.ui.plots.shade import Shade
 from workbench.ui.plots.steady_view import SteadyView
 from workbench.ui.plots.value_scale import LINEAR, ValueScale
@@ -64,6 +65,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.scale = LINEAR  # of the left axis
         self._limit: pg.InfiniteLine | None = None  # created when there is one
         self._limit_at: float | None = None
+        self._rings = Rings(self.item)
         self._shades: tuple[Shade, ...] = ()
         self._shaded: set[str] = set()  # series
         self._marks: list[pg.InfiniteLine] = []  # created when needed: even hidden ones cost time at every redraw
@@ -102,6 +104,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         for mark in [*self._marks, *([self._limit] if self._limit is not None else [])]:
             self._style_mark(mark)
         self._style_shades()
+        self._rings.style(self.font())
 
     def _style_mark(self, mark: pg.InfiniteLine) -> None:
         tokens = theme.current()
@@ -165,6 +168,12 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.setLabel("left", left or None)
         if right:
             self.item.setLabel("right", right)
+
+    def show_rings(self, rings: Sequence[Ring]) -> None:
+        """Draw rings with their letters, and no others."""
+        if rings:
+            self.take_range()  # a letter near the right end is left of its ring
+        self._rings.show(list(rings))
 
     def show_marks(self, marks: Sequence[tuple[float, str]]) -> None:
         """Draw vertical lines with labels, for values that are not finite and other problems; at most the first 12."""

@@ -22,6 +22,7 @@ from workbench.ui.plots.head import PlotHead
 from workbench.ui.plots.items import Series
 from workbench.ui.plots.legend import LegendButton, swatch
 from workbench.ui.plots.menu import PlotMenu
+from workbench.ui.plots.rings import Crossing, Ring, crossing_place
 from workbench.ui.plots.table import CurveTable, TableDialog
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, logarithmic, steep
 from workbench.ui.style import theme
@@ -78,6 +79,7 @@ class CurvePlot(QFrame):
         self.log, self.smoothing = False, smoothing
         self._log_if_steep, self._log_by_itself = log_if_steep, False
         self._marks: list[tuple[float, str]] = []
+        self._crossings: list[Crossing] = []
         self._grew = False  # whether points were added since it was last drawn
         # Plots of one page take turns, so that no turn of the event loop paints them all.
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
@@ -227,7 +229,7 @@ class CurvePlot(QFrame):
             self._take_log(False, by_itself=True)
         for curve in self.curves.values():
             curve.clear()
-        self._marks = []
+        self._marks, self._crossings = [], []
         self.canvas.fit()
         self._ask_redraw()
 
@@ -236,6 +238,28 @@ class CurvePlot(QFrame):
         if (step, text) not in self._marks:
             self._marks.append((step, text))
             self._ask_redraw()
+
+    def show_crossings(self, crossings: Sequence[Crossing]) -> None:
+        """Ring these crossings of curves of the left axis and write their letters beside them; no others."""
+        if list(crossings) != self._crossings:
+            self._crossings = list(crossings)
+            self._ask_redraw()
+
+    def rings(self) -> list[Ring]:
+        """Where the rings of the crossings are, of curves that the legend does not hide and that have a place there."""
+        shown = {series.name for series in self.shown() if len(self.curves[series.name])}
+        drawn = (crossing for crossing in self._crossings if {crossing.first, crossing.second} <= shown)
+        return [ring for ring in map(self._ring, drawn) if np.isfinite([ring.x, ring.y]).all()]
+
+    def _ring(self, crossing: Crossing) -> Ring:
+        ends = np.array([crossing.before, crossing.after])
+        first, second = (
+            np.interp(ends, self.curves[name].steps, self.canvas.scale.heights(self.curves[name].finite_values()))
+            for name in (crossing.first, crossing.second)
+        )
+        share, height = crossing_place(first.tolist(), second.tolist())
+        before, after = ends if self._across is None else self._across(ends)
+        return Ring(crossing.letter, float(before + share * (after - before)), height, crossing.wrong)
 
     def marks(self) -> list[tuple[float, str]]:
         """All vertical marks: (step, label); NaN and infinite values are labelled with their curve."""
@@ -296,6 +320,7 @@ class CurvePlot(QFrame):
             self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns, of_axis)
         on_right = [self._places(self.curves[series.name]) for series in self.shown() if series.axis == "right"]
         self.canvas.reach_over(on_right)
+        self.canvas.show_rings(self.rings())
         self.canvas.show_marks([(float(self._place(step) or 0.0), words) for step, words in self.marks()])
         self.canvas.setAccessibleDescription(self.describe())
         self._tell_absent()

@@ -35,7 +35,7 @@ class Series:
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
     dots: bool = False  # a dot at every point: for curves of few points
-    exact: bool = False  # values that were set, not measured: never smoothed
+    exact: bool = False  # never smoothed: values that were set, or that are read against curves that are not smoothed
     may_be_undefined: bool = False  # NaN is a gap in the curve, not a problem to mark
     hidden: bool = False  # initially
     pen: Qt.PenStyle | None = None  # a style other than solid or dashed

@@ -9,8 +9,9 @@ from workbench.problem import Problem
 from workbench.ui.actions.run_config import offer_settings
 from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
 from workbench.ui.pages.train.curves.curves import Curves
+from workbench.ui.pages.train.findings.crossings import crossings
 from workbench.ui.pages.train.findings.findings import Findings
-from workbench.ui.pages.train.findings.reading import NEEDED, read_curves, sure_recalls
+from workbench.ui.pages.train.findings.reading import read_curves, sure_recalls
 from workbench.ui.pages.train.geometry.panel import GeometryPanel
 from workbench.ui.pages.train.head.run_header import RunHeader
 from workbench.ui.pages.train.head.tiles import Tiles
@@ -119,6 +120,7 @@ class TrainPage(QStackedWidget):
         self.system.made.connect(self.options.apply_to)
         self.anatomy.made.connect(self.options.apply_to)
         self.views.currentChanged.connect(self._fit_text)
+        self.views.currentChanged.connect(self._read_soon)  # sentences have letters beside the Anatomy alone
         self.geometry_panel.changed.connect(self._fit_text)
         self.header.pause_pressed.connect(self._pause)
         self.header.stop_pressed.connect(self._stop)
@@ -146,6 +148,7 @@ class TrainPage(QStackedWidget):
         self.session.runs_changed.connect(self._refresh_seen)
         self.session.runs_changed.connect(self._read_soon)  # a run that has ended is read otherwise
         self.session.evaluations_changed.connect(self._show_evaluations_seen)
+        self.session.catalog_changed.connect(self._refresh_seen)
 
     def _fit_text(self) -> None:
         """Take the width of the text size; a narrow page has no room for the sentences."""
@@ -160,6 +163,7 @@ class TrainPage(QStackedWidget):
         in_sight = self.views.currentWidget() is self.geometry_panel
         of_geometry = in_sight and self.geometry_panel.watched is not None
         self.tiles.setVisible(not of_geometry)
+        self.tiles.show_anatomy(self.views.currentWidget() is self.anatomy)
         self.geometry_panel.tiles.setVisible(of_geometry)
         self.geometry_panel.set_wanted(in_sight and bool(self.session.evaluations()))
 
@@ -188,8 +192,10 @@ class TrainPage(QStackedWidget):
             return
         every = {name: curve for plot in self.curves.plots for name, curve in plot.curves.items()}
         every |= self.anatomy.curves
-        known = {name: (every[name].steps, every[name].values) for name in NEEDED if name in every}
+        known = {name: (curve.steps, curve.values) for name, curve in every.items()}
         known["anatomy/lambda"] = self.anatomy.lambdas
+        crossed = crossings(known)
+        self.anatomy.bound.show_crossings(crossed)
         scores = [
             (evaluation.epoch, evaluation.metrics["MAP@R"])
             for evaluation in self._evaluations
@@ -198,8 +204,10 @@ class TrainPage(QStackedWidget):
         run = self.session.run()
         sure = sure_recalls(run) if run is not None and scores else []
         ended = run is None or not run.live
-        self.findings.show_sentences([*read_curves(known, scores, ended=ended), *sure])
+        lettered = crossed if self.views.currentWidget() is self.anatomy else ()
+        self.findings.show_sentences([*read_curves(known, scores, ended=ended, crossed=lettered), *sure])
         self.tiles.show_loss(self.curves.batch.curves["batch/loss"].values)
+        self.tiles.show_probe(known)
         self.system.refresh()
         self.options.show_axis()
 
@@ -232,7 +240,7 @@ class TrainPage(QStackedWidget):
         if run is None:
             return
         control = self.session.control(run.id)
-        self.header.show_run(run, control, self.session.can_resume())
+        self.header.show_run(run, control, self.session.can_resume(), self.session.catalog)
         self.tiles.show_run(run)
         self.system.show_run(run)
         self.options.set_steps_per_epoch(run.total / run.epochs if run.total and run.epochs else 0.0)

@@ -54,7 +54,7 @@ class AnatomyPanel(Scrolled):
             [
                 Series("anatomy/ce", "CE", BLUE, dots=True),
                 Series("anatomy/pce", "PCE", GREEN, dots=True, may_be_undefined=True),
-                Series("probe/spce", "SPCE", VERMILION),
+                Series("probe/spce", "SPCE", VERMILION, exact=True),
             ],
             log_if_steep=True,
             log_button=True,
@@ -153,17 +153,15 @@ class AnatomyPanel(Scrolled):
             self._tell_bound()
 
     def _tell_bound(self) -> None:
-        """Mark where PCE begins to exceed CE, and say how often it does and where it is undefined."""
+        """Say how often PCE exceeds CE and where it is undefined."""
         ce, pce = (self.bound.curves[f"anatomy/{name}"] for name in ("ce", "pce"))
         if not len(pce):
             if len(self.information.curves["anatomy/entropy/within"]):
                 own = "CE is computed from the loss's own logits. " if len(ce) else ""
                 self.sentence.setText(f"{own}PCE needs one class vector for each class: this loss has none.")
             return
-        steps, at, of_ce = np.intersect1d(pce.steps, ce.steps, return_indices=True)
+        _, at, of_ce = np.intersect1d(pce.steps, ce.steps, return_indices=True)
         above = pce.values[at] > ce.values[of_ce]
-        for step in steps[above & ~np.concatenate([[False], above[:-1]])]:  # where a stretch of such points begins
-            self.bound.mark(float(step), "PCE > CE")
         undefined = int(np.isnan(pce.values).sum())
         defined = len(pce) - undefined
         said = [f"PCE exceeds CE at {int(above.sum())} of {defined} points."] if defined else []

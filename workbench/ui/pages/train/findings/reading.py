@@ -1,23 +1,17 @@
 """What the curves of a run show, in plain sentences computed from their numbers. It does not use Qt."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from workbench.numerals import percentage, significant
+from workbench.ui.pages.train.findings.crossings import ALIKE, Curve, both, longest_stretch, meeting
+from workbench.ui.plots.rings import Crossing
 from workbench.ui.style.words import counted
 from workbench.workspace.rows import Run
 
-Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
-NEEDED = (
-    "probe/ce", "probe/spce", "anatomy/ce", "anatomy/pce", "anatomy/lambda", "anatomy/information/generative",
-    "anatomy/entropy/labels",
-    *(f"anatomy/{method}/{part}" for method in ("ce", "spce", "snca", "contrastive")
-      for part in ("tightness", "contrastive")),
-)  # fmt: skip
-ALIKE = 0.02  # nats: CE and SPCE this close are said to agree
 SMALL_LAMBDA = 1e-6  # the terms in 1 / lambda amplify noise below it
 FLAT = 0.001  # of MAP@R: epochs this close to the best are as good
 PARTS_OF = (("ce", "CE"), ("spce", "SPCE"), ("snca", "SNCA"), ("contrastive", "the contrastive loss"))
@@ -31,15 +25,29 @@ class Sentence:
     text: str
 
 
-def read_curves(curves: Mapping[str, Curve], scores: list[tuple[int, float]], *, ended: bool = True) -> list[Sentence]:
+def read_curves(
+    curves: Mapping[str, Curve],
+    scores: list[tuple[int, float]],
+    *,
+    ended: bool = True,
+    crossed: Sequence[Crossing] = (),
+) -> list[Sentence]:
     """All sentences that the numbers support.
 
     Args:
-        curves: by the names of NEEDED; missing ones are passed over.
+        curves: by the names of their scalars; missing ones are passed over.
         scores: (epoch, MAP@R as a fraction) of every evaluation, in order.
         ended: whether no more epochs come by themselves.
+        crossed: what `crossings` found, where a plot shows its letters.
     """
-    said = [_ce_and_spce(curves), _bound(curves), _parts(curves), _information(curves), _best_epoch(scores, ended)]
+    bound, pair = ([crossing.letter for crossing in crossed if crossing.wrong is wrong] for wrong in (True, False))
+    said = [
+        _ce_and_spce(curves, *pair),
+        _bound(curves, bound),
+        _parts(curves),
+        _information(curves),
+        _best_epoch(scores, ended),
+    ]
     return [sentence for sentence in said if sentence is not None]
 
 
@@ -49,26 +57,28 @@ def sure_recalls(run: Run) -> list[Sentence]:
     return [Sentence("note", f"{what} {remark}.") for what, remark in notes if what.startswith("R@")]
 
 
-def _ce_and_spce(curves: Mapping[str, Curve]) -> Sentence | None:
-    steps, ce, spce = _both(curves, "probe/ce", "probe/spce")
+def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "") -> Sentence | None:
+    steps, ce, spce = both(curves, "probe/ce", "probe/spce")
     if len(steps) < 2:
         return None
     gap = spce - ce
     last = float(gap[-1])
+    met = meeting(steps, gap)
     if abs(last) < ALIKE:
-        apart = np.flatnonzero(np.abs(gap) >= ALIKE)
-        since = int(steps[apart[-1] + 1] if len(apart) else steps[0])
-        return Sentence("note", f"CE and SPCE meet: from step {since:,} on they differ by less than {ALIKE:g} nats.")
-    side = np.sign(gap[np.abs(gap) >= ALIKE])
-    crossed = np.flatnonzero(np.diff(np.sign(gap))) + 1
+        since = _step(steps[0] if met is None else met[1], letter)
+        return Sentence("note", f"CE and SPCE meet: from {since} on they differ by less than {ALIKE:g} nats.")
     where = f"SPCE is {significant(abs(last))} nats {'above' if last > 0 else 'below'} CE at the end"
-    if len(crossed) and len(set(side)) > 1:
-        return Sentence("note", f"{where}; the two cross at step {int(steps[crossed[-1]]):,}.")
+    if met is not None:
+        return Sentence("note", f"{where}; the two cross at {_step(met[1], letter)}.")
     return Sentence("note", f"{where} and never meets it.")
 
 
-def _bound(curves: Mapping[str, Curve]) -> Sentence | None:
-    steps, ce, pce = _both(curves, "anatomy/ce", "anatomy/pce")
+def _step(step: float, letter: str) -> str:
+    return f"{letter} (step {step:,.0f})" if letter else f"step {step:,.0f}"
+
+
+def _bound(curves: Mapping[str, Curve], letters: Sequence[str] = ()) -> Sentence | None:
+    steps, ce, pce = both(curves, "anatomy/ce", "anatomy/pce")
     if not len(steps):
         return None
     fails = np.flatnonzero(pce > ce)
@@ -82,9 +92,23 @@ def _bound(curves: Mapping[str, Curve]) -> Sentence | None:
         why = "λ is measured at the class vectors of that step, but the bound assumes it for all class vectors"
     return Sentence(
         "warning",
-        f"The bound CE ≥ PCE fails at {len(fails)} of {counted(len(steps), 'point')}, first at step "
-        f"{int(steps[fails[0]]):,}. It may be because {why}.",
+        f"The bound CE ≥ PCE fails at {len(fails)} of {counted(len(steps), 'point')}, "
+        f"{_where(steps, pce > ce, letters)}. It may be because {why}.",
     )
+
+
+def _where(steps: np.ndarray, fails: np.ndarray, letters: Sequence[str]) -> str:
+    """Where the bound fails; `letters`: of those ends of the longest stretch that were measured."""
+    start, end = longest_stretch(fails)
+    if not letters:
+        return f"first at step {steps[np.argmax(fails)]:,.0f}"
+    longest = "" if fails.sum() == end - start + 1 else "longest "
+    if start == 0:
+        return f"{longest}up to {_step(steps[end], letters[0])}"
+    if len(letters) == 1:
+        return f"{longest}from {_step(steps[start], letters[0])} on"
+    steps_there = f"step {steps[start]:,.0f}" if start == end else f"steps {steps[start]:,.0f} to {steps[end]:,.0f}"
+    return f"{longest}from {letters[0]} to {letters[1]} ({steps_there})"
 
 
 def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
@@ -105,7 +129,7 @@ def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
 
 
 def _information(curves: Mapping[str, Curve]) -> Sentence | None:
-    steps, estimate, entropy = _both(curves, "anatomy/information/generative", "anatomy/entropy/labels")
+    steps, estimate, entropy = both(curves, "anatomy/information/generative", "anatomy/entropy/labels")
     over = np.flatnonzero(estimate > entropy)
     if not len(over):
         return None
@@ -147,16 +171,6 @@ def _never_above_untrained(before: float, epoch: int, last: float) -> Sentence:
         f"{percentage(last)} at epoch {epoch}. A lower learning rate of the backbone, pretrained weights or another "
         "loss may help.",
     )
-
-
-def _both(curves: Mapping[str, Curve], first: str, second: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The steps at which both curves have a number, and their values there."""
-    nothing = (np.empty(0), np.empty(0))
-    (at, values), (other_at, others) = curves.get(first, nothing), curves.get(second, nothing)
-    steps, rows, other_rows = np.intersect1d(at, other_at, return_indices=True)
-    values, others = values[rows], others[other_rows]
-    good = np.isfinite(values) & np.isfinite(others)
-    return steps[good], values[good], others[good]
 
 
 def _moved(curve: Curve | None) -> tuple[float, float] | None:

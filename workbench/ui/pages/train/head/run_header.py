@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.config import IMPORTED
 from workbench.control import Control
+from workbench.entries.catalog import Catalog
 from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import (
@@ -23,6 +24,7 @@ from workbench.ui.style.words import (
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
 from workbench.workspace.rows import Run
+from workbench.workspace.run_names import names_of
 
 PARTS = 1000  # of the progress bar
 ELSEWHERE = "This run belongs to another program: stop it there."
@@ -46,6 +48,8 @@ class RunHeader(QWidget):
         self.name = ElidedLabel("", "title", Qt.TextElideMode.ElideMiddle)
         self.state_icon = IconLabel()
         self.state = ElidedLabel("", "muted")
+        self.about = ElidedLabel("", "muted")
+        self.about.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.epoch = label("")
         self.epoch.setAccessibleName("Epoch")
         self.bar = QProgressBar(maximum=PARTS, textVisible=False)
@@ -78,6 +82,8 @@ class RunHeader(QWidget):
         second.addWidget(self.state_icon)
         second.addWidget(self.state, 1)
         second.addSpacing(16)
+        second.addWidget(self.about, 1)
+        second.addSpacing(16)
         second.addWidget(self.epoch)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -86,8 +92,8 @@ class RunHeader(QWidget):
         column.addLayout(second)
         column.addWidget(self.bar)
 
-    def show_run(self, run: Run, control: Control | None, can_resume: bool) -> None:
-        """The run as it is; `control` is None if this window cannot steer it."""
+    def show_run(self, run: Run, control: Control | None, can_resume: bool, known: Catalog) -> None:
+        """The run as it is; `control` is None if this window cannot steer it, `known` has the titles of entries."""
         _, picture, role = STATES.get(run.status, ("", "circle", "muted"))
         word = work_word(run, control)
         if word == STATES["waiting"][0] and run.problem:
@@ -99,6 +105,8 @@ class RunHeader(QWidget):
             self.state.setProperty("role", state_role)
             restyle(self.state)
         self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
+        self.about.setText(" · ".join(filter(None, names_of(known, run))))
+        self.about.setVisible(not (run.problem or run.unread or run.loss == IMPORTED))  # sentences need the whole line
         self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
         ended = "done" if run.status == "done" else ""
         if self.bar.property("state") != ended:

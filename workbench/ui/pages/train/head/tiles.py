@@ -1,29 +1,51 @@
 """The tiles above the curves: the most important numbers of a run."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.comparing.curves.smoothing import BATCH_LOSS, exponential_mean
 from workbench.numerals import significant
 from workbench.ui.style.theme import SERIES
-from workbench.ui.style.words import THIN, device_of, duration, memory, pace, percent, short_time
+from workbench.ui.style.words import NO_VALUE, THIN, device_of, duration, memory, pace, percent, short_time
 from workbench.ui.widgets.numbers.tile import Tile
 from workbench.workspace.rows import Evaluation, Run
 
+Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
+
 
 class Tiles(QWidget):
-    """Six numbers: scores of the best epoch, loss, time, speed and memory."""
+    """Six numbers: scores of the best epoch, loss, time, speed and memory.
+
+    Beside the Anatomy, those of CE, SPCE and H(Y) − CE on the probe that the loss has are in place of loss, memory and
+    speed.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.score, self.recall = Tile("Best MAP@R ★", SERIES["MAP@R"]), Tile("R@1", SERIES["recall@1"])
         self.loss, self.time = Tile("Loss of a batch", SERIES["ce"]), Tile("Time left")
         self.speed, self.memory = Tile("Speed"), Tile("Peak memory")
+        self.ce, self.spce = Tile("CE on the probe", SERIES["ce"]), Tile("SPCE on the probe", SERIES["spce"])
+        self.information = Tile("H(Y) − CE", SERIES["pce"])
+        self.information.setToolTip("A lower bound of the mutual information of embeddings and labels, on the probe")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        for tile in (self.score, self.recall, self.loss, self.time, self.speed, self.memory):
+        of_probe = (self.ce, self.spce, self.information)
+        for tile in (self.score, self.recall, self.loss, *of_probe, self.time, self.speed, self.memory):
             row.addWidget(tile, 1)
+        self._anatomy = False  # whether the numbers of the probe are wanted
+        self.show_probe({})
+
+    def show_anatomy(self, on: bool) -> None:
+        """Show the numbers of the probe in place of loss, memory and speed, or these again."""
+        self._anatomy = on
+        for usual, of_probe in ((self.loss, self.ce), (self.memory, self.spce), (self.speed, self.information)):
+            shown = on and of_probe.number.text() != NO_VALUE
+            of_probe.setVisible(shown)
+            usual.setVisible(not shown)
 
     def show_run(self, run: Run) -> None:
         """Time, speed and memory of a run's row."""
@@ -55,3 +77,27 @@ class Tiles(QWidget):
         good = smooth[np.isfinite(smooth)]
         self.loss.show_number(significant(good[-1]) if len(good) else "", "", "smoothed" if len(good) else "")
         self.loss.show_curve(smooth)
+
+    def show_probe(self, curves: Mapping[str, Curve]) -> None:
+        """The newest values on the probe, in nats, from scalars by their names; missing ones are dashes."""
+        entropy = _ends(curves, "anatomy/entropy/labels")
+        most = f"of H(Y) = {significant(entropy[1])}" if entropy is not None else ""
+        for tile, name, below in (
+            (self.ce, "probe/ce", ""),
+            (self.spce, "probe/spce", ""),
+            (self.information, "anatomy/information/discriminative", most),
+        ):
+            ends = _ends(curves, name)
+            if ends is None:
+                tile.show_number("")
+            else:
+                tile.show_number(significant(ends[1]), "nats", below or f"from {significant(ends[0])}")
+            tile.show_curve(curves[name][1] if name in curves else np.empty(0))
+        self.show_anatomy(self._anatomy)
+
+
+def _ends(curves: Mapping[str, Curve], name: str) -> tuple[float, float] | None:
+    """First and last number of a curve; None where it has none."""
+    values = curves[name][1] if name in curves else np.empty(0)
+    known = values[np.isfinite(values)]
+    return (float(known[0]), float(known[-1])) if len(known) else None
