@@ -33,6 +33,7 @@ from workbench.ui.window.frame.window_layout import WindowLayout
 from workbench.ui.window.opening import Opening
 from workbench.ui.window.page_stack import PageStack, load_parts, loads
 from workbench.ui.window.process import qt_classes
+from workbench.ui.window.runs.attention import Attention
 from workbench.ui.window.runs.closing import Closing
 from workbench.ui.window.runs.ending import Ending
 from workbench.ui.window.runs.remembered_run import RememberedRun
@@ -66,6 +67,7 @@ class MainWindow(QMainWindow):
         self.arrangement = WindowLayout(self, session.preferences, self.runs, self.inspector, self.activity)
         self._remembered_run = RememberedRun(session, self)
         self._run_activity = RunActivity(session, self)
+        self._attention = Attention(session, self)
         self._trash_message = TrashMessage(session, self.message, self.run_actions.undo_trash, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
@@ -88,7 +90,6 @@ class MainWindow(QMainWindow):
     # Building
 
     def _build(self) -> None:
-        self.setWindowTitle("Workbench")
         self.setAnimated(False)  # a page would be laid out again in every frame when the Inspector comes or goes
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
@@ -273,7 +274,6 @@ class MainWindow(QMainWindow):
         workspace = self.session.workspace
         self._begun = False
         self.message.clear()
-        self.setWindowTitle(f"{workspace.path.name} - Workbench")
         if workspace.read_only:
             self.session.notify(
                 Problem(f"The workspace {workspace.path} is read-only.", todo="Open another workspace to train."),
