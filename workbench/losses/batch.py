@@ -10,6 +10,8 @@ from torch import Tensor
 
 _NOTHING = nullcontext()
 SORTING = ("cuda",)  # devices where index_put sorts the places before it adds; others have an index_add in one order
+SLOW = ("cpu",)  # devices on which a gradient in fewer passes is always worth the time that Python takes for it
+SMALL = 2**20  # numbers of a matrix up to which it is not on others
 SHORTEST = 1e-12  # a vector of this length or less is divided by it instead of by its own length
 _in_range = ContextVar("labels_in_range", default=False)
 
@@ -101,8 +103,15 @@ class _OnSphere(torch.autograd.Function):
         return across.div_(lengths if ctx.radius == 1 else lengths / ctx.radius), None
 
 
+def is_quick(device: torch.device, numbers: int) -> bool:
+    """Whether passes over a matrix of so many numbers take less time than Python takes for a gradient of its own."""
+    return device.type not in SLOW and numbers <= SMALL
+
+
 def gram(vectors: Tensor) -> Tensor:
     """Inner products [n, n] of vectors [n, d]; differentiable once."""
+    if is_quick(vectors.device, len(vectors) ** 2):
+        return vectors @ vectors.T
     products: Tensor = _Gram.apply(vectors)
     return products
 

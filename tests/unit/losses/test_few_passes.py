@@ -19,12 +19,20 @@ def values():
     return torch.randn(7, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 5
 
 
+@pytest.fixture(params=["own gradient", "torch's"])
+def either_way(request, monkeypatch):
+    """The way of a processor, and that of a GPU with a small matrix."""
+    if request.param != "own gradient":
+        monkeypatch.setattr("workbench.losses.batch.SLOW", ())
+
+
 def value_and_gradient(of, at):
     at = at.clone().requires_grad_()
     value = of(at)
     return value.detach(), torch.autograd.grad((value * torch.arange(1.0, len(value) + 1)).sum(), at)[0]
 
 
+@pytest.mark.usefixtures("either_way")
 def test_log_sum_exp_of_chosen_is_torch_s_over_a_masked_copy(values):
     chosen = torch.rand(values.shape, generator=torch.Generator().manual_seed(1)) < 0.5
     chosen[:, 0] = True
@@ -34,6 +42,7 @@ def test_log_sum_exp_of_chosen_is_torch_s_over_a_masked_copy(values):
     )
 
 
+@pytest.mark.usefixtures("either_way")
 def test_log_sum_exp_leaves_out_the_diagonal(values):
     itself = torch.eye(7, 9, dtype=torch.bool)
     found = value_and_gradient(log_sum_exp, values)
@@ -42,6 +51,7 @@ def test_log_sum_exp_leaves_out_the_diagonal(values):
     )
 
 
+@pytest.mark.usefixtures("either_way")
 def test_a_row_with_nothing_chosen_has_no_gradient_and_a_nan_stays(values):
     chosen = torch.ones(values.shape, dtype=torch.bool)
     chosen[2] = False
@@ -96,6 +106,7 @@ def test_on_the_sphere_is_torch_s_normalize_and_its_gradient(shape, radius):
     assert torch.autograd.gradcheck(lambda v: on_sphere(v, radius), weights.requires_grad_())
 
 
+@pytest.mark.usefixtures("either_way")
 def test_gram_s_one_product_is_the_gradient_by_both_sides(values):
     weights = torch.rand(7, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(1))  # not symmetric
     found = value_and_gradient(lambda v: (gram(v) * weights).sum(1), values)
@@ -173,3 +184,22 @@ def test_the_largest_tensor_is_seen():
     with Largest() as largest:
         torch.ones(4, 4, 4).sum().item()
     assert largest.elements == 64
+
+
+@pytest.mark.parametrize("name", list_losses())
+def test_small_matrices_on_a_gpu_give_the_same_value_and_gradient(name, monkeypatch):
+    """With torch's own gradients of log-sum-exp and inner products, which take a GPU less time than Python's."""
+    labels, found = torch.arange(32) // 4 % 8, []
+    labels[-1] = 9  # without a positive
+    for slow in (("cpu",), ()):
+        monkeypatch.setattr("workbench.losses.batch.SLOW", slow)
+        torch.manual_seed(0)
+        loss = build_loss(name, num_classes=10, embedding_dim=D).double().train()
+        if name == "ccp":
+            loss.place(torch.randn(80, D, dtype=torch.float64))
+        for _ in range(2):  # RankMI changes the embeddings in its second step alone
+            embeddings = torch.randn(32, D, dtype=torch.float64, requires_grad=True)
+            value = loss(embeddings, labels)
+            (gradient,) = torch.autograd.grad(value, embeddings, allow_unused=True)
+            found.append((value.detach(), gradient))
+    torch.testing.assert_close(found[:2], found[2:], rtol=1e-11, atol=1e-13)
