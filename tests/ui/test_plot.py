@@ -217,6 +217,24 @@ def test_the_crosshair_reads_the_nearest_values(plot):
     assert plot.read_out.isHidden()
 
 
+def test_the_crosshair_reads_the_difference_of_two_curves_where_both_have_a_point(qtbot):
+    made = CurvePlot("CE and SPCE, nats", [CE, SPCE], compared=("probe/spce", "probe/ce"))
+    qtbot.addWidget(made)
+    made.append("probe/ce", [10, 20, 30], [3.0, INF, 1.25])
+    made.append("probe/spce", [10, 20], [3.5, INF])
+    made.redraw()
+    for place, words in (
+        (10, "CE 3  SPCE 3.5  SPCE − CE 0.5"),
+        (20, "CE ∞  SPCE ∞  SPCE − CE –"),
+        (30, "CE 1.25  SPCE ∞"),
+    ):
+        made.show_values(place)
+        assert made.read_out.text() == f"step {place}  {words}"
+    made.legend["probe/ce"].click()
+    made.show_values(10)
+    assert made.read_out.text() == "step 10  SPCE 3.5"
+
+
 def test_log_scale_and_smoothing_from_the_menu(plot):
     plot.append("probe/ce", list(range(10)), [1.0, 10.0, *[100.0] * 8])
     plot.log_action.trigger()

@@ -52,6 +52,7 @@ class CurvePlot(QFrame):
         log_if_steep: use a logarithmic scale, until the user chooses one, once the largest value shown is above 1000
             times the median, which hides the others on a linear scale.
         log_button: show a button for the logarithmic scale, besides the command in the menu.
+        compared: two series; the read-out has the first minus the second where both have a point.
     """
 
     announced = Signal(object)  # Problem, of saving a plot, or where it was written
@@ -67,6 +68,7 @@ class CurvePlot(QFrame):
         smoothing: float = 0.0,
         log_if_steep: bool = False,
         log_button: bool = False,
+        compared: tuple[str, str] | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -78,6 +80,7 @@ class CurvePlot(QFrame):
         self.curves = {entry.name: Curve() for entry in series}
         self.log, self.smoothing = False, smoothing
         self._log_if_steep, self._log_by_itself = log_if_steep, False
+        self._compared = compared
         self._marks: list[tuple[float, str]] = []
         self._crossings: list[Crossing] = []
         self._grew = False  # whether points were added since it was last drawn
@@ -416,7 +419,19 @@ class CurvePlot(QFrame):
         if self._across is not None:
             name, _, unit = self.x_title.partition(", ")
             where += f" · {significant(at)}{THIN}{unit}" if unit else f" · {name} {significant(at)}"
-        self.read_out.show_at(at, "  ".join([where, *values]))
+        self.read_out.show_at(at, "  ".join([where, *values, *self._difference(indices)]))
+
+    def _difference(self, indices: dict[str, int]) -> list[str]:
+        """The difference of the compared series at those of their points, where they have the same place."""
+        if self._compared is None or not set(self._compared) <= set(indices):
+            return []
+        first, second = (self.curves[name] for name in self._compared)
+        at, other_at = (indices[name] for name in self._compared)
+        if first.steps[at] != second.steps[other_at]:
+            return []
+        titles = {series.name: series.title for series in self.series}
+        words = " − ".join(titles[name] for name in self._compared)
+        return [f"{words} {significant(float(first.values[at]) - float(second.values[other_at]), 4)}"]
 
     def _hide_values(self) -> None:
         self.canvas.point_at(None)

@@ -58,6 +58,7 @@ class AnatomyPanel(Scrolled):
             ],
             log_if_steep=True,
             log_button=True,
+            compared=("anatomy/ce", "anatomy/pce"),
         )
         self.bound.canvas.shade_between("anatomy/pce", "anatomy/ce")
         yield

@@ -48,6 +48,7 @@ class Curves(Scrolled):
             [Series("probe/ce", "CE", SERIES["ce"]), Series("probe/spce", "SPCE", SERIES["spce"])],
             log_if_steep=True,
             log_button=True,
+            compared=("probe/spce", "probe/ce"),
         )
         colours = (SERIES["recall@1"], SKY, GREEN, PURPLE, SERIES["MAP@R"])
         titles = ("R@1", "R@2", "R@4", "R@8", "MAP@R")
