@@ -37,6 +37,7 @@ from workbench.running.evaluator import Evaluator
 from workbench.running.frozen_features import kept_features
 from workbench.settings import checks
 from workbench.training import checkpoint, device
+from workbench.training.modes import modes_differ
 from workbench.training.probe import ALONE, Probe
 from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
@@ -89,6 +90,7 @@ class Engine:
             refuse_coupling(self.parts.model, self.augmentation.evaluate(self.feed.images(np.arange(2))))
         if config.training.weight_average:
             self.parts.average = WeightAverage(self.parts.model, config.training.weight_average)
+        self.modes = self._compared_modes()  # before compiling, which would be done once more for this
         if config.training.compile_backbone:
             cast(EmbeddingModel, self.parts.model).backbone.compile()
         self.evaluator = Evaluator(
@@ -109,6 +111,15 @@ class Engine:
             anatomy_every=min(settings.anatomy_every, max(settings.probe_every, self.total // ANATOMY_POINTS)),
             anatomy=partial(anatomy, self.parts.loss), ranks=ranks,
         )  # fmt: skip
+
+    def _compared_modes(self) -> str:
+        """What to say of loaded weights whose features depend on the mode of the network; empty if they do not."""
+        model = cast(EmbeddingModel, self.parts.model)
+        training = self.config.training
+        if training.keep_features or getattr(model.backbone, "weights_path", None) is None:
+            return ""
+        batch = training.chunk or training.batch_size
+        return modes_differ(model, model.features, self.feed, self.augmentation, batch)
 
     def run(self) -> None:
         """Train to the end, a stop or an interruption. Raises Problem (with what is kept) or Cancelled."""

@@ -155,6 +155,7 @@ def _run(
     """Train a run as the first of its ranks, which have these devices; empty if its config names one."""
     from workbench.running.building import training_classes
     from workbench.running.engine import Engine
+    from workbench.running.facts.remarks import engine_notes
     from workbench.training import device
 
     ranks.same(data.images.fingerprint)  # the others wait for the decoded images
@@ -181,6 +182,8 @@ def _run(
     recorder.environment(facts)
     for sentence in filter(None, (facts["data"]["shared"], facts["data"]["changed"])):
         emit(Remarked(f"{sentence}."))
+    for what, remark in engine_notes(engine):
+        emit(Remarked(visible(f"{what[0].upper()}{what[1:]} {remark}.")))
     if resume:
         _go_on(name, engine, recorder, emit)
     engine.run()

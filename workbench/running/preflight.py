@@ -92,7 +92,7 @@ def preflight(
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
     from workbench.running.facts.augmented import augmented_pictures
-    from workbench.running.facts.remarks import device_notes, input_notes, modes_differ, weight_notes
+    from workbench.running.facts.remarks import engine_notes
     from workbench.running.facts.timing import time_probe, time_steps
     from workbench.training import checkpoint, device
 
@@ -122,7 +122,6 @@ def preflight(
         since = perf_counter()
         device.forget_peak(engine.parts.device)
         try:
-            mismatch = modes_differ(engine)
             times = time_steps(engine, DRY_STEPS, cancelled)
             per_look = time_probe(engine, cancelled)
         except (RuntimeError, MemoryError) as error:
@@ -181,10 +180,7 @@ def preflight(
             notes=[
                 *data.notes,
                 *recall,
-                *device_notes(engine),
-                *weight_notes(engine),
-                *input_notes(engine),
-                *mismatch,
+                *engine_notes(engine),
             ],
         )
 

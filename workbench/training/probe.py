@@ -75,31 +75,6 @@ def probe_rows(count: int, size: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).permutation(count)[:size])
 
 
-@torch.no_grad()
-def mode_agreement(
-    model: nn.Module, features: Callable[[Tensor], Tensor], feed: Feed, augmentation: Augmentation
-) -> float:
-    """Mean cosine of the features of the same images with batch-norm in training and in evaluation mode, -1 to 1.
-
-    Dropout and all other layers are in evaluation mode. The model's running statistics and its modes are restored.
-    `features` is the model's part before the embedding head.
-    """
-    images = augmentation.evaluate(feed.images(np.arange(min(len(feed), BATCH_ON_CPU))))
-    training, state = model.training, {name: value.clone() for name, value in model.state_dict().items()}
-    batch_norm = nn.modules.batchnorm._BatchNorm
-    norms = [layer for layer in model.train().modules() if isinstance(layer, batch_norm) and layer.training]
-    by_mode: list[Tensor] = []
-    for trained in (norms, []):
-        model.eval()
-        for norm in trained:
-            norm.train()
-        embedded = features(images).float()
-        by_mode.append(embedded - embedded.mean(0))
-    model.load_state_dict(state)
-    model.train(training)
-    return float(F.cosine_similarity(by_mode[0], by_mode[1]).mean())
-
-
 class Probe:
     """Measures probe/ce, probe/spce and train/accuracy every few steps on the same images, and the loss's anatomy.
 

@@ -7,7 +7,11 @@ from torch import nn
 from workbench import registry
 from workbench.backbones.pretrained import folded_layers
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.events import Progress, Remarked
+from workbench.running import launch
 from workbench.running.preflight import preflight
+from workbench.workspace import Workspace
 
 registry.discover("workbench.backbones")
 
@@ -63,13 +67,16 @@ def test_the_real_weights_are_recognised(real_data):
     assert folded_layers(made(real_data / "weights" / "squeezenet1_0.pth", "squeezenet1_0")) == 0
 
 
-def told_by_preflight(weights_file, **embedding):
-    config = RunConfig(
+def config_with(weights_file, **embedding):
+    return RunConfig(
         device="cpu", backbone=Choice(name="mobilenet_v2", params={"weights": "file", "weights_file": weights_file}),
-        embedding=EmbeddingParams(**embedding), training=TrainingParams(batch_size=8),
-        evaluation=EvaluationParams(probe_size=0),
+        embedding=EmbeddingParams(**embedding), training=TrainingParams(batch_size=8, epochs=1),
+        evaluation=EvaluationParams(probe_size=0, untrained=False),
     )  # fmt: skip
-    return preflight(config).notes
+
+
+def told_by_preflight(weights_file, **embedding):
+    return preflight(config_with(weights_file, **embedding)).notes
 
 
 def test_preflight_tells_of_folded_weights_and_of_modes_that_differ(weights):
@@ -79,3 +86,21 @@ def test_preflight_tells_of_folded_weights_and_of_modes_that_differ(weights):
     assert told_by_preflight(str(weights()), dropout=0.95) == [(what, said)], "dropout is no such difference"
     [(what, said)] = told_by_preflight(str(weights(mean=3.0)))
     assert "other features in training mode than in evaluation mode" in said
+
+
+def test_a_run_without_preflight_tells_of_modes_that_differ_before_it_trains(weights, tmp_path):
+    told, control = [], Control()
+
+    def listen(event):
+        if isinstance(event, Remarked):
+            told.append(event.text)
+        if isinstance(event, Progress):
+            control.cancel()
+
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = launch.prepare_run(config_with(str(weights(mean=3.0))), workspace)
+        launch.make_job(workspace, run_id, control, listen).start().join()
+        [(_, noted)] = workspace.run(run_id).environment["data"]["notes"]
+    [said] = told
+    assert said.startswith("The pretrained weights give other features in training mode than in evaluation mode")
+    assert noted in said, "reports say it, too"

@@ -30,7 +30,7 @@ NAMED_VERSIONS = (
 def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str, Any]:
     """The facts as plain values: what the column `environment` of a run holds. `progress` may raise Cancelled."""
     from workbench.datasets.cache.keeping import words_of
-    from workbench.running.facts.remarks import device_notes, input_notes, weight_notes
+    from workbench.running.facts.remarks import engine_notes
     from workbench.training import device
 
     recall = recall_notes(engine.config, data.split)
@@ -52,7 +52,7 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
             "left_out": data.images.problems[:1000],
             "left_out_count": data.images.left_out,
             "unlike_published": data.images.unlike_published,
-            "notes": [*data.notes, *recall, *device_notes(engine), *weight_notes(engine), *input_notes(engine)],
+            "notes": [*data.notes, *recall, *engine_notes(engine)],
             "kept": words_of(data.pixels),
         },
         "weights": _weights(engine),

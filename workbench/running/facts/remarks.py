@@ -10,10 +10,13 @@ from workbench.backbones.pretrained import folded_layers
 from workbench.numerals import byte_size, percentage
 from workbench.running.engine import Engine
 from workbench.training import device
-from workbench.training.probe import mode_agreement
 
-LEAST_AGREEMENT = 0.5  # mean cosine of features in the two modes of a network
 ALIKE = 0.01  # difference of two shares of an image's side that is not worth a word
+
+
+def engine_notes(engine: Engine) -> list[tuple[str, str]]:
+    """(subject, remark) on a run's device, weights and crop: "the network", "trains 64 of 128 weights"."""
+    return [*device_notes(engine), *weight_notes(engine), *input_notes(engine)]
 
 
 def device_notes(engine: Engine) -> list[tuple[str, str]]:
@@ -46,6 +49,8 @@ def weight_notes(engine: Engine) -> list[tuple[str, str]]:
     if count:
         said = f"have batch-norm folded in: its {count:,} layers stay as they are, in training, too"
         notes.append(("the pretrained weights", said))
+    if engine.modes:
+        notes.append(("the pretrained weights", engine.modes))
     if following := _frozen_but_following(engine):
         layers = "1 batch-norm layer" if following == 1 else f"{following:,} batch-norm layers"
         said = f"hold {layers} with statistics that still follow the batches: freeze batch-norm to keep them"
@@ -75,21 +80,6 @@ def _frozen_but_following(engine: Engine) -> int:
         and (not training.backbone_lr or not any(weight.requires_grad for weight in layer.parameters()))
         for layer in layers
     )  # fmt: skip
-
-
-def modes_differ(engine: Engine) -> list[tuple[str, str]]:
-    """(subject, remark) if loaded weights give other features in training than in evaluation."""
-    if getattr(engine.parts.model.backbone, "weights_path", None) is None:
-        return []
-    model = cast(EmbeddingModel, engine.parts.model)
-    agreement = mode_agreement(model, model.features, engine.feed, engine.augmentation)
-    if agreement >= LEAST_AGREEMENT:
-        return []
-    said = (
-        f"give other features in training mode than in evaluation mode (cosine {agreement:.2f} on the same images): "
-        "freeze batch-norm"
-    )
-    return [("the pretrained weights", said)]
 
 
 def input_notes(engine: Engine) -> list[tuple[str, str]]:
