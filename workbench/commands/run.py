@@ -18,6 +18,7 @@ from workbench.jobs import Job
 from workbench.numerals import percentage
 from workbench.problem import Problem, RunTaken
 from workbench.running.devices.together import parse_devices
+from workbench.running.listed import Listed
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
 from workbench.workspace.folders import travelling
@@ -27,7 +28,6 @@ from workbench.workspace.rows import Run
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:
-    from workbench.running.building import Listed
     from workbench.running.folds_and_seeds import Child
 
 INTERRUPTED = 130
@@ -242,7 +242,7 @@ def _finished(job: Job, control: Control, line: ProgressLine, asked: Path | None
 
 
 def _run_one(
-    config: RunConfig, workspace: Workspace, run_id: int, listed: "Listed | None", *, resume: bool, report: bool,
+    config: RunConfig, workspace: Workspace, run_id: int, listed: Listed | None, *, resume: bool, report: bool,
     quiet: bool, devices: str,
 ) -> int:  # fmt: skip
     """Train on a worker thread with a progress line; returns the exit status. `listed` is as for `make_job`."""

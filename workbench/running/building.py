@@ -10,7 +10,7 @@ import torch  # noqa: TID253 - running's functions import this file when they ar
 
 from workbench import jobs, registry
 from workbench.backbones.model import build_model
-from workbench.config import Choice, RunConfig
+from workbench.config import RunConfig
 from workbench.datasets.cache.crop_processes import CropProcesses
 from workbench.datasets.cache.encoded_images import EncodedImages
 from workbench.datasets.cache.keeping import keep
@@ -22,6 +22,7 @@ from workbench.entries.facts import LossFacts
 from workbench.losses import build_loss
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.running.listed import Listed
 from workbench.training import checkpoint, device
 from workbench.training.feature_feed import FeatureFeed
 from workbench.training.feed import Feed
@@ -70,28 +71,23 @@ class Data:
             self.crops.close()
 
 
-class Listed:
-    """A data set that a check has just listed, for the run behind it: listing millions of images takes minutes."""
+def list_images(config: RunConfig, progress: Progress, listed: Listed | None = None) -> ImageSet:
+    """The images of the config's data set, from `listed` if they are there; nothing is decoded.
 
-    def __init__(self, choice: Choice, images: ImageSet) -> None:
-        self._choice, self._images = choice, [images]
-
-    def take(self, choice: Choice) -> ImageSet | None:
-        """The listed images of that data set, once: later, files may have changed. None for another data set."""
-        return self._images.pop() if self._images and choice == self._choice else None
-
-
-def list_images(config: RunConfig, progress: Progress) -> ImageSet:
-    """The images of the config's data set; nothing is decoded. Raises Problem when it cannot be used."""
+    Raises:
+        Problem: the data set cannot be used.
+    """
     registry.discover("workbench.datasets")
-    return cast(ImageSet, build_entry("dataset", config, progress=progress))
+
+    def list_now() -> ImageSet:
+        return cast(ImageSet, build_entry("dataset", config, progress=progress))
+
+    return list_now() if listed is None else listed.images(config.dataset, list_now)
 
 
 def load_data(config: RunConfig, progress: Progress, listed: Listed | None = None) -> Data:
-    """Find (unless a check has listed it), decode (once) and split the data set. Raises Problem if it is unusable."""
-    image_set = listed.take(config.dataset) if listed is not None else None
-    if image_set is None:
-        image_set = list_images(config, progress)
+    """Find (unless it is in `listed`), decode (once) and split the data set. Raises Problem if it is unusable."""
+    image_set = list_images(config, progress, listed)
     augmentation = build_entry("augmentation", config)
     whole = any(getattr(augmentation, name, False) for name in ("whole_training", "whole_evaluation"))
     images, pixels, cache = keep(image_set, cache_folder() / "pixels", config.training.keep_images, whole, progress)

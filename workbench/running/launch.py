@@ -17,6 +17,7 @@ from workbench.progress import Progress
 from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.devices.together import parse_devices, together
 from workbench.running.facts.environment import changed_since, environment, recall_notes
+from workbench.running.listed import Listed
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
 from workbench.workspace.owners.ownership import BEAT
@@ -26,7 +27,7 @@ from workbench.workspace.recorders.folder_recorder import FolderRecorder
 NAMED = 3  # notes on the data, in words
 
 if TYPE_CHECKING:
-    from workbench.running.building import Data, Listed
+    from workbench.running.building import Data
     from workbench.running.engine import Engine
     from workbench.training.ranks import OneRank
 
@@ -38,12 +39,12 @@ def prepare_run(config: RunConfig, workspace: Workspace) -> int:
 
 def make_job(
     workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
-    device: str = "", listed: "Listed | None" = None,
+    device: str = "", listed: Listed | None = None,
 ) -> Job:  # fmt: skip
     """A job that trains a prepared run; call its `start`. Its thread records every event, then passes it to `listen`.
 
     `device`, such as "cuda:1", overrides the config's, which is not changed; the two devices of "0,1" train together.
-    `listed` is the run's data set, where a check has just listed it.
+    `listed` may have the run's data set, and has it for the next run once this one has listed it.
     """
     recorder = Recorder(workspace, run_id, control)
     recorder.device = device
@@ -77,7 +78,7 @@ def run(
     recorder: Recorder,
     *,
     resume: bool = False,
-    listed: "Listed | None" = None,
+    listed: Listed | None = None,
 ) -> None:
     """Train a prepared run on this thread. With `resume` it continues from its last intact checkpoint, else restarts.
 
@@ -123,7 +124,7 @@ def _train(
     changed: "Callable[[Data], str]",
     *,
     resume: bool,
-    listed: "Listed | None" = None,
+    listed: Listed | None = None,
 ) -> None:
     emit(Status("Loading the engine"))
     config = RunConfig.from_toml_text(recorder.config)

@@ -2,7 +2,6 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.config import RunConfig
 from workbench.control import Cancelled
@@ -10,14 +9,12 @@ from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
-
-if TYPE_CHECKING:
-    from workbench.running.building import Listed
+from workbench.running.listed import Listed
 
 log = logging.getLogger(__name__)
 
 
-def refuse_unusable(config: RunConfig, progress: Progress) -> "Listed | None":
+def refuse_unusable(config: RunConfig, progress: Progress) -> Listed | None:
     """List and split the data of the config's first run, and read its weights file; nothing is decoded or stored.
 
     Returns what was listed, for `make_job` of that run; None if the check itself failed.
@@ -34,12 +31,13 @@ def refuse_unusable(config: RunConfig, progress: Progress) -> "Listed | None":
         return None
 
 
-def _listed(config: RunConfig, progress: Progress) -> "Listed":
+def _listed(config: RunConfig, progress: Progress) -> Listed:
     from workbench.datasets.decisions import read_decisions
-    from workbench.running.building import Listed, build_entry, list_images
+    from workbench.running.building import build_entry, list_images
 
     first = folds_and_seeds.children(config)[0].config
-    image_set = list_images(first, progress)
+    listed = Listed()
+    image_set = list_images(first, progress, listed)
     build_entry("split", first, image_set, first.seed)
     for decisions in (first.training.label_decisions, first.evaluation.label_decisions):
         if decisions:
@@ -49,7 +47,7 @@ def _listed(config: RunConfig, progress: Progress) -> "Listed":
         from workbench.backbones.model import build_model
 
         build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels)
-    return Listed(first.dataset, image_set)
+    return listed
 
 
 def _has_file(config: RunConfig) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic, sleep
-from typing import Any
 
 from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
@@ -14,6 +13,7 @@ from workbench.events import Event
 from workbench.jobs import Job, cores
 from workbench.problem import Problem
 from workbench.running import launch
+from workbench.running.listed import Listed
 from workbench.running.processes import own_process
 from workbench.sweeps import objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
@@ -66,6 +66,7 @@ class Worker:
         self._known = catalogs.current()
         self._interrupted = False
         self._failures: list[str] = []
+        self._listed = Listed()  # one for all trials that train in this process
         self._made: set[int] = set()  # runs of this worker that have not begun
         self._beat = monotonic()
 
@@ -266,8 +267,11 @@ class Worker:
             return own_process.make_job(
                 workspace, run_id, control, resume=goes_on, device=device, threads=threads if device == "cpu" else 0
             ).start()
-        options: dict[str, Any] = {"device": device} if self._devices else {}
-        return launch.make_job(workspace, run_id, control, self._listen, resume=goes_on, **options).start()
+        job = launch.make_job(
+            workspace, run_id, control, self._listen, resume=goes_on, device=device if self._devices else "",
+            listed=self._listed,
+        )  # fmt: skip
+        return job.start()
 
 
 def _free(locks: list[DeviceLock]) -> None:

@@ -20,15 +20,16 @@ class FakeRuns:
     """Runs that store one evaluation at once; one may be held until it is interrupted, another may fail."""
 
     def __init__(self):
-        self.began, self.resumed = [], []
+        self.began, self.resumed, self.lists = [], [], []
         self.hold = self.fail = None  # number of the run, from 1
         self.held = threading.Event()
 
     def begin(self):
         """Called on the thread of each run, first of all."""
 
-    def make_job(self, workspace, run_id, control: Control, listen=None, *, resume=False):
+    def make_job(self, workspace, run_id, control: Control, listen=None, *, resume=False, device="", listed=None):
         recorder = Recorder(workspace, run_id, control)
+        self.lists.append(listed)
         self.began.append(run_id)
         self.resumed += [run_id] if resume else []
 

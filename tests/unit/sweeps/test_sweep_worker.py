@@ -249,6 +249,14 @@ class TwoAtOnce(FakeRuns):
         self.meeting.wait(HANG)
 
 
+def test_all_trials_of_a_worker_share_the_list_of_their_images(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=1,2,3")
+    assert Worker(workspace, number).run() == "done"
+    assert len(runs.lists) == 3
+    assert len({id(listed) for listed in runs.lists}) == 1
+    assert runs.lists[0] is not None
+
+
 @pytest.mark.parametrize("how", ["grid", "bayes"])
 def test_two_workers_train_two_settings_at_once_and_none_twice(how, workspace, config, known, runs, monkeypatch):
     runs = TwoAtOnce(6)

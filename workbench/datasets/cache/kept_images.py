@@ -69,9 +69,13 @@ def kept_images(
     Raises:
         Problem: no image can be read, or the cache cannot be written.
     """
-    key = "-".join(part for part in (image_set.fingerprint, form.name, image_set.stamp) if part)
-    path = cache / f"{key}{form.ending}"
+    path = _path(image_set, cache, form)
     cached, harm = _cached(image_set, path, form, progress)
+    if cached is None:  # what is decoded now bears its own times: it may have been listed long ago
+        image_set, before = replace(image_set), path
+        path = _path(image_set, cache, form)
+        if path != before:
+            cached, harm = _cached(image_set, path, form, progress)
     if cached is None:
         if harm:
             progress(f"The cache of images is damaged ({harm}); decoding again, nothing is lost", 0, 0)
@@ -86,6 +90,12 @@ def kept_images(
         said = f"was damaged ({harm}) and was decoded again from the images; nothing is lost"
         cached = replace(cached[0], remarks=[*cached[0].remarks, ("the cache of decoded images", said)]), cached[1]
     return *cached, path
+
+
+def _path(image_set: ImageSet, cache: Path, form: Form[Reader]) -> Path:
+    """The file of the images as they were when they were listed."""
+    key = "-".join(part for part in (image_set.fingerprint, form.name, image_set.stamp) if part)
+    return cache / f"{key}{form.ending}"
 
 
 def _cached(
