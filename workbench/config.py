@@ -1,5 +1,6 @@
 """What one run is: plain parts with ranges and help; TOML in and out; one error per bad field, naming it."""
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -125,11 +126,18 @@ class RunConfig(BaseModel):
         return cls._of_text(text, source)
 
     def is_recorded_as(self, text: str) -> bool:
-        """Whether a run's config is this one; a field that is newer than the run has its default there."""
+        """Whether a run's config is this one; a field that is newer than the run has its default there.
+
+        A relative path of either starts at the working folder, as in `with_whole_paths`.
+        """
         try:
-            return self.recorded(text) == self
+            recorded = self.recorded(text)
         except BadConfig:
             return False
+        if recorded == self or recorded.name != self.name:
+            return recorded == self
+        known = catalogs.last()
+        return recorded.with_whole_paths(known) == self.with_whole_paths(known)
 
     @classmethod
     def _of_text(cls, text: str, source: str) -> "RunConfig":
@@ -205,6 +213,23 @@ class RunConfig(BaseModel):
         """One sentence by dotted name of a field that is allowed and that one may regret; of a checked config."""
         return checks.idle_dimensions(self, known, classes) | checks.unused_weights(self, known)
 
+    def with_whole_paths(self, known: Catalog) -> "RunConfig":
+        """The same run with each path from the root on, or from ~, so that it is found from any working folder.
+
+        A relative path starts at the working folder of now.
+        """
+        changes: dict[str, Any] = {}
+        for kind in KINDS:
+            choice = self.choice(kind)
+            whole = _whole(choice.params, known.get(f"{kind}/{choice.name}", {"params": {}})["params"])
+            if whole:
+                changes[kind] = Choice(name=choice.name, params={**choice.params, **whole})
+        for name, fields in sections().items():
+            section: BaseModel = getattr(self, name)
+            if whole := _whole(dict(section), fields):
+                changes[name] = section.model_copy(update=whole)
+        return self.model_copy(update=changes) if changes else self
+
     def filled(self, known: Catalog) -> "RunConfig":
         """The same run with every parameter of its entries written out.
 
@@ -219,3 +244,13 @@ class RunConfig(BaseModel):
             if not catalogs.errors(model, choice.params):
                 changes[kind] = Choice(name=choice.name, params=model.model_validate(choice.params).model_dump())
         return self.model_copy(update=changes)
+
+
+def _whole(values: dict[str, Any], fields: Catalog) -> dict[str, str]:
+    """The relative paths among the values, from the root on; a path from ~ stays, it may be meant for any machine."""
+    paths = {name: value for name, value in values.items() if fields.get(name, {}).get("path")}
+    return {
+        name: os.path.abspath(path)
+        for name, path in paths.items()
+        if isinstance(path, str) and path and not path.startswith("~") and not os.path.isabs(path)
+    }

@@ -42,6 +42,14 @@ def test_a_config_whose_data_is_not_there_can_be_saved_but_not_started(draft, tm
     assert verdict.trouble == "1 field must be changed: Folder or archive."
 
 
+def test_a_path_that_was_typed_from_the_working_folder_on_is_whole_in_the_run(draft, tmp_path, monkeypatch):
+    (tmp_path / "birds").mkdir()
+    monkeypatch.chdir(tmp_path)
+    draft.set("dataset.name", "folder")
+    draft.set("dataset.folder", "birds")
+    assert judged(draft, None).ready.dataset.params["folder"] == str(tmp_path / "birds")
+
+
 def test_what_preflight_refused_counts_while_the_config_is_the_same(draft):
     config = judged(draft, None).config
     refused = (config, Problem("Too large."))

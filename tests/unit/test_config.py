@@ -1,5 +1,6 @@
 """A config says what is wrong, field by field, and comes back from TOML as it went in."""
 
+import os
 import re
 
 import pytest
@@ -178,6 +179,37 @@ def test_a_run_of_before_a_field_was_added_is_still_of_its_config():
     assert not config.is_recorded_as("name = [")
 
 
+FOLDER = {"dataset": {"name": "folder", "folder": "birds"}, "training": {"label_decisions": "mine/decided.csv"}}
+
+
+def test_relative_paths_start_at_the_working_folder_and_are_kept_whole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = RunConfig.model_validate(FOLDER).with_whole_paths(catalog.current())
+    assert config.dataset.params["folder"] == str(tmp_path / "birds")
+    assert config.training.label_decisions == str(tmp_path / "mine" / "decided.csv")
+    assert config.evaluation.label_decisions == ""
+    monkeypatch.chdir(tmp_path.parent)
+    assert config.with_whole_paths(catalog.current()) == config
+    at_home = RunConfig(dataset=Choice(name="folder", params={"folder": "~/birds"}))
+    assert at_home.with_whole_paths(catalog.current()) == at_home
+
+
+def test_a_config_file_is_read_with_whole_paths(tmp_path, monkeypatch):
+    (tmp_path / "job.toml").write_text('[dataset]\nname = "folder"\nfolder = "birds"\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert read_config("job.toml").dataset.params["folder"] == str(tmp_path / "birds")
+    assert read_config("job.toml", ("dataset.folder=cars",)).dataset.params["folder"] == str(tmp_path / "cars")
+
+
+def test_a_run_with_a_relative_path_is_of_its_config_in_its_working_folder_alone(tmp_path, monkeypatch):
+    older = RunConfig.model_validate(FOLDER).to_toml()
+    monkeypatch.chdir(tmp_path)
+    config = RunConfig.model_validate(FOLDER).with_whole_paths(catalog.current())
+    assert config.is_recorded_as(older)
+    monkeypatch.chdir(tmp_path.parent)
+    assert not config.is_recorded_as(older)
+
+
 @pytest.mark.parametrize(("weights", "warned"), [("none", True), ("cache", True), ("file", False)])
 def test_a_weights_file_that_is_not_read_is_warned_of(weights, warned):
     backbone = {"name": "resnet18", "weights": weights, "weights_file": "weights.pth"}
@@ -236,7 +268,8 @@ def test_a_section_that_is_none_is_said_as_one():
 def test_a_change_of_a_text_is_taken_as_it_is_written(word):
     changes = ("training.epochs=2", f"name={word}", "dataset.name=folder", f"dataset.folder={word}")
     config = read_config("sample-digits", changes)
-    assert config.name == config.dataset.params["folder"] == word.strip('"')
+    assert config.name == word.strip('"')
+    assert config.dataset.params["folder"] == os.path.abspath(config.name)
     assert config.training.epochs == 2
 
 

@@ -50,7 +50,7 @@ def config_for(bench: str, method: str, seed: int, data: Path) -> RunConfig:
     for part, fields in chosen.changes.items():
         values[part] |= fields
     measured = catalogs.measured_fields(known, method, bench) or catalogs.measured_fields(known, method, CHOSEN_ON)
-    paths = {dotted: str(data / below) for dotted, below in chosen.data.items()}
+    paths = {dotted: str(data.absolute() / below) for dotted, below in chosen.data.items()}
     for dotted, value in (measured | paths).items():
         part, _, name = dotted.partition(".")
         values[part][name] = value
@@ -127,7 +127,7 @@ def _trained(workspace: Workspace, config: RunConfig) -> Run:
 
 def _same(run: Run, wanted: RunConfig) -> bool:
     known = catalogs.current()
-    return RunConfig.from_toml_text(run.config, known=known).filled(known) == wanted
+    return RunConfig.from_toml_text(run.config, known=known).filled(known).with_whole_paths(known) == wanted
 
 
 def _row(

@@ -15,6 +15,8 @@ from workbench.settings.presets import presets
 def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
     """A config file or preset with `FIELD=VALUE` changes; a field that is text takes `name=2026` as it is written.
 
+    A relative path, also one in the file, starts at the working folder, and is whole in the result.
+
     Raises:
         BadConfig: it names each bad field.
         Problem: there is no such file or preset, or the file cannot be read.
@@ -28,7 +30,7 @@ def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
     config, values = _named(name), {field: toml_value(text) for field, text in texts.items()}
     while True:  # fields of entries are checked after the others
         try:
-            return changed(config, values, catalogs.current(), name)
+            return changed(config, values, catalogs.current(), name).with_whole_paths(catalogs.last())
         except BadConfig as bad:
             words = {field for field in texts if bad.errors.get(field) == NO_TEXT and values[field] != texts[field]}
             if not words:

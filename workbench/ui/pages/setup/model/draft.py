@@ -237,12 +237,13 @@ class Draft:
         return [path for group in GROUPS for path in self.fields(group)]
 
     def check(self) -> tuple[RunConfig | None, dict[str, str]]:
-        """The config when it can start, otherwise one sentence by path for every bad field."""
+        """The config, its paths whole, when it can start, otherwise one sentence by path for every bad field."""
         config, errors = RunConfig.from_values(self.values, self.catalog, self.classes)
-        if config is None:
-            for kind in KINDS:  # a bad common part hides these from `from_values`
-                errors = self._choice_errors(kind) | errors
-        return config, errors
+        if config is not None:
+            return config.with_whole_paths(self.catalog), errors
+        for kind in KINDS:  # a bad common part hides these from `from_values`
+            errors = self._choice_errors(kind) | errors
+        return None, errors
 
     def warnings(self) -> dict[str, str]:
         """Warnings, a sentence by path; empty while the config cannot start."""
