@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from workbench.datasets.cache.encoded_images import QUALITY, Encoded, cut
-from workbench.datasets.images.loader import Picture, as_picture, decode_picture, picture, square, stretched
+from workbench.datasets.images.loader import WHOLE, Picture, as_picture, decode_picture, picture, square, stretched
 
 READ = """\
 image = Image.open("image.png")
@@ -38,10 +38,11 @@ class Prepared:
     stretched: bool = False  # whether the data set made a square of each image first, whatever its aspect
     encoded: bool = False  # whether images were kept as JPEG with their aspect
     squeezed: bool = False  # whether all of a kept image fills the square, whatever its aspect, or its centre
+    bits: int = WHOLE  # that 16-bit grey files use
 
     def read(self, path: Path) -> Image.Image:
         """The image of a file as the run's data set read it. Raises BadImage as `images.load`."""
-        return picture(path, self.channels, self.kept)
+        return picture(path, self.channels, self.kept, self.bits)
 
     def square(self, image: Picture) -> np.ndarray:
         """The pixels that the network is given, uint8 [side, side, channels]."""
@@ -77,7 +78,7 @@ class Prepared:
             f"Decode a JPEG at the smallest of 1/8, 1/4, 1/2 and all of its size that leaves both sides at least "
             f"{2 * self.kept} px: in Pillow image.draft(None, ({2 * self.kept}, {2 * self.kept})). Decoded at another "
             "size or by another decoder the embedding is slightly another (cosine .998 for some photographs).",
-            f"Turn it as its EXIF says, scale 16 bits to 8, put transparency on white, convert it to "
+            f"Turn it as its EXIF says, scale {self._range} to 8, put transparency on white, convert it to "
             f"{'grey' if self.channels == 1 else 'RGB'}.",
         ]
         if self.stretched:
@@ -91,3 +92,8 @@ class Prepared:
         elif not self.stretched:
             steps.append(f"Resize the short side to {self.side} pixels, then take the centre square (bicubic).")
         return steps
+
+    @property
+    def _range(self) -> str:
+        """What is scaled to 8 bits, in words."""
+        return "16 bits" if self.bits == WHOLE else f"the lower {self.bits} of 16 bits"

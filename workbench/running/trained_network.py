@@ -108,6 +108,7 @@ def _prepared(workspace: Workspace, config: RunConfig, data: Dataset, augmentati
     """How the run's images were read, kept and cut for evaluation."""
     from workbench.datasets.cache.encoded_images import Encoded
     from workbench.datasets.cache.keeping import form_of
+    from workbench.datasets.images.loader import WHOLE
     from workbench.datasets.prepared import Prepared
 
     squeezed = bool(getattr(augmentation, "whole_evaluation", False))
@@ -121,4 +122,5 @@ def _prepared(workspace: Workspace, config: RunConfig, data: Dataset, augmentati
         stretched=config.dataset.params.get("fit") == "stretch",
         encoded=isinstance(form, Encoded),
         squeezed=squeezed,
+        bits=config.dataset.params.get("bits", WHOLE),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.datasets.images.loader import Picture, on_disk, picture, stretched
+from workbench.datasets.images.loader import WHOLE, Picture, on_disk, picture, stretched
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,7 @@ class ImageFiles:
         channels: 1 or 3.
         size: px, of the squares that are made of the images.
         stretch: whether all of an image is squeezed into its square.
+        bits: that 16-bit grey files use, as for `loader.load`.
     """
 
     root: Path
@@ -24,8 +25,9 @@ class ImageFiles:
     channels: int
     size: int
     stretch: bool = False
+    bits: int = WHOLE
 
     def __call__(self, row: int) -> Picture:
         """One image. Raises BadImage."""
-        image = picture(on_disk(self.root, self.paths[row]), self.channels, self.size)
+        image = picture(on_disk(self.root, self.paths[row]), self.channels, self.size, self.bits)
         return stretched(image, self.size) if self.stretch else image

@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
@@ -19,6 +20,7 @@ MOST_PIXELS = 50_000_000
 MOST_BYTES = 256 << 20
 READ_ONLY = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 READ_AT_ONCE = 16 << 20  # bytes of a file; Pillow's many small reads would each release the interpreter lock
+WHOLE = 16  # bits of a 16-bit file that are used where nothing else is known
 BAND = 4 << 20  # pixels that are converted at once
 ORIENTATION = 0x0112  # EXIF
 UPRIGHT = {  # by it; ImageOps.exif_transpose also rewrites the rest of the EXIF, and fails where that is damaged
@@ -37,7 +39,7 @@ class BadImage(Exception):  # noqa: N818 - the word the user reads
     """A file that is left out; its reason continues a sentence that begins with its name: "is empty (0 bytes)"."""
 
 
-def load(path: Path | str | bytes, channels: int = 3, size: int = 0) -> np.ndarray:
+def load(path: Path | str | bytes, channels: int = 3, size: int = 0, bits: int = WHOLE) -> np.ndarray:
     """A file as uint8 [h, w, 3], or [h, w] for one channel.
 
     Rotated by EXIF; transparency on white; 16 bits scaled to 8; the first frame of an animation.
@@ -46,16 +48,17 @@ def load(path: Path | str | bytes, channels: int = 3, size: int = 0) -> np.ndarr
         path: the file.
         channels: 1 or 3.
         size: px; if set, a JPEG may be decoded smaller, with a short side of at least twice this (much faster).
+        bits: that 16-bit grey files use, 8 to 16: 2^bits - 1 becomes white, and so does what is above it.
 
     Raises:
         BadImage: not a regular file, empty, too large, truncated, of an unknown format, or without a value range.
     """
-    return _loaded(path, channels, size, _in_bands)
+    return _loaded(path, channels, size, partial(_in_bands, bits=bits))
 
 
-def picture(path: Path | str | bytes, channels: int = 3, size: int = 0) -> Image.Image:
+def picture(path: Path | str | bytes, channels: int = 3, size: int = 0, bits: int = WHOLE) -> Image.Image:
     """As `load`, but a Pillow image of mode L or RGB, for resizing."""
-    return _loaded(path, channels, size, _in_one)
+    return _loaded(path, channels, size, partial(_in_one, bits=bits))
 
 
 def _loaded(path: Path | str | bytes, channels: int, size: int, made: Callable[[Image.Image, str], Made]) -> Made:
@@ -93,14 +96,14 @@ def _why_closed(path: Path | str | bytes, error: OSError) -> str:
     return f"cannot be read ({error.strerror or error})" if regular else "is not a regular file"
 
 
-def decode(file: BinaryIO, channels: int = 3, size: int = 0) -> np.ndarray:
+def decode(file: BinaryIO, channels: int = 3, size: int = 0, bits: int = WHOLE) -> np.ndarray:
     """As `load`, from an open file."""
-    return _decoded(file, channels, size, _in_bands)
+    return _decoded(file, channels, size, partial(_in_bands, bits=bits))
 
 
 def decode_picture(file: BinaryIO, channels: int = 3) -> Image.Image:
     """As `picture`, from an open file, at its own size."""
-    return _decoded(file, channels, 0, _in_one)
+    return _decoded(file, channels, 0, partial(_in_one, bits=WHOLE))
 
 
 def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Image, str], Made]) -> Made:
@@ -129,23 +132,23 @@ def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Ima
         raise BadImage(f"is not an image that can be read ({reason(error)})") from None
 
 
-def _in_bands(image: Image.Image, wanted: str) -> np.ndarray:
+def _in_bands(image: Image.Image, wanted: str, bits: int) -> np.ndarray:
     """The pixels in that mode, some lines at a time: a large image is not in memory in three modes at once."""
     if _is_small(image):
-        return np.asarray(_converted(image, wanted, image.format))
+        return np.asarray(_converted(image, wanted, image.format, bits))
     width, height = image.size
     pixels = np.empty((height, width) if wanted == "L" else (height, width, 3), np.uint8)
-    for top, band in _bands(image, wanted):
+    for top, band in _bands(image, wanted, bits):
         pixels[top : top + band.height] = np.asarray(band)
     return pixels
 
 
-def _in_one(image: Image.Image, wanted: str) -> Image.Image:
+def _in_one(image: Image.Image, wanted: str, bits: int) -> Image.Image:
     """The same pixels as a Pillow image."""
     if _is_small(image):
-        return _converted(image, wanted, image.format)
+        return _converted(image, wanted, image.format, bits)
     whole = Image.new(wanted, image.size)
-    for top, band in _bands(image, wanted):
+    for top, band in _bands(image, wanted, bits):
         whole.paste(band, (0, top))
     return whole
 
@@ -154,24 +157,26 @@ def _is_small(image: Image.Image) -> bool:
     return image.height <= max(1, BAND // image.width)
 
 
-def _bands(image: Image.Image, wanted: str) -> Iterator[tuple[int, Image.Image]]:
+def _bands(image: Image.Image, wanted: str, bits: int) -> Iterator[tuple[int, Image.Image]]:
     """The first line of each band, and the band in that mode."""
     width, height = image.size
     lines = max(1, BAND // width)
     for top in range(0, height, lines):
-        yield top, _converted(image.crop((0, top, width, min(top + lines, height))), wanted, image.format)
+        band = image.crop((0, top, width, min(top + lines, height)))
+        yield top, _converted(band, wanted, image.format, bits)
 
 
-def _converted(image: Image.Image, wanted: str, form: str | None) -> Image.Image:
-    plain = _plain(image, form)
+def _converted(image: Image.Image, wanted: str, form: str | None, bits: int) -> Image.Image:
+    plain = _plain(image, form, bits)
     return plain if plain.mode == wanted else plain.convert(wanted)
 
 
-def _plain(turned: Image.Image, form: str | None) -> Image.Image:
-    """Eight bits, without transparency; `form` is the format of the file."""
+def _plain(turned: Image.Image, form: str | None, bits: int) -> Image.Image:
+    """Eight bits, without transparency; `form` is the format of the file, `bits` what its 16 are used of."""
     if turned.mode.startswith("I;16") or (turned.mode == "I" and form == "PPM"):
+        highest = (1 << (WHOLE if form == "PPM" else bits)) - 1  # Pillow scales PPM by the file's own highest value
         values = np.asarray(turned).astype(np.float32)  # Pillow's own conversion would clip 16 bits to white
-        return Image.fromarray((values / 257).round().astype(np.uint8))
+        return Image.fromarray((values / (highest / 255)).round().clip(0, 255).astype(np.uint8))
     if turned.mode in ("I", "F"):
         raise BadImage("has 32-bit values without a defined range")
     if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:

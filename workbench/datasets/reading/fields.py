@@ -25,3 +25,9 @@ def short_side() -> Any:
 def colours() -> Any:
     """Whether images are read in colour: of type Literal["colour", "grey"]."""
     return param("colour", help="Three channels or one.")
+
+
+def bits_used() -> Any:
+    """How many bits the values of 16-bit grey files have."""
+    help = "That 16-bit grey files use: 12 for most microscopes and X-ray detectors. Brighter values become white."
+    return param(16, ge=8, le=16, label="Bits of 16-bit files", unit="bits", help=help)

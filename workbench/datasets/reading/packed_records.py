@@ -13,6 +13,8 @@ import numpy as np
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import MOST_BYTES, BadImage, decode, display_name
 from workbench.datasets.images.scan import Problems
+from workbench.datasets.reading.fields import bits_used
+from workbench.datasets.reading.sixteen_bits import bits_of_records, bits_said
 from workbench.datasets.split import WORDS, official_halves
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -28,6 +30,7 @@ class PackedParams(Params):
         256, ge=8, le=1024, label="Image size", unit="px", help="Short side after resizing; then the centre square."
     )
     colour: Colour = param("colour", help="Three channels or one.")
+    bits: int = bits_used()
 
 
 @dataclass(slots=True)
@@ -70,7 +73,7 @@ def packed_set(
         records: of each split.
         class_names: all classes in their order; None sorts them, as numbers if all are integers.
         read: the encoded image of a row; raises BadImage.
-        params: size and colour.
+        params: size, colour and bits.
         content: what, besides paths and labels, identifies this set.
         unit: what a record is called, such as "row".
 
@@ -97,7 +100,7 @@ def packed_set(
             raise BadImage("is empty (0 bytes)")
         if len(encoded) > MOST_BYTES:
             raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
-        return decode(io.BytesIO(encoded), channels, size)
+        return decode(io.BytesIO(encoded), channels, size, params.bits)
 
     return ImageSet(
         name=name,
@@ -112,7 +115,8 @@ def packed_set(
         problems=[problem for split in records for problem in split.problems],
         more_left_out=sum(split.more_left_out for split in records),
         unit=unit,
-        content=blake2b(content.encode(), digest_size=16).hexdigest(),
+        content=blake2b((content + bits_said(params.bits)).encode(), digest_size=16).hexdigest(),
+        remarks=bits_of_records(len(every), lambda index: read(int(rows[index])), params.bits),
         packed_in=files,
     )
 

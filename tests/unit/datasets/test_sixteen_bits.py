@@ -1,0 +1,98 @@
+"""16-bit files whose values have fewer bits, as of microscopes: dark, which is said; `bits` makes them light.
+
+All images of a set are scaled alike.
+"""
+
+import io
+import tarfile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from workbench.datasets.images.loader import load
+from workbench.datasets.prepared import Prepared
+
+
+def drawn(folder, highest, ending="png"):
+    """Two classes of three grey images each, whose highest value is that of each image's number, times `highest`."""
+    for name in ("cell", "void"):
+        (folder / name).mkdir(parents=True)
+        for number in (1, 2, 3):
+            values = np.zeros((20, 30), np.uint16)
+            values[4:16] = highest * number // 3
+            Image.fromarray(values).save(folder / name / f"{number}.{ending}")
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_images_of_twelve_bits_are_dark_which_is_said_with_what_to_do(tmp_path, build, ending):
+    dark = build("folder", folder=str(drawn(tmp_path, 4095, ending)))
+    ((subject, said),) = dark.remarks
+    assert (subject, said) == (
+        "16-bit images",
+        "have no value above 4,095 in 6 that were looked at, and are dark: set Bits of 16-bit files to 12",
+    )
+    assert np.asarray(dark.read(2)).max() == 16
+
+
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_with_their_bits_the_highest_value_is_white_and_all_images_are_scaled_alike(tmp_path, build, ending):
+    light = build("folder", folder=str(drawn(tmp_path, 4095, ending)), bits=12, colour="grey")
+    assert [int(np.asarray(light.read(row)).max()) for row in range(3)] == [85, 170, 255]
+    assert light.remarks == [("16-bit images", "are read as 12 bits: 4,095 and above is white")]
+
+
+def test_what_lies_above_is_white_and_said(tmp_path, build):
+    light = build("folder", folder=str(drawn(tmp_path, 9000)), bits=12, colour="grey")
+    assert np.asarray(light.read(2)).max() == 255
+    assert light.remarks[0][1].endswith("; the highest in 6 that were looked at is 9,000")
+
+
+def test_other_bits_are_other_pixels(tmp_path, build):
+    folder = str(drawn(tmp_path, 4095))
+    assert build("folder", folder=folder).fingerprint != build("folder", folder=folder, bits=12).fingerprint
+
+
+@pytest.mark.parametrize("highest", [65535, 20_000])
+def test_nothing_is_said_of_images_that_use_their_bits_and_of_those_of_eight(tmp_path, build, draw, highest):
+    assert build("folder", folder=str(drawn(tmp_path / "wide", highest))).remarks == []
+    for name in ("one", "two"):
+        draw(tmp_path / "plain" / name / "1.png")
+        draw(tmp_path / "plain" / name / "2.png")
+    assert build("folder", folder=str(tmp_path / "plain")).remarks == []
+    assert build("folder", folder=str(tmp_path / "plain"), bits=12).remarks == []
+
+
+def test_a_list_reads_them_too(tmp_path, build):
+    drawn(tmp_path, 1000)
+    (tmp_path / "list.csv").write_text("path,label\ncell/3.png,a\nvoid/3.png,b\n", "utf-8")
+    assert "to 10" in build("csv", file=str(tmp_path / "list.csv")).remarks[0][1]
+    light = build("csv", file=str(tmp_path / "list.csv"), bits=10)
+    assert np.asarray(light.read(0)).max() == round(1000 / 1023 * 255)
+
+
+def test_so_do_shards(tmp_path, build):
+    drawn(tmp_path / "files", 4095)
+    with tarfile.open(tmp_path / "all.tar", "w") as shard:
+        for name in ("cell", "void"):
+            for ending, content in (
+                ("png", (tmp_path / "files" / name / "3.png").read_bytes()),
+                ("cls", name.encode()),
+            ):
+                member = tarfile.TarInfo(f"{name}3.{ending}")
+                member.size = len(content)
+                shard.addfile(member, io.BytesIO(content))
+    assert "to 12" in build("webdataset", folder=str(tmp_path)).remarks[0][1]
+    assert np.asarray(build("webdataset", folder=str(tmp_path), bits=12).read(0)).max() == 255
+
+
+def test_an_image_of_ones_own_is_read_as_the_run_s_were(tmp_path):
+    file = drawn(tmp_path, 4095) / "cell" / "3.png"
+    assert np.asarray(Prepared(8, 8, 1, bits=12).read(file)).max() == 255
+    assert "the lower 12 of 16 bits" in Prepared(8, 8, 1, bits=12).words[1]
+
+
+def test_a_file_that_states_its_highest_value_is_scaled_by_it(tmp_path):
+    (tmp_path / "a.pgm").write_bytes(b"P5 2 2 4095\n" + (b"\x0f\xff" * 4))
+    assert load(tmp_path / "a.pgm", 1).min() == load(tmp_path / "a.pgm", 1, bits=12).min() == 255
