@@ -11,6 +11,7 @@ from listeners import silent
 from scipy.io import savemat
 
 from workbench import registry
+from workbench.datasets.finder import find_data, markers_of
 from workbench.problem import Problem
 
 
@@ -148,6 +149,45 @@ def test_cars_are_read_back_from_the_devkit(build, cars_devkit, beside):
     assert found.labels.tolist() == [0, 0, 1, 1] * 2
     assert found.official == ["test"] * 4 + ["train"] * 4
     assert np.asarray(found.read(0))[0, 0].tolist() == [10, 10, 10]
+    assert not found.problems
+
+
+@pytest.mark.parametrize("above", [".", "car_devkit"])
+def test_the_devkit_is_found_and_its_images_beside_it_though_it_alone_is_chosen(build, cars_devkit, above):
+    place = cars_devkit / above / "devkit"
+    if above != ".":
+        place.parent.mkdir()
+        (cars_devkit / "devkit").rename(place)
+    assert find_data([cars_devkit], markers_of(registry.catalog()))["cars"] == [str(place)]
+    found = build("cars", folder=str(place))
+    assert len(found.paths) == 8
+    assert found.root == cars_devkit
+    assert not found.problems
+
+
+def test_halves_that_were_unpacked_into_folders_of_their_names_are_read(build, cars_devkit):
+    for half in ("cars_train", "cars_test"):
+        (cars_devkit / half).rename(cars_devkit / "inner")
+        (cars_devkit / half).mkdir()
+        (cars_devkit / "inner").rename(cars_devkit / half / half)
+    found = build("cars", folder=str(cars_devkit))
+    assert found.paths[0] == "cars_test/cars_test/00001.jpg"
+    assert not found.problems
+
+
+def test_the_one_list_beside_the_images_of_the_devkit_says_what_to_put_there(build, cars, cars_devkit):
+    """As on Kaggle: the same photographs, whose names are not those of the list."""
+    shutil.rmtree(cars / "car_ims")
+    for half in ("cars_train", "cars_test"):
+        (cars_devkit / half).rename(cars / half)
+    with pytest.raises(
+        Problem, match=r"names the images of car_ims, .* under other names\. .*Put cars_train_annos\.mat"
+    ):
+        build("cars", folder=str(cars))
+    (cars_devkit / "devkit").rename(cars / "devkit")
+    (cars_devkit / "cars_test_annos_withlabels.mat").rename(cars / "cars_test_annos_withlabels.mat")
+    found = build("cars", folder=str(cars))
+    assert len(found.paths) == 8
     assert not found.problems
 
 

@@ -30,6 +30,8 @@ LIST = "cars_annos.mat"
 # The same photographs as they were published for recognition: a folder and a list for each half.
 TRAINING, NAMES = "cars_train_annos.mat", "cars_meta.mat"
 SEARCHED = "cars_test_annos_withlabels.mat"  # published later; the devkit's own list has no classes
+WHOLE, HALVES = "car_ims", ("cars_train", "cars_test")  # folders of the images of the one list, and of the devkit
+ABOVE = 2  # folders above the devkit's lists in which the images may be
 ANNOTATIONS, CLASSES = "annotations", "class_names"
 LARGEST = 64 << 20  # bytes of the list, unpacked; the published one has 16 MB
 PACKED = 15  # miCOMPRESSED
@@ -39,19 +41,48 @@ PATIENCE = 600.0  # seconds for the list, on a machine however busy
 @register(
     "dataset", "cars", title="Cars-196", params=PublishedParams,
     source="Krause et al. 2013, cars_annos.mat as published",
-    markers=[LIST, *archives_named("cars196", "Cars196", "cars-196", "stanford-cars", "stanford_cars")],
+    markers=[
+        LIST, TRAINING, f"devkit/{TRAINING}",
+        *archives_named("cars196", "Cars196", "cars-196", "stanford-cars", "stanford_cars"),
+    ],
 )  # fmt: skip
 @published_at(PAGE)
 def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """16,185 photographs of 196 car models; the first 98 train and the others are searched."""
     root = find_place(params.folder, (LIST, f"devkit/{TRAINING}", TRAINING), "Cars-196", progress)
-    devkit = not (root / LIST).is_file()
-    lines = _of_devkit(root) if devkit else _of_one_list(root / LIST)
+    lists = _devkit(root)
+    if lists is not None:
+        root, lines = _of_devkit(root, lists)
+    else:
+        lines = _of_one_list(root / LIST)
     numbers = [int(line.label.split()[0]) for line in lines]
-    remarks = skipped_numbers(TRAINING if devkit else LIST, numbers) if numbers else []
-    if lines and not devkit:
+    remarks = skipped_numbers(LIST if lists is None else TRAINING, numbers) if numbers else []
+    if lines and lists is None:
         root = with_folder(root, lines[0].path.split("/")[0], progress)  # car_ims.tgz is published beside the list
+        _refuse_other_names(root, lines[0].path.split("/")[0])
     return from_lines("cars", root, lines, COUNTS, params, progress, remarks)
+
+
+def _devkit(root: Path) -> Path | None:
+    """The folder of the devkit's lists; None where the one list of all images is to be read.
+
+    Where both are, as in some copies, the images decide: those of the one list are in a folder of their own.
+    """
+    lists = next((folder for folder in (root / "devkit", root) if (folder / TRAINING).is_file()), None)
+    if lists is None or not (root / LIST).is_file():
+        return lists
+    return lists if (root / HALVES[0]).is_dir() and not any(root.glob(f"{WHOLE}*")) else None  # or its archive
+
+
+def _refuse_other_names(root: Path, whole: str) -> None:
+    """Raises Problem where the images are those of the devkit, whose names are not those of the one list."""
+    if (root / whole).is_dir() or not (root / HALVES[0]).is_dir():
+        return
+    raise Problem(
+        f"{root / LIST} names the images of {whole}, and {root} has them as {HALVES[0]}, under other names.",
+        kept="Nothing was started.",
+        todo=f"Put {TRAINING}, {NAMES} (both of the devkit) and {SEARCHED} there, too; or get {whole}.tgz.",
+    )
 
 
 def _of_one_list(file: Path) -> list[Line]:
@@ -59,21 +90,27 @@ def _of_one_list(file: Path) -> list[Line]:
     return _lines(file, whole[ANNOTATIONS], whole[CLASSES])
 
 
-def _of_devkit(root: Path) -> list[Line]:
-    """The images of both halves. Raises Problem, also where the classes of the second half are missing."""
-    beside = root / "devkit" if (root / "devkit" / TRAINING).is_file() else root
-    searched = next((folder / SEARCHED for folder in (root, beside) if (folder / SEARCHED).is_file()), None)
+def _of_devkit(root: Path, lists: Path) -> tuple[Path, list[Line]]:
+    """The folder of the images, beside the lists or above them, and the images of both halves.
+
+    Raises:
+        Problem: a list cannot be read, or the classes of the second half are missing.
+    """
+    above = (root, lists, *lists.parents[:ABOVE])
+    place = next((folder for folder in above if (folder / HALVES[0]).is_dir()), root)
+    searched = next((folder / SEARCHED for folder in (place, root, lists) if (folder / SEARCHED).is_file()), None)
     if searched is None:
         raise Problem(
-            f"{root} has no {SEARCHED}, and the devkit itself has no classes of the test half.",
+            f"{place} has no {SEARCHED}, and the devkit itself has no classes of the test half.",
             kept="Nothing was started.",
-            todo=f"Get that file, too, and put it there; or get {LIST} and car_ims.tgz instead.",
+            todo=f"Get that file, too, and put it there; or get {LIST} and {WHOLE}.tgz instead.",
         )
-    names = _read(beside / NAMES, CLASSES)[CLASSES]
+    names = _read(lists / NAMES, CLASSES)[CLASSES]
     lines = []
-    for file, folder, half in ((beside / TRAINING, "cars_train/", "train"), (searched, "cars_test/", "test")):
-        lines += _lines(file, _read(file, ANNOTATIONS)[ANNOTATIONS], names, folder, half)
-    return lines
+    for file, half, folder in ((lists / TRAINING, "train", HALVES[0]), (searched, "test", HALVES[1])):
+        inside = f"{folder}/{folder}" if (place / folder / folder).is_dir() else folder  # unpacked into its own folder
+        lines += _lines(file, _read(file, ANNOTATIONS)[ANNOTATIONS], names, f"{inside}/", half)
+    return place, lines
 
 
 def _lines(file: Path, annotations: list[Any], class_names: list[str], folder: str = "", half: str = "") -> list[Line]:
