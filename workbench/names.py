@@ -8,6 +8,16 @@ BREAKS = frozenset("\t\n\r")  # those who show a name in one line deal with them
 WITHOUT_BREAKS = dict.fromkeys(map(ord, BREAKS))
 LONGEST_NAME = 1_000  # letters
 LONGEST_SENTENCE = 10_000
+LONGEST_NUMBER = 18  # digits
+OTHERS = 10**LONGEST_NUMBER  # behind all of these
+
+
+def numbers_in_order(name: str) -> int:
+    """The first key by which names are shown in order: whole numbers as numbers (2 before 10), before all other names.
+
+    How a data set numbers its classes is not changed by it: which of them train depends on that.
+    """
+    return int(name) if name.isascii() and name.isdigit() and len(name) <= LONGEST_NUMBER else OTHERS
 
 
 def visible_name(text: str, longest: int = LONGEST_NAME) -> str:

@@ -52,6 +52,13 @@ def test_the_worst_class_is_first_and_one_without_a_value_is_last_in_both_orders
     assert names(classes) == ["class 7", "class 5", "class 2", "9"]
 
 
+def test_names_that_are_whole_numbers_are_in_the_order_of_numbers():
+    listing = ClassListing()
+    listing.show(class_scores(QUERIES, ("", "", "10", "", "", "2", "", "b", "", "a")))
+    listing.choose(order="name")
+    assert names(listing) == ["2", "10", "a", "b"]
+
+
 def test_a_search_keeps_the_order_and_says_how_many_are_listed(classes):
     classes.choose(search="CLASS 7")
     assert names(classes) == ["class 7"]

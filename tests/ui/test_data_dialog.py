@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QTableWidget
 
 from workbench import registry
 from workbench.config import Choice, RunConfig
@@ -102,6 +102,15 @@ def test_a_line_that_stands_for_many_rows_is_counted_as_many(qtbot):
     assert dialog.tabs.tabText(3) == "Left out (1,235)"
     said = [shown.text() for shown in dialog.tabs.widget(3).findChildren(QLabel)]
     assert "1,235 rows left out. A line of the table may stand for many." in said
+
+
+def test_equally_large_classes_are_listed_by_name_numbers_as_numbers(qtbot):
+    counts = np.array([[2], [2], [3], [2]])
+    names = ["1", "10", "b", "2"]
+    dialog = DataDialog("mine", Inspection(9, 4, ("train",), counts, names, [], np.empty((0, 2)), [], [], []))
+    qtbot.addWidget(dialog)
+    table = dialog.tabs.widget(1).findChild(QTableWidget)
+    assert [table.item(row, 0).text() for row in range(4)] == ["b", "1", "2", "10"]
 
 
 @pytest.mark.parametrize(

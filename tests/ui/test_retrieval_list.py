@@ -10,7 +10,7 @@ from small_run import store_run
 from workbench.progress import quiet
 from workbench.ui.pages.retrieval.model import listing as listing_module
 from workbench.ui.pages.retrieval.model.filters import Filters
-from workbench.ui.pages.retrieval.model.listing import Listing
+from workbench.ui.pages.retrieval.model.listing import CLASS, Listing
 from workbench.ui.pages.retrieval.model.reading import read_evaluation
 from workbench.ui.pages.retrieval.queries import query_table
 from workbench.ui.pages.retrieval.queries.query_table import QueryTable
@@ -44,6 +44,17 @@ def made_listing(shown, run, **chosen):
     listing.show(shown.workspace.queries(run.evaluations[-1]), NAMES)
     listing.arrange(Filters(**chosen))
     return listing
+
+
+def test_classes_that_are_whole_numbers_are_in_the_order_of_numbers_and_others_in_that_of_the_data(shown, run):
+    listing = Listing()
+    listing.show(shown.workspace.queries(run.evaluations[-1]), ("0", "1", "10", "11", "2", "b", "a"))
+    assert listing.names == ["0", "1", "2", "10", "11", "b", "a"]
+    assert listing.labels == [0, 1, 4, 2, 3, 5, 6]
+    listing.column, listing.descending = CLASS, False
+    listing.arrange(Filters())
+    ordered = [listing.query(position).class_name for position in range(301)]
+    assert list(dict.fromkeys(ordered)) == listing.names
 
 
 @pytest.mark.parametrize("descending", [False, True])

@@ -97,6 +97,13 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
     assert panel.threshold.again.isEnabled()
 
 
+def test_names_that_are_whole_numbers_sort_as_numbers(qtbot):
+    table = SortedRows(("Class",), tuple, lambda column, value: str(value))
+    table.show([("10",), ("b",), ("2",), ("a",)])
+    table.sort(0, Qt.SortOrder.AscendingOrder)
+    assert [table.index(row, 0).data() for row in range(4)] == ["2", "10", "a", "b"]
+
+
 def test_stores_are_sorted_by_their_difference_as_a_number(qtbot):
     measured = ((-9.5, True), (-10.25, True), (0, False))
     rows = [Row(str(less), "", 0, 0, 0, 0, less, sure, 0, 0) for less, sure in measured]

@@ -7,6 +7,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QPixmap
 
 from workbench.files.spreadsheet import pasted
+from workbench.names import numbers_in_order
 
 Index = QModelIndex | QPersistentModelIndex
 NUMBER = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -101,4 +102,8 @@ class SortedRows(QAbstractTableModel):
     def _put_in_order(self) -> None:
         if self._order is not None:
             column, down = self._order
-            self.rows.sort(key=lambda row: self._cells(row)[column], reverse=down)
+            self.rows.sort(key=lambda row: _in_order(self._cells(row)[column]), reverse=down)
+
+
+def _in_order(cell: Any) -> Any:
+    return (numbers_in_order(cell), cell) if isinstance(cell, str) else cell

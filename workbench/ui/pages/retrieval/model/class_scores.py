@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.names import numbers_in_order
 from workbench.numerals import percentage
 from workbench.workspace.rows import Queries
 
@@ -110,7 +111,10 @@ class ClassListing:
         if words:
             rows = np.flatnonzero(np.array([all(word in name for word in words) for name in self._folded()], bool))
         if self.order == NAME:
-            self.rows = np.array(sorted(rows.tolist(), key=self._folded().__getitem__), np.int64)
+            names = self._folded()
+            self.rows = np.array(
+                sorted(rows.tolist(), key=lambda row: (numbers_in_order(names[row]), names[row])), np.int64
+            )
             return
         values = self.scores.values[self.measure][rows]
         self.rows = rows[np.argsort(-values if self.order == BEST else values, kind="stable")]  # NaN is last in both

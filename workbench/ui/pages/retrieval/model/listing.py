@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.names import numbers_in_order
 from workbench.ui.pages.retrieval.model.filters import Filters
 from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
@@ -28,7 +29,7 @@ class ListedQuery:
 class InOrder:
     """The orders of all queries of an evaluation, which do not depend on the filters."""
 
-    labels: list[int]  # that occur
+    labels: list[int]  # that occur, in the order of their names
     names: list[str]  # of these classes
     by_id: SampleRows  # rows of the queries
     rows: dict[tuple[int, bool], np.ndarray]  # column, descending -> rows [n] int32 in that order
@@ -43,15 +44,19 @@ def in_order(queries: Queries, class_names: tuple[str, ...]) -> InOrder:
     by_id = sample_rows.order
     lonely = (queries.r == 0)[by_id]
     rows = {}
-    for column, values in ((CLASS, queries.labels), (AP, queries.ap), (FIRST_HIT, queries.first_hit)):
+    labels, of = np.unique(queries.labels, return_inverse=True)
+    names = [_class_name(class_names, label) for label in labels.tolist()]
+    order = sorted(range(len(names)), key=lambda at: numbers_in_order(names[at]))
+    place = np.empty(len(order), np.int64)  # of each class among those that occur
+    place[order] = np.arange(len(order))
+    for column, values in ((CLASS, place[of]), (AP, queries.ap), (FIRST_HIT, queries.first_hit)):
         for descending in (False, True):
             keys = values[by_id].astype(np.float64)
             keys = -keys if descending else keys
             if column != CLASS:
                 keys[lonely] = np.inf
             rows[column, descending] = by_id[np.argsort(keys, kind="stable")].astype(np.int32)
-    labels = np.unique(queries.labels).tolist()
-    return InOrder(labels, [_class_name(class_names, label) for label in labels], sample_rows, rows)
+    return InOrder(labels[order].tolist(), [names[at] for at in order], sample_rows, rows)
 
 
 NOTHING = InOrder([], [], SampleRows(np.empty(0, np.int64)), {})

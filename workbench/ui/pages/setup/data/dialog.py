@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.charts import Chart, Marks
 from workbench.files.spreadsheet import pasted
+from workbench.names import numbers_in_order
 from workbench.ui.pages.setup.data.pictures import pixmap
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.style.words import counted
@@ -96,7 +97,8 @@ class DataDialog(QDialog):
 
     def _classes(self, inspection: "Inspection") -> QWidget:
         whole = inspection.counts.sum(1)
-        order = np.argsort(-whole, kind="stable")
+        by_name = sorted(range(len(whole)), key=lambda row: numbers_in_order(inspection.class_names[row]))
+        order = np.array(by_name, np.int64)[np.argsort(-whole[by_name], kind="stable")]
         chart = ChartView("Images per class")
         ranks = tuple(float(rank) for rank in range(1, len(order) + 1))
         bars = Marks("images", "bars", ranks, tuple(whole[order].tolist()))
