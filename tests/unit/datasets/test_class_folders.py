@@ -226,7 +226,10 @@ def test_a_jpeg_may_be_named_as_browsers_of_windows_name_it(tmp_path, build, dra
             {"train/a/1.png": "train", "val/a/2.png": "validation", "test/a/3.png": "test"},
         ),
         (["train/a/1.png", "test/a/2.png", "stray.png"], {"train/a/1.png": "train", "test/a/2.png": "test"}),
+        (["train_set/a/1.png", "test_set/a/2.png"], {"train_set/a/1.png": "train", "test_set/a/2.png": "test"}),
+        (["Trainset/a/1.png", "val images/a/2.png"], {"Trainset/a/1.png": "train", "val images/a/2.png": "test"}),
         (["train/a/1.png", "other/a/2.png"], None),
+        (["train_set/1.png", "test_set/2.png"], None),
         (["train/1.png", "test/2.png"], None),  # photographs of trains and of tests
         (["train/a/1.png"], None),
     ],
@@ -253,6 +256,21 @@ def test_a_folder_that_keeps_train_and_test_from_being_halves_is_named(tmp_path,
     assert images.notes[0] == ("train", "is read as a class, not as the training half: unlabelled is beside it")
     (tmp_path / "unlabelled").rename(tmp_path / ".unlabelled")
     assert build("folder", folder=str(tmp_path)).official == ["test", "train", "train"]
+
+
+def test_folders_that_may_be_halves_with_other_names_are_named(tmp_path, build, draw):
+    for name in ("train2017/cat/1.png", "train2017/dog/1.png", "val2017/cat/2.png", "val2017/dog/2.png"):
+        draw(tmp_path / name)
+    assert build("folder", folder=str(tmp_path)).remarks == [
+        (
+            "train2017 and val2017",
+            "are read as classes, and hold folders of the same names (cat, dog): "
+            "if they are halves, name them train and test",
+        )
+    ]
+    shutil.rmtree(tmp_path / "val2017")
+    draw(tmp_path / "val2017" / "fox" / "1.png")
+    assert not any("halves" in said for _, said in build("folder", folder=str(tmp_path)).remarks)
 
 
 def test_looking_for_images_can_be_given_up(tmp_path, build, draw, monkeypatch):

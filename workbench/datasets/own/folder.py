@@ -1,13 +1,14 @@
 """A folder per class, in a folder or an archive: the user's own images."""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from workbench.datasets.image_set import ImageSet, Level, numbered
+from workbench.datasets.image_set import NAMED, ImageSet, Level, numbered
 from workbench.datasets.images.image_files import ImageFiles
 from workbench.datasets.images.loader import display_name
 from workbench.datasets.images.path_table import SomePaths
@@ -23,13 +24,15 @@ from workbench.progress import Progress
 from workbench.registry import register
 
 OTHER = "other"  # a first folder that is no half
+MOST_HALVES = 3  # first folders that may be halves with other names
 
 
 class FolderParams(Params):
     """Where the image folder is stored and how its images are read."""
 
     folder: str = stored_at(
-        "Holds one folder per class; or train/ and test/, each with one per class. An archive is unpacked once."
+        "Holds one folder per class; or train/ and test/ (or train_set/ and test_set/), each with one per class. An "
+        "archive is unpacked once."
     )
     levels: int = param(
         1, ge=1, le=8, unit="folders",
@@ -57,7 +60,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     first = _first_folders(image_paths)
     depth = 1 if _has_halves(first) else 0  # parts before the class
     if not depth and params.levels == 1:
-        remarks += _kept_from_halves(first)
+        remarks += _kept_from_halves(first) or _alike_inside(image_paths, first)
     last = depth + params.levels - 1  # parts before the folder that completes the class's name
     too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
     deep = np.fromiter((path.count("/") > last for path in image_paths), bool, len(image_paths))
@@ -80,7 +83,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
         name="folder", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
         read=ImageFiles(root, paths, channels, size, bits=params.bits),
         content=bits_said(params.bits),
-        official=official_halves(path.split("/", 1)[0] for path in paths) if depth else None,
+        official=official_halves(_half_word(path.split("/", 1)[0]) for path in paths) if depth else None,
         problems=problems,
         remarks=remarks,
         levels=levels,
@@ -109,17 +112,39 @@ def _first_folders(paths: Sequence[str]) -> dict[str, bool]:
 
 def _has_halves(first: dict[str, bool]) -> bool:
     """Whether the first folders are train and test (or validation), class folders are below, and there is no other."""
-    halves = {WORDS.get(name.lower(), OTHER) for name in first}
+    halves = {WORDS.get(_half_word(name), OTHER) for name in first}
     return "train" in halves and len(halves) > 1 and OTHER not in halves and any(first.values())
 
 
 def _kept_from_halves(first: dict[str, bool]) -> Problems:
     """A remark on a folder train with class folders, beside which one is no half: both are classes then."""
-    others = sorted(name for name in first if name.lower() not in WORDS)
-    trains = sorted(name for name, deep in first.items() if deep and WORDS.get(name.lower()) == "train")
+    others = sorted(name for name in first if _half_word(name) not in WORDS)
+    trains = sorted(name for name, deep in first.items() if deep and WORDS.get(_half_word(name)) == "train")
     if not others:
         return []
     return [(name, f"is read as a class, not as the training half: {others[0]} is beside it") for name in trains]
+
+
+def _half_word(name: str) -> str:
+    """The word of a folder that may be a half: "train" of train_set, Train images or trainset."""
+    return re.sub(r"[ _-]?(set|data|images)$", "", name.lower())
+
+
+def _alike_inside(paths: Sequence[str], first: dict[str, bool]) -> Problems:
+    """A remark on few first folders that hold folders of the same names, as halves do that are called otherwise."""
+    if not 1 < len(first) <= MOST_HALVES or not all(first.values()):
+        return []
+    inside: dict[str, set[str]] = {name: set() for name in first}
+    for path in paths:
+        name, _, rest = path.partition("/")
+        if "/" in rest:
+            inside[name].add(rest.partition("/")[0])
+    alike = sorted(set.intersection(*inside.values()))
+    if not alike:
+        return []
+    named = ", ".join(alike[:NAMED]) + (", ..." if alike[NAMED:] else "")
+    said = f"are read as classes, and hold folders of the same names ({named})"
+    return [(" and ".join(sorted(first)), f"{said}: if they are halves, name them train and test")]
 
 
 def _without_images(chosen: str, root: Path) -> Problem:
