@@ -10,8 +10,8 @@ from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images.image_files import ImageFiles
 from workbench.datasets.images.loader import ENDINGS
 from workbench.datasets.reading.data_folder import DEEPEST, open_place
+from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_files
 from workbench.datasets.reading.fields import bits_used, colours, short_side, stored_at
-from workbench.datasets.reading.sixteen_bits import bits_of_files, bits_said
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import unreadable
 from workbench.files.archive_names import is_archive
@@ -75,7 +75,7 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
         read=ImageFiles(root, paths, channels, size, bits=params.bits),
         content=bits_said(params.bits),
         official=official_halves([line.half for line in kept]) if kept and kept[0].half else None,
-        problems=problems, remarks=bits_of_files(root, paths, params.bits),
+        problems=problems, remarks=remarks_on_files(root, paths, params.bits),
         levels=[Level(name, *numbered(line.above[column] for line in kept)) for column, name in enumerate(above)],
     )  # fmt: skip
 

@@ -14,8 +14,8 @@ from workbench.datasets.images.loader import display_name
 from workbench.datasets.images.path_table import SomePaths
 from workbench.datasets.images.scan import Problems, find_images
 from workbench.datasets.reading.data_folder import open_place, without_wrapping
+from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_files
 from workbench.datasets.reading.fields import bits_used, colours, short_side, stored_at
-from workbench.datasets.reading.sixteen_bits import bits_of_files, bits_said
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files.archive_names import is_archive
 from workbench.params import Params, param
@@ -77,7 +77,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     if names and not last:
         known = {*names, *(path for path, _ in problems)}
         remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
-    remarks += bits_of_files(root, paths, params.bits)
+    remarks += remarks_on_files(root, paths, params.bits)
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="folder", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,

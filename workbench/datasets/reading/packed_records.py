@@ -13,8 +13,8 @@ import numpy as np
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import MOST_BYTES, BadImage, decode, display_name
 from workbench.datasets.images.scan import Problems
+from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_records
 from workbench.datasets.reading.fields import bits_used
-from workbench.datasets.reading.sixteen_bits import bits_of_records, bits_said
 from workbench.datasets.split import WORDS, official_halves
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -116,7 +116,7 @@ def packed_set(
         more_left_out=sum(split.more_left_out for split in records),
         unit=unit,
         content=blake2b((content + bits_said(params.bits)).encode(), digest_size=16).hexdigest(),
-        remarks=bits_of_records(len(every), lambda index: read(int(rows[index])), params.bits),
+        remarks=remarks_on_records(len(every), lambda index: read(int(rows[index])), params.bits),
         packed_in=files,
     )
 

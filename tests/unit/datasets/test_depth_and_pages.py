@@ -4,7 +4,9 @@ All images of a set are scaled alike.
 """
 
 import io
+import struct
 import tarfile
+import zlib
 
 import numpy as np
 import pytest
@@ -96,3 +98,42 @@ def test_an_image_of_ones_own_is_read_as_the_run_s_were(tmp_path):
 def test_a_file_that_states_its_highest_value_is_scaled_by_it(tmp_path):
     (tmp_path / "a.pgm").write_bytes(b"P5 2 2 4095\n" + (b"\x0f\xff" * 4))
     assert load(tmp_path / "a.pgm", 1).min() == load(tmp_path / "a.pgm", 1, bits=12).min() == 255
+
+
+def test_colour_of_twelve_bits_is_read_by_the_upper_eight_which_is_said(tmp_path, build):
+    for name in ("cell", "void"):
+        (tmp_path / name).mkdir()
+        for number in (1, 2):
+            (tmp_path / name / f"{number}.png").write_bytes(wide_colours(4000))
+    (remark,) = build("folder", folder=str(tmp_path)).remarks
+    assert remark == (
+        "16-bit colour images",
+        "are read by their upper 8 bits, are dark (no value above 15 of 255 in 4 that were looked at): "
+        "save them with 8 bits",
+    )
+    for name in ("cell", "void"):
+        (tmp_path / name / "1.png").write_bytes(wide_colours(60_000))
+    assert build("folder", folder=str(tmp_path)).remarks == []
+
+
+def wide_colours(value):
+    """A PNG of three 16-bit colours, which Pillow does not write."""
+    lines = (b"\0" + np.full(30 * 3, value, ">u2").tobytes()) * 20
+    head = struct.pack(">IIBBBBB", 30, 20, 16, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
+    whole = b"\x89PNG\r\n\x1a\n"
+    for kind, body in parts:
+        whole += struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    return whole
+
+
+def test_a_stack_is_read_by_its_first_page_which_is_said(tmp_path, build, draw):
+    pages = [Image.new("L", (20, 20), value) for value in (9, 200, 250)]
+    for name in ("cell", "void"):
+        draw(tmp_path / name / "1.png")
+        pages[0].save(tmp_path / name / "2.tif", save_all=True, append_images=pages[1:])
+    found = build("folder", folder=str(tmp_path), colour="grey")
+    assert found.remarks == [
+        ("TIFF files", "have several pages, 3 at most in 2 that were looked at: only the first page of each is read")
+    ]
+    assert np.asarray(found.read(1)).max() == 9
