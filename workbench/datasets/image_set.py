@@ -1,11 +1,13 @@
 """A data set on disk: paths, labels, and a function that reads one image."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 
@@ -106,7 +108,7 @@ class ImageSet:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """(subject, remark): the remarks, and those on the classes. Nothing is left out because of them."""
-        return [*self.remarks, *uneven_classes(self.labels, self.class_names)]
+        return [*self.remarks, *alike_classes(self.class_names), *uneven_classes(self.labels, self.class_names)]
 
     @property
     def fingerprint(self) -> str:
@@ -187,6 +189,17 @@ def uneven_classes(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]
         ),
         *of_classes(np.flatnonzero(counts == 0), names, "has no image left", "have no image left"),
     ]
+
+
+def alike_classes(names: list[str]) -> list[tuple[str, str]]:
+    """A remark on classes whose names differ by case, blanks or Unicode's form alone, or as 1 and 1.0 do."""
+    by_form: dict[str, list[int]] = {}
+    for label, name in enumerate(names):
+        form = " ".join(normalize("NFKC", name).casefold().split())
+        by_form.setdefault(re.sub(r"(\d)\.0+$", r"\1", form), []).append(label)
+    alike = [label for labels in by_form.values() if len(labels) > 1 for label in labels]
+    said = "have names that differ only by case, blanks, ways to write one letter, or a final .0; each is a class"
+    return of_classes(np.array(alike, np.int64), names, said, said)
 
 
 def of_classes(which: np.ndarray, names: list[str], one: str, several: str) -> list[tuple[str, str]]:

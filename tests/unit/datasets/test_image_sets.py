@@ -104,3 +104,13 @@ def test_classes_that_are_worth_a_word_are_notes_and_nothing_is_left_out(in_memo
         ("6 classes", "have one image each: nothing can match it (a, b, c, d, e, ...)"),
         ("1 class", "has no image left (h)"),
     ]
+
+
+def test_classes_whose_names_are_nearly_the_same_are_named(in_memory):
+    names = ["cat", "Cat", "caf\u00e9", "cafe\u0301", "two  words", "two words", "1", "1.0", "dog", "10"]
+    labels = [label for label in range(len(names)) for _ in range(2)]
+    ((subject, said),) = in_memory(labels, class_names=names).notes
+    assert subject == "8 classes"
+    assert said.startswith("have names that differ only by case, blanks, ways to write one letter, or a final .0")
+    assert said.endswith("(cat, Cat, caf\u00e9, cafe\u0301, two  words, ...)")
+    assert in_memory([0, 0, 1, 1], class_names=["1", "10"]).notes == []
