@@ -1,5 +1,8 @@
 """A CSV list: read back whole, and every mistake named with its line."""
 
+import errno
+import os
+
 import pytest
 from listeners import give_up, silent
 
@@ -180,6 +183,17 @@ def test_images_that_are_not_there_are_left_out_with_their_line(listed, build):
         build("csv", file=listed("path,label\nx/9.png,a\n"))
     with pytest.raises(Problem, match="no images"):
         build("csv", file=listed("path,label\n"))
+
+
+def test_images_that_cannot_be_opened_are_not_said_to_be_missing(tmp_path, build, draw):
+    (tmp_path / "round.png").symlink_to("round.png")
+    (tmp_path / "inner.png").mkdir()
+    draw(tmp_path / "one.png")
+    (tmp_path / "more.csv").write_text("path,label\none.png,a\nround.png,a\ninner.png,a\n", "utf-8")
+    assert build("csv", file=str(tmp_path / "more.csv")).problems == [
+        ("round.png", f"is in line 3 of more.csv, but cannot be opened ({os.strerror(errno.ELOOP)})"),
+        ("inner.png", "is in line 4 of more.csv, but is no file"),
+    ]
 
 
 def test_validation_is_the_test_half_only_where_there_is_no_other(listed, build):

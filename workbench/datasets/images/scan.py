@@ -43,6 +43,16 @@ def find_images(root: str | os.PathLike[str], problems: Problems, progress: Prog
     return collected.table()
 
 
+def missing(path: str | os.PathLike[str]) -> str:
+    """Why a listed file is none that can be read, after "but": "not on disk"; empty if it is there."""
+    try:
+        return "" if stat.S_ISREG(os.stat(path).st_mode) else "is no file"
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a zero byte in its name
+        return "not on disk"
+    except OSError as error:
+        return f"cannot be opened ({error.strerror})"
+
+
 def _walk(base: bytes) -> Iterator[tuple[str, str, str]]:
     """(prefix, name, reason) of each entry, folder by folder.
 

@@ -9,6 +9,7 @@ from typing import Literal
 from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images.image_files import ImageFiles
 from workbench.datasets.images.loader import ENDINGS
+from workbench.datasets.images.scan import missing
 from workbench.datasets.reading.data_folder import DEEPEST, open_place
 from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_files
 from workbench.datasets.reading.fields import bits_used, colours, short_side, stored_at
@@ -62,10 +63,10 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
             progress(f"Looking for the images of {path.name}", done, len(rows))
-        if os.path.isfile(os.path.join(root, line.path)):
-            kept.append(line)
+        if why := missing(os.path.join(root, line.path)):
+            problems.append((line.path, f"is in line {line.number} of {path.name}, but {why}"))
         else:
-            problems.append((line.path, f"is in line {line.number} of {path.name}, but not on disk"))
+            kept.append(line)
     kept.sort(key=lambda line: line.path)
     paths = [line.path for line in kept]
     labels, names = numbered([line.label for line in kept])

@@ -1,6 +1,5 @@
 """Data sets with lists of their images: every line is checked, and counts are compared with the published ones."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
@@ -10,7 +9,7 @@ from typing import Any, Literal
 
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images.image_files import ImageFiles
-from workbench.datasets.images.scan import Problems
+from workbench.datasets.images.scan import Problems, missing
 from workbench.datasets.reading.data_folder import archives_said
 from workbench.files import unreadable
 from workbench.params import Params, param
@@ -149,10 +148,10 @@ def from_lines(
                 f"{line.source}: {line.path} is already in {seen[line.path]}.", kept="Nothing was started.", todo=AGAIN
             )
         seen[line.path] = line.source
-        if os.path.isfile(root / line.path):
-            kept.append(line)
+        if why := missing(root / line.path):
+            problems.append((line.path, f"is in {line.source}, but {why}"))
         else:
-            problems.append((line.path, f"is in {line.source}, but not on disk"))
+            kept.append(line)
     if problems and not kept:
         path, reason = problems[0]
         many = (
