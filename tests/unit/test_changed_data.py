@@ -1,5 +1,7 @@
 """Data that changes between two runs is told, and a run is never resumed on other data than it began with."""
 
+import os
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -55,6 +57,27 @@ def test_another_run_on_changed_files_says_so_and_the_first_is_not_resumed(folde
         resumed = train(workspace, first.id, resume=True)
         assert resumed.status == "failed"
         assert "The data set has changed since run 1 began" in resumed.problem
+
+
+def test_a_resumed_run_says_that_files_were_written_again_with_the_same_sizes(folder, tmp_path):
+    told = []
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = train(workspace, prepare_run(config(folder), workspace))
+        for written in (False, True):
+            if written:
+                image = folder / "a" / "0.png"
+                os.utime(image, ns=(1, image.stat().st_mtime_ns + 1_000_000_000))
+            events = []
+            workspace.take_over(run.id)
+            train(workspace, run.id, resume=True, listen=events.append)
+            told.append([event.text for event in events if isinstance(event, Remarked)])
+    assert told == [
+        [],
+        [
+            "Files of folder were written again since run 1 began, with the same names and sizes: it goes on with the "
+            "images that they hold now."
+        ],
+    ]
 
 
 def test_images_in_both_halves_are_told(folder, tmp_path):

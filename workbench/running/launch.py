@@ -170,12 +170,19 @@ def _run(
     with device.refusing_what_does_not_fit():
         engine = Engine(config, data, recorder.folder, control, emit, recorder.flush, ranks)
     facts = environment(engine, data, _progress(control, emit))
-    before = recorder.known_environment().get("data", {}).get("fingerprint")
-    if resume and before not in (None, data.images.fingerprint):
+    before = recorder.known_environment().get("data", {})
+    if resume and before.get("fingerprint") not in (None, data.images.fingerprint):
         raise Problem(
             f"The data set has changed since run {name} began: names, labels or sizes of its files differ.",
             kept="The run and its checkpoints are kept.",
             todo="Put the files back, or start a new run.",
+        )
+    if resume and before.get("stamp") not in (None, data.images.stamp):
+        emit(
+            Remarked(
+                f"Files of {data.images.name} were written again since run {name} began, with the same names and "
+                "sizes: it goes on with the images that they hold now."
+            )
         )
     facts["data"]["changed"] = changed(data)
     named = devices and devices != (LAUNCHED,)

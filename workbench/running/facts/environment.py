@@ -41,6 +41,7 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
         "versions": {name: version(name) for name in NAMED_VERSIONS},
         "data": {
             "fingerprint": data.images.fingerprint,
+            "stamp": data.images.stamp,
             "read_as": engine.config.dataset.model_dump(),
             "images": len(data.images.paths),
             "classes": len(data.images.class_names),

@@ -22,7 +22,7 @@ FROM_A_COPY = "A copy of workspace.db from before brings it back."
 
 PAIRS = "pairs of texts"
 DATA = {
-    "fingerprint": str, "read_as": dict, "images": int, "classes": int, "train": int, "test": int,
+    "fingerprint": str, "stamp": str, "read_as": dict, "images": int, "classes": int, "train": int, "test": int,
     "classes_disjoint": bool, "note": str, "shared": str, "changed": str, "left_out": PAIRS, "left_out_count": int,
     "unlike_published": PAIRS, "notes": PAIRS,
 }  # fmt: skip
