@@ -47,8 +47,8 @@ def remarks_on_files(root: Path, paths: Sequence[str], bits: int) -> Problems:
     return _remarks(map(look, rows.tolist()), bits)
 
 
-def remarks_on_records(count: int, encoded: Callable[[int], bytes], bits: int) -> Problems:
-    """The same for the first of `count` images that are packed in large files, of which few should be opened."""
+def remarks_on_records(rows: np.ndarray, encoded: Callable[[int], bytes], bits: int) -> Problems:
+    """The same for the first of the rows [n] int64 that are packed in large files, of which few should be opened."""
 
     def look(row: int) -> Seen | None:
         try:
@@ -56,7 +56,7 @@ def remarks_on_records(count: int, encoded: Callable[[int], bytes], bits: int) -
         except BadImage:
             return None
 
-    return _remarks(map(look, range(min(count, LOOKED_AT))), bits)
+    return _remarks(map(look, np.sort(rows)[:LOOKED_AT].tolist()), bits)
 
 
 def bits_said(bits: int) -> str:

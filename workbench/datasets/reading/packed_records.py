@@ -116,7 +116,7 @@ def packed_set(
         more_left_out=sum(split.more_left_out for split in records),
         unit=unit,
         content=blake2b((content + bits_said(params.bits)).encode(), digest_size=16).hexdigest(),
-        remarks=remarks_on_records(len(every), lambda index: read(int(rows[index])), params.bits),
+        remarks=remarks_on_records(rows, read, params.bits),
         packed_in=files,
     )
 
