@@ -12,6 +12,7 @@ from workbench.commands import sweep_table
 from workbench.commands.terminal import show_lines, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.running.listed import Listed
 from workbench.settings import checks
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
@@ -69,9 +70,10 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
         _check_place(names, place)
         plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
+        listed = None
         if not place:  # which has data of its own
             with told() as progress:
-                starting.refuse_unusable(plan, catalogs.current(), progress)
+                listed = starting.refuse_unusable(plan, catalogs.current(), progress)
         with Workspace(folder or default_workspace(), create=True) as workspace:
             number = starting.store(workspace, plan)
             counts = f"{_counted(plan.trials, 'setting')}, {_counted(plan.runs, 'run')}"
@@ -86,7 +88,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 starting.work_apart(workspace, number, names, workers or 0, place)
                 click.echo(f"Its worker is started; see it with: workbench sweep show {number}")
                 return
-            _work_here(workspace, number, quiet, names, workers or 0, place)
+            _work_here(workspace, number, quiet, names, workers or 0, place, listed)
 
     @sweep.command("run")
     @click.argument("number", metavar="SWEEP", type=int)
@@ -274,8 +276,9 @@ def _check_place(names: tuple[str, ...], place: str) -> None:
 
 
 def _work_here(
-    workspace: Workspace, number: int, quiet: bool, names: tuple[str, ...] = (), workers: int = 0, place: str = ""
-) -> None:
+    workspace: Workspace, number: int, quiet: bool, names: tuple[str, ...] = (), workers: int = 0, place: str = "",
+    listed: Listed | None = None,
+) -> None:  # fmt: skip
     """Act as the sweep's worker. Ctrl+C and the end of the session keep a checkpoint; runs at a place continue."""
     from workbench.places import records
     from workbench.places.launching import launcher_of
@@ -288,7 +291,7 @@ def _work_here(
         there = records.named(place)
         worker: Worker = PlaceWorker(workspace, number, there, launcher_of(there), say, workers)
     else:
-        worker = Worker(workspace, number, say, devices=names, workers=workers)
+        worker = Worker(workspace, number, say, devices=names, workers=workers, listed=listed)
 
     def interrupt(*_: object) -> None:
         worker.interrupt()

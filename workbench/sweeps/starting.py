@@ -8,6 +8,7 @@ from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds, unusable
+from workbench.running.listed import Listed
 from workbench.sweeps import proposals
 from workbench.sweeps.plan import Plan
 from workbench.sweeps.space import Setting, configured, written
@@ -17,8 +18,10 @@ from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.paths import inside
 
 
-def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> None:
+def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> Listed | None:
     """List and split the data of a setting, the first where it is known, on this machine: every run would meet them.
+
+    Returns what was listed, for a worker in this process; None where nothing was.
 
     Raises:
         Problem: they, or the weights file, cannot be used. Cancelled: of `progress`.
@@ -27,8 +30,8 @@ def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> None:
     try:
         config = configured(plan.config, settings[0], known)
     except BadConfig:  # of a Bayesian sweep: the runs of such a setting fail, and others are proposed
-        return
-    unusable.refuse_unusable(config, progress)
+        return None
+    return unusable.refuse_unusable(config, progress)
 
 
 def store(workspace: Workspace, plan: Plan) -> int:

@@ -50,6 +50,7 @@ class Worker:
         listen: hears the events of every run of a worker that trains one at a time.
         devices: by name; by default the config's.
         workers: trials at once, spread over the devices; each in a process of its own where there are several.
+        listed: may have the data set of the trials.
     """
 
     def __init__(
@@ -60,13 +61,14 @@ class Worker:
         listen: Callable[[Event], None] | None = None,
         devices: Sequence[str] = (),
         workers: int = 0,
+        listed: Listed | None = None,
     ) -> None:
         self._devices, self._workers = tuple(devices), workers or max(1, len(devices))
         self._workspace, self._id, self._say, self._listen = workspace, sweep_id, say, listen
         self._known = catalogs.current()
         self._interrupted = False
         self._failures: list[str] = []
-        self._listed = Listed()  # one for all trials that train in this process
+        self._listed = listed or Listed()  # one for all trials that train in this process
         self._made: set[int] = set()  # runs of this worker that have not begun
         self._beat = monotonic()
 

@@ -96,8 +96,14 @@ def test_so_is_one_in_a_folder(config, tmp_path):
     assert "Nothing was trained; the run in this folder is kept as failed." in said.output
 
 
-@pytest.mark.parametrize("seeds", [1, 2])
-def test_all_runs_take_what_the_check_has_listed(config, tmp_path, monkeypatch, seeds):
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--set", "seeds=1"), ("run", "--set", "seeds=2"),
+        ("sweep", "start", "--set", "seeds=1", "--param", "training.lr=0.01,0.1"),
+    ],
+)  # fmt: skip
+def test_all_runs_take_what_the_check_has_listed(config, tmp_path, monkeypatch, words):
     """Millions of images take minutes to list."""
     listings = []
 
@@ -106,10 +112,10 @@ def test_all_runs_take_what_the_check_has_listed(config, tmp_path, monkeypatch, 
         return find_images(*place)
 
     monkeypatch.setattr(folder, "find_images", counted)
-    path = Path(config(seeds=seeds))
+    path = Path(config())
     small = path.read_text("utf-8").replace("images_per_class = 16", "images_per_class = 2")
     path.write_text(small.replace("batch_size = 64", "batch_size = 4\nepochs = 1"), "utf-8")
-    words = ["run", str(path), "--set", "dataset.image_size=32", "-w", str(tmp_path / "space")]
-    said = CliRunner().invoke(cli, words)
+    command = [*words, str(path), "--set", "dataset.image_size=32", "-w", str(tmp_path / "space")]
+    said = CliRunner().invoke(cli, command)
     assert said.exit_code == 0, said.output
     assert len(listings) == 1
