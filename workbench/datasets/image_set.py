@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 from unicodedata import normalize
 
 import numpy as np
@@ -145,9 +146,23 @@ class ImageSet:
         return whole.hexdigest(), state.hexdigest() if self.root is not None or self.packed_in else ""
 
     def without(self, bad: dict[int, str]) -> "ImageSet":
-        """The same set without some rows; `problems` names each with its reason."""
+        """The same set without some rows; `problems` names each with its reason.
+
+        Asked again for the same rows it returns the same set, whose files need not be examined again.
+        """
         if not bad:
             return self
+        if self._last_without.get("bad") != bad:
+            self._last_without.update(bad=dict(bad), images=self._made_without(bad))
+        images: ImageSet = self._last_without["images"]
+        return images
+
+    @cached_property
+    def _last_without(self) -> dict[str, Any]:
+        """What `without` was last asked for, and what it returned."""
+        return {}
+
+    def _made_without(self, bad: dict[int, str]) -> "ImageSet":
         kept = np.delete(np.arange(len(self.paths)), list(bad))
         read = self.read
         problems = [*self.problems, *((self.paths[row], reason) for row, reason in bad.items())]

@@ -114,3 +114,12 @@ def test_classes_whose_names_are_nearly_the_same_are_named(in_memory):
     assert said.startswith("have names that differ only by case, blanks, ways to write one letter, or a final .0")
     assert said.endswith("(cat, Cat, caf\u00e9, cafe\u0301, two  words, ...)")
     assert in_memory([0, 0, 1, 1], class_names=["1", "10"]).notes == []
+
+
+def test_a_set_without_the_same_images_is_made_once(in_memory):
+    """Its hashes take a look at each of millions of files."""
+    images = in_memory([0, 0, 1, 1])
+    kept = images.without({1: "is empty"})
+    assert images.without({1: "is empty"}) is kept
+    assert images.without({2: "is empty"}).paths == ["0/000.png", "0/001.png", "1/003.png"]
+    assert images.without({1: "is empty"}).paths == ["0/000.png", "1/002.png", "1/003.png"]
