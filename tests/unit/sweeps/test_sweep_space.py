@@ -131,6 +131,12 @@ def test_a_setting_becomes_a_config_named_after_it(config, known):
         configured(config, {"loss.name": "triplet"}, known)
 
 
+def test_a_folder_that_is_varied_is_whole_in_the_run(config, known, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = configured(config, {"dataset.name": "folder", "dataset.folder": "birds"}, known)
+    assert made.dataset.params["folder"] == str(tmp_path / "birds")
+
+
 def test_a_plan_names_the_setting_whose_fields_do_not_go_together(known):
     config = read_config("omniglot-unseen")
     with pytest.raises(BadConfig, match="batch_size=63"):
