@@ -114,6 +114,8 @@ BAD = {
     "cut JPEG": (jpeg_cut(), "truncated"),
     "cut PNG": (bytes_of(halves(), "PNG")[:-40], "not an image that can be read"),
     "cut after the header": (png_header(40, 30), "not an image that can be read"),
+    "HEIC": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "is HEIC, whatever its name says: save it as JPEG or PNG"),
+    "AVIF": (b"\0\0\0\x1cftypavif\0\0\0\0avifmif1", "is AVIF, whatever its name says: save it as JPEG or PNG"),
     "HTML": (b"<html>not found</html>", "not an image of a known format"),
     "text that says PNG": (b"\x89PNG\r\n\x1a\n" + b"x" * 50, "not an image"),
     "20,000 x 20,000": (png_header(20_000, 20_000), "20000 x 20000 pixels"),

@@ -28,6 +28,10 @@ UPRIGHT = {  # by it; ImageOps.exif_transpose also rewrites the rest of the EXIF
     5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }  # fmt: skip
+UNREAD = {  # by the brand at the beginning of the file
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"), "HEIC"),
+    **dict.fromkeys((b"avif", b"avis"), "AVIF"),
+}
 Picture = np.ndarray | Image.Image
 """uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB: what is resized next is spared two copies, during
 which no other thread could decode."""
@@ -127,9 +131,18 @@ def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Ima
     except (BadImage, MemoryError):
         raise
     except UnidentifiedImageError:
-        raise BadImage("is not an image of a known format") from None
+        raise BadImage(_why_unknown(file)) from None
     except Exception as error:  # noqa: BLE001 - Pillow raises OSError, SyntaxError, ValueError, struct.error and more
         raise BadImage(f"is not an image that can be read ({reason(error)})") from None
+
+
+def _why_unknown(file: BinaryIO) -> str:
+    """Why Pillow knows no format: telephones and web shops name HEIC and AVIF like JPEG."""
+    file.seek(0)
+    head = file.read(12)
+    if head[4:8] == b"ftyp" and head[8:12] in UNREAD:
+        return f"is {UNREAD[head[8:12]]}, whatever its name says: save it as JPEG or PNG"
+    return "is not an image of a known format"
 
 
 def _in_bands(image: Image.Image, wanted: str, bits: int) -> np.ndarray:
