@@ -196,6 +196,27 @@ def test_images_that_cannot_be_opened_are_not_said_to_be_missing(tmp_path, build
     ]
 
 
+@pytest.mark.parametrize(("here", "there"), [("caf\u00e9", "cafe\u0301"), ("cafe\u0301", "caf\u00e9")])
+def test_an_image_is_found_though_its_name_was_written_by_a_mac(tmp_path, build, draw, here, there):
+    draw(tmp_path / there / "1.png")
+    if (tmp_path / here).exists():
+        pytest.skip("this disk finds a name however it is written")
+    (tmp_path / "more.csv").write_text(f"path,label\n{here}/1.png,a\n{here}/2.png,a\n", "utf-8")
+    found = build("csv", file=str(tmp_path / "more.csv"))
+    assert found.paths == [f"{there}/1.png"]
+    assert [path for path, _ in found.problems] == [f"{here}/2.png"]
+
+
+def test_two_ways_to_write_one_name_in_a_list_are_one_image_that_is_there_and_one_that_is_not(tmp_path, build, draw):
+    draw(tmp_path / "caf\u00e9.png")
+    if (tmp_path / "cafe\u0301.png").exists():
+        pytest.skip("this disk finds a name however it is written")
+    (tmp_path / "more.csv").write_text("path,label\ncaf\u00e9.png,a\ncafe\u0301.png,b\n", "utf-8")
+    found = build("csv", file=str(tmp_path / "more.csv"))
+    assert (found.paths, found.class_names) == (["caf\u00e9.png"], ["a"])
+    assert [path for path, _ in found.problems] == ["cafe\u0301.png"]
+
+
 def test_validation_is_the_test_half_only_where_there_is_no_other(listed, build):
     text = "path,label,split\nx/0.png,a,train\nx/1.png,a,val\nx/2.png,b,{}\nx/3.png,b,train\n"
     assert build("csv", file=listed(text.format("val"))).official == ["train", "test", "test", "train"]

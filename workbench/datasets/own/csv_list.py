@@ -2,9 +2,10 @@
 
 import csv
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
+from unicodedata import normalize
 
 from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images.image_files import ImageFiles
@@ -60,13 +61,16 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     problems: list[tuple[str, str]] = []
     kept: list[Line] = []
     rows, above = _rows(path, root, params.levels, progress)
+    odd = {line.path for line in rows if not line.path.isascii()}
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
             progress(f"Looking for the images of {path.name}", done, len(rows))
-        if why := missing(os.path.join(root, line.path)):
-            problems.append((line.path, f"is in line {line.number} of {path.name}, but {why}"))
-        else:
+        if not (why := missing(os.path.join(root, line.path))):
             kept.append(line)
+        elif (written := _as_on_disk(root, line.path)) and written not in odd:
+            kept.append(replace(line, path=written))
+        else:
+            problems.append((line.path, f"is in line {line.number} of {path.name}, but {why}"))
     kept.sort(key=lambda line: line.path)
     paths = [line.path for line in kept]
     labels, names = numbered([line.label for line in kept])
@@ -96,6 +100,12 @@ def _list(chosen: str, progress: Progress) -> Path:
             todo="Unpack it and choose the CSV file." if lists else "Choose another one.",
         )
     return lists[0]
+
+
+def _as_on_disk(root: Path, path: str) -> str:
+    """The path with its letters as Macs, or as others, write é in names of files; empty if neither is there."""
+    written = () if path.isascii() else (normalize("NFC", path), normalize("NFD", path))
+    return next((other for other in written if other != path and not missing(os.path.join(root, other))), "")
 
 
 @dataclass(frozen=True, slots=True)
