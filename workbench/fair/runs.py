@@ -7,6 +7,7 @@ from workbench.config import RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.fair.plan import Plan, search_space, seeds_and_folds, test_config, tuning_config
 from workbench.problem import Problem
+from workbench.running.listed import Listed
 from workbench.sweeps import starting
 from workbench.sweeps.objective import HELD_OUT
 from workbench.sweeps.progress import Standing, standings
@@ -47,6 +48,7 @@ class Runs:
     def __init__(self, workspace: Workspace, known: Catalog, say: Callable[[str], None]) -> None:
         self._workspace, self._known, self._say = workspace, known, say
         self._worker: Worker | None = None
+        self._listed = Listed()  # one for all methods: they share their data
         self._interrupted = False
 
     def interrupt(self) -> None:
@@ -112,7 +114,7 @@ class Runs:
                 if closed == before or not any(trial.state == "done" for trial in trials):
                     raise Problem(f"{sweep.name}: {sweep.problem}", kept="Its runs are kept.")
                 starting.resume(self._workspace, number)
-            self._worker = Worker(self._workspace, number, self._say)
+            self._worker = Worker(self._workspace, number, self._say, listed=self._listed)
             if self._interrupted:  # between the look above and the new worker
                 raise Interrupted
             self._worker.run()

@@ -15,6 +15,7 @@ from workbench.fair.runs import Interrupted, Runs
 from workbench.fair.scores import scores_of
 from workbench.fair.stored import read_comparisons
 from workbench.fair.table import compared, markdown, ranking_cells, tables
+from workbench.running import launch
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps
 
@@ -40,6 +41,21 @@ def run(workspace, plan, methods, runs=None):
 
 def values(found):
     return {each.method: (each.values.tolist(), each.tried.best.setting, each.tried.best.mean) for each in found.scores}
+
+
+def test_all_runs_share_the_list_of_their_images(monkeypatch, plan, tmp_path):
+    lists, make_job = [], launch.make_job
+
+    def noted(*words, listed=None, **named):
+        lists.append(listed)
+        return make_job(*words, listed=listed, **named)
+
+    monkeypatch.setattr(launch, "make_job", noted)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run(workspace, replace(plan, trials=1, seeds=2), ["ce"])
+    assert len(lists) == 1 * 2 + 2
+    assert lists[0] is not None
+    assert len({id(listed) for listed in lists}) == 1
 
 
 @pytest.mark.slow
