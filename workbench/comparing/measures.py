@@ -73,8 +73,8 @@ class Curve:
 
     @property
     def n(self) -> int:
-        """Different seeds of the runs that have it."""
-        return len({run.seed for run, _, _ in self.runs})
+        """Different seeds of the runs that its mean is of: a drawn run that ended early may not be one of them."""
+        return len({run.seed for run in runs_in_mean([run for run, _, _ in self.runs])})
 
 
 def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:

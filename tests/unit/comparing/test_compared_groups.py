@@ -356,6 +356,14 @@ def test_an_unfinished_seed_does_not_pull_the_mean_down(workspace):
     assert (row.epoch, row.epochs) == (2, 3)
 
 
+def test_a_curve_counts_the_seeds_of_its_mean_not_those_drawn_behind_it(workspace):
+    for seed, (score, status) in enumerate([(0.8, "done"), (0.6, "done"), (0.1, "failed")]):
+        store(workspace, {1: np.full(6, score)}, seed=seed, status=status)
+    (curve,) = look(workspace).curves
+    assert [run.seed for run, _, _ in curve.runs] == [0, 1, 2], "all are drawn"
+    assert (curve.n, curve.mean.tolist()) == (2, [pytest.approx(0.7)])
+
+
 def test_a_run_whose_config_cannot_be_read_is_named(workspace):
     seeds(workspace, [0.5, 0.6])
     runs = workspace.runs()
