@@ -1,8 +1,8 @@
 """Metrics of groups at the best, the last or one epoch: a value for each run, a mean for each group."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
 import numpy as np
@@ -30,6 +30,7 @@ class Measured:
 
     run: Run
     evaluations: tuple[Evaluation, ...]
+    test_half: str = ""  # a mark of the images that it was searched in; empty if not known, or the same for all
 
     def at(self, at: At) -> Evaluation | None:
         """The evaluation at "best", "last" or an epoch; None if the run has none there."""
@@ -56,6 +57,7 @@ class Summary:
     spread: float | None  # standard deviation over seeds; None for fewer than two
     seconds: float | None  # of training, mean over runs; None if no run has trained
     memory: int | None  # bytes, the maximum of the runs
+    test_halves: Mapping[int, set[str]] = field(default_factory=dict)  # seed -> marks of its test images, where known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +145,24 @@ def summarised(group: Group, measured: dict[int, Measured], metric: str, at: At)
         stdev(over) if len(over) > 1 else None,
         fmean(seconds) if seconds else None,
         max((run.memory_bytes for run in group.runs), default=0) or None,
+        test_halves(measured[run.id] for run in runs),
     )
+
+
+def test_halves(measured: Iterable[Measured]) -> dict[int, set[str]]:
+    """For each seed the marks of the test images of its runs, where they are known."""
+    halves: dict[int, set[str]] = {}
+    for run_measures in measured:
+        if run_measures.test_half:
+            halves.setdefault(run_measures.run.seed, set()).add(run_measures.test_half)
+    return halves
+
+
+def unlike_halves(first: Mapping[int, set[str]], second: Mapping[int, set[str]]) -> bool:
+    """Whether test images differ in a seed that both have or, without any, in all seeds; see `test_halves`."""
+    if shared := first.keys() & second.keys():
+        return any(first[seed] != second[seed] for seed in shared)
+    return bool(first and second) and set().union(*first.values()).isdisjoint(*second.values())
 
 
 def seed_means(pairs: Sequence[tuple[int, float]]) -> dict[int, float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from workbench.comparing.curves.training_curves import scalar_names
 from workbench.comparing.fairness.guards import guards
 from workbench.comparing.fairness.shared_epochs import no_epoch_in_common, runs_named
+from workbench.comparing.fairness.test_halves import with_test_halves
 from workbench.comparing.grouping.groups import Group, grouped
 from workbench.comparing.grouping.settings import Difference, differing
 from workbench.comparing.measures import (
@@ -102,7 +103,7 @@ def overview(
         progress: called at each stage; may raise Cancelled.
     """
     groups = grouped(runs, known)
-    measured = read_measures(workspace, runs)
+    measured = with_test_halves(workspace, groups, read_measures(workspace, runs))
     progress("Metrics", 0, 0)
     return Overview(
         groups=tuple(groups),

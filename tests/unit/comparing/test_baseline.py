@@ -5,6 +5,7 @@ import pytest
 
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.difference.baseline import against_baseline, usual_metrics
+from workbench.comparing.difference.forest import forest_of
 from workbench.comparing.overview import overview
 from workbench.config import Choice, TrainingParams
 from workbench.workspace import Workspace
@@ -68,6 +69,41 @@ def test_other_data_and_groups_without_values_have_no_difference(workspace):
     found = look(workspace)
     rows = against_baseline(found, found.groups[0], ["MAP@R"])
     assert [row.cells[0].difference.n for row in rows[1:]] == [0, 0]
+
+
+def of_split(workspace, name, fraction, rows, score, split="classes"):
+    """Three seeds of a split with these test images."""
+    for seed in range(3):
+        store(
+            workspace, {1: np.full(len(rows), score + 0.01 * seed)}, seed=seed, name=name, rows=rows,
+            shown=images(60), split=Choice(name=split, params={"train_fraction": fraction} if fraction else {}),
+        )  # fmt: skip
+
+
+def test_groups_tested_on_different_images_have_no_difference_and_none_is_the_best(workspace):
+    of_split(workspace, "Half", 0.5, np.arange(30), 0.5)
+    of_split(workspace, "More", 0.7, np.arange(12, 30), 0.6)
+    found = look(workspace)
+    _, other = against_baseline(found, found.groups[0], ["MAP@R"])
+    assert (other.cells[0].difference.n, other.cells[0].best) == (0, False)
+    assert "Tested on different images, so that no difference between them is given: “Half”; “More”." in found.guards
+    assert not forest_of(against_baseline(found, found.groups[0], ["MAP@R"])).tests
+
+
+def test_other_splits_with_the_same_test_images_are_compared(workspace):
+    of_split(workspace, "Half", 0.5, np.arange(30), 0.5)
+    of_split(workspace, "Folds", 0, np.arange(30)[::-1], 0.6, "mlrc")
+    found = look(workspace)
+    (cell,) = against_baseline(found, found.groups[0], ["MAP@R"])[1].cells
+    assert (cell.difference.mean, cell.difference.n, cell.best) == (pytest.approx(0.1), 3, True)
+    assert not [said for said in found.guards if said.startswith("Tested on")]
+
+
+def test_the_best_of_two_data_sets_is_none(workspace):
+    store(workspace, {1: np.full(6, 0.5)}, name="Birds", shown=images(6, "birds"))
+    store(workspace, {1: np.full(6, 0.6)}, name="Cars", shown=images(6, "cars"), training=FASTER)
+    found = look(workspace)
+    assert [row.cells[0].best for row in against_baseline(found, found.groups[0], ["MAP@R"])] == [False, False]
 
 
 def test_a_seed_is_compared_over_the_folds_that_both_have(workspace):

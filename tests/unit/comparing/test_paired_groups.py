@@ -10,7 +10,7 @@ from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.comparison_text import comparison_table
 from workbench.comparing.overview import overview
 from workbench.comparing.queries import pairing
-from workbench.config import TrainingParams
+from workbench.config import Choice, TrainingParams
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.measured import superseded
@@ -118,20 +118,33 @@ def test_queries_are_paired_by_sample_id_not_by_row(workspace):
     assert found.seeds[0].over_queries.high == 0
 
 
-def test_queries_of_one_run_only_are_left_out_and_said(workspace):
+def test_runs_whose_queries_are_not_the_same_are_not_compared(workspace):
     shown = images(COUNT)
     store(workspace, {1: np.full(40, 0.5)}, shown=shown, rows=np.arange(40))
     store(workspace, {1: np.full(40, 0.6)}, shown=shown, rows=np.arange(20, 60), training=OTHER)
-    found = compare(workspace)
-    assert (found.seeds[0].over_queries.n, found.seeds[0].left_out) == (20, 40)
-    assert any("the test halves are not the same" in each for each in found.notes)
+    with pytest.raises(Problem, match=r"Runs 1 and 2 .* of their 40 and 40 queries they share 20\."):
+        compare(workspace)
+
+
+def test_groups_tested_on_different_images_are_not_compared_in_any_metric(workspace):
+    shown, halves = images(COUNT), {0.5: np.arange(30), 0.7: np.arange(12, 30)}
+    for seed in range(3):
+        for fraction, rows in halves.items():
+            split = Choice(name="random", params={"train_fraction": fraction})
+            score = fraction + 0.01 * seed
+            measured = {"NMI": score}
+            store(workspace, {1: np.full(len(rows), score)}, seed=seed, shown=shown, rows=rows, split=split,
+                  metrics=measured)  # fmt: skip
+    for metric in ("MAP@R", "NMI"):
+        with pytest.raises(Problem, match="were tested on different images, so no difference is given"):
+            compare(workspace, metric)
 
 
 def test_queries_without_another_of_their_class_do_not_count(workspace):
     ap = np.full(10, 0.5)
     ap[3] = np.nan
     store(workspace, {1: ap})
-    store(workspace, {1: np.full(10, 0.6)}, training=OTHER)
+    store(workspace, {1: ap + 0.1}, training=OTHER)
     assert compare(workspace).seeds[0].over_queries.n == 9
 
 
@@ -149,7 +162,7 @@ def test_no_query_in_common_is_a_problem(workspace):
     shown = images(20)
     store(workspace, {1: np.ones(10)}, shown=shown, rows=np.arange(10))
     store(workspace, {1: np.ones(10)}, shown=shown, rows=np.arange(10, 20), training=OTHER)
-    with pytest.raises(Problem, match=r"Runs 1 and 2 .* have no query in common"):
+    with pytest.raises(Problem, match=r"Runs 1 and 2 .* they share 0\."):
         compare(workspace)
 
 

@@ -6,7 +6,7 @@ from math import nan
 
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import fold_of
-from workbench.comparing.measures import Summary, is_share, seed_means, summarised
+from workbench.comparing.measures import Summary, is_share, seed_means, summarised, unlike_halves
 from workbench.comparing.overview import Overview
 from workbench.comparing.statistics.intervals import Interval, t_interval, welch_interval
 
@@ -22,7 +22,7 @@ class Cell:
     metric: str
     summary: Summary
     difference: Interval | None  # from the baseline, over seeds; None for the baseline itself
-    best: bool  # whether it has the greatest mean of all groups in a metric of which more is better
+    best: bool  # whether it has the greatest mean of all groups, of the same test images, where more is better
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +60,14 @@ def against_baseline(overview: Overview, baseline: Group, metrics: Sequence[str]
 def _column(overview: Overview, groups: Sequence[Group], metric: str) -> list[Cell]:
     summaries = [summarised(group, overview.measured, metric, overview.at) for group in groups]
     greatest = max((summary.interval.mean for summary in summaries if summary.values), default=nan)
-    several = sum(bool(summary.values) for summary in summaries) > 1
+    known = [summary for summary in summaries if summary.values]
+    ranked = len(known) > 1 and is_share(metric) and all(comparable(known[0], summary) for summary in known)
     return [
         Cell(
             metric,
             summary,
             None if index == 0 else difference(summaries[0], summary),
-            several and is_share(metric) and summary.interval.mean == greatest,
+            ranked and summary.interval.mean == greatest,
         )
         for index, summary in enumerate(summaries)
     ]
@@ -79,13 +80,20 @@ def difference(baseline: Summary, other: Summary) -> Interval:
     independent (Welch, 1947).
 
     Returns:
-        Interval in the metric's unit; n is 0 if the data sets differ or a group has no value.
+        Interval in the metric's unit; n is 0 if they are not `comparable` or a group has no value.
     """
-    if _datasets(baseline.group) != _datasets(other.group):
+    if not comparable(baseline, other):
         return NO_DIFFERENCE
     if paired := seed_differences(baseline, other):
         return t_interval(paired)
     return welch_interval(list(baseline.by_seed.values()), list(other.by_seed.values()))
+
+
+def comparable(first: Summary, second: Summary) -> bool:
+    """Whether both were measured on the same images, as far as is known; those of a seed may be others."""
+    return _datasets(first.group) == _datasets(second.group) and not unlike_halves(
+        first.test_halves, second.test_halves
+    )
 
 
 def seed_differences(baseline: Summary, other: Summary) -> list[float]:

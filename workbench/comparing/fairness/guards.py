@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from workbench.comparing.fairness.test_halves import other_test_halves
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.setting_titles import short_title, value_title
 from workbench.comparing.grouping.settings import fold_of
@@ -31,8 +32,9 @@ def guards(
     """
     if not groups:
         return []
-    sentences = _unlike_data(workspace, groups) + _unlike_settings(groups) + _unlike_epochs(groups, at)
-    sentences += _unlike_distance(groups, measured, at)
+    apart = _unlike_data(workspace, groups)
+    sentences = apart + _unlike_settings(groups) + ([] if apart else other_test_halves(groups, measured))
+    sentences += _unlike_epochs(groups, at) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
     sentences += _unfinished(groups, at)
     sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)

@@ -10,7 +10,15 @@ from workbench.comparing.fairness.guards import unlike_data
 from workbench.comparing.fairness.shared_epochs import runs_named
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import fold_of
-from workbench.comparing.measures import At, Measured, chosen_runs, is_share, seed_means
+from workbench.comparing.measures import (
+    At,
+    Measured,
+    chosen_runs,
+    is_share,
+    seed_means,
+    test_halves,
+    unlike_halves,
+)
 from workbench.comparing.queries.query_values import QueryValues, has_query_values, read_query_values
 from workbench.comparing.statistics.intervals import (
     FEWEST_SEEDS,
@@ -27,6 +35,8 @@ from workbench.workspace import Workspace
 from workbench.workspace.measured.evaluations import NoEvaluation, unless_deleted
 from workbench.workspace.rows import Run
 
+ONE_SPLIT = "Compare runs with the same split."
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeedDifference:
@@ -36,10 +46,9 @@ class SeedDifference:
     fold: int  # 0 if there are no folds
     first_run: int
     second_run: int
-    first: float  # over the queries that both have, where the metric has values of queries
+    first: float
     second: float
     over_queries: Interval  # limits are NaN if the metric has no values of queries
-    left_out: int  # queries that only one of both has
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +120,7 @@ def compare(
     progress: Progress = quiet,
     resamples: int = RESAMPLES,
 ) -> Comparison:
-    """Compare two groups over the seeds and queries that both have. Takes seconds: not on the window's thread.
+    """Compare two groups over the seeds that both have, query by query. Takes seconds: not on the window's thread.
 
     Args:
         measured: of all runs of both groups.
@@ -120,7 +129,7 @@ def compare(
         resamples: of the bootstrap over queries.
 
     Raises:
-        Problem: different data, a group without the metric there, or no query in common; it says which.
+        Problem: different data or test images, or a group without the metric there; it says which.
     """
     apart = unlike_data(workspace, first, second)
     if apart:
@@ -131,6 +140,10 @@ def compare(
             where = at if isinstance(at, str) else f"at epoch {at}"
             missing = f"No run of “{title}” has {metric_name(metric)} ({where})."
             raise Problem(missing, todo="Choose another metric or epoch.")
+    halves = [test_halves(measured[run.id] for run in runs[group.title]) for group in (first, second)]
+    if unlike_halves(*halves):
+        other = f"“{first.title}” and “{second.title}” were tested on different images, so no difference is given."
+        raise Problem(other, todo=ONE_SPLIT)
     ours, theirs = ({(run.seed, fold_of(run.config)): run for run in runs[group.title]} for group in (first, second))
     places = sorted(ours.keys() & theirs.keys())
     notes = _alone(first, second, ours, theirs) if places else []
@@ -144,8 +157,6 @@ def compare(
         seeds.append(_of_seed(key, (ours[key], theirs[key]), pair, values, resamples))
         pairs.append(pair)
     by_seed = seed_means([(seed_difference.seed, seed_difference.over_queries.mean) for seed_difference in seeds])
-    if any(seed_difference.left_out for seed_difference in seeds):
-        notes.append("Some queries are in one run only: the test halves are not the same. They were left out.")
     if unkept := sorted(run.id for key in places for run in (ours[key], theirs[key]) if values.is_unkept(run)):
         what = "did not keep the evaluation that is compared: its metrics are known, but no values of single queries."
         todo = "They were deleted with its embeddings; compare at last, or at another epoch that is kept, to have them."
@@ -199,16 +210,15 @@ def _of_seed(
     numbers = runs[0].id, runs[1].id
     if pair[0] is None or pair[1] is None:
         first, second = values.value(runs[0]), values.value(runs[1])
-        return SeedDifference(*key, *numbers, first, second, Interval(second - first, nan, nan, 0), 0)
+        return SeedDifference(*key, *numbers, first, second, Interval(second - first, nan, nan, 0))
     ids, left, right = pair[0].common(pair[1])
-    if len(ids) == 0:
-        raise Problem(
-            f"Runs {numbers[0]} and {numbers[1]} (seed {key[0]}) have no query in common.",
-            todo="Compare runs with the same split.",
-        )
-    left_out = len(pair[0].sample_ids) + len(pair[1].sample_ids) - 2 * len(ids)
+    counts = len(pair[0].sample_ids), len(pair[1].sample_ids)
+    if counts != (len(ids), len(ids)):  # another gallery makes even the queries that both have easier or harder
+        named = f"Runs {numbers[0]} and {numbers[1]} (seed {key[0]}) were not tested on the same images"
+        said = f"{named}: of their {counts[0]:,} and {counts[1]:,} queries they share {len(ids):,}."
+        raise Problem(said, todo=ONE_SPLIT)
     interval = paired_bootstrap(left, right, resamples=resamples, seed=key[0])
-    return SeedDifference(*key, *numbers, float(left.mean()), float(right.mean()), interval, left_out)
+    return SeedDifference(*key, *numbers, float(left.mean()), float(right.mean()), interval)
 
 
 def _unpaired(first: Group, second: Group, ours: list[Run], theirs: list[Run], values: _Values) -> Comparison:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite, nan
 
 from workbench.comparing import comparison_text as words
-from workbench.comparing.difference.baseline import difference
+from workbench.comparing.difference.baseline import comparable, difference
 from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
@@ -50,7 +50,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
 
     It is called the best where more is better and the 95% interval of its lead is above zero, else the highest.
 
-    Of groups on several data sets only their number and that of the runs.
+    Of groups on several data sets or test halves only their number and that of the runs.
     """
     known = [summary for summary in compared.summaries if isfinite(summary.interval.mean)]
     if not known:
@@ -59,6 +59,8 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     data = {run.dataset_id for summary in known for run in summary.group.runs if run.dataset_id is not None}
     if len(data) > 1:  # scores of different images have no order
         return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
+    if any(not comparable(known[0], summary) for summary in known):
+        return Tile("Groups", f"{len(known):,}", "on several test halves"), counted
     ranked = sorted(known, key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
     led = len(ranked) == 1 or not difference(ranked[1], best).holds_zero
