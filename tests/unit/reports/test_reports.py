@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 from tests.ui.trained import trained_run
+from tests.unit.comparing.compared_runs import store
 from workbench import files, reports
 from workbench.config import Choice, RunConfig
 from workbench.events import Ended, Scalar
 from workbench.files.spreadsheet import csv_cell
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.reports.document import make
+from workbench.reports.document import Wish, make
 from workbench.reports.formats.latex import escaped
-from workbench.reports.writing.blocks import Table
+from workbench.reports.writing.blocks import Paragraph, Table
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Busy, Full
 from workbench.workspace.measured.stored_maps import Measured, store_map
@@ -75,6 +76,33 @@ def test_html_says_the_numbers_with_their_intervals(workspace, run_id, tmp_path)
     assert f"{best['MAP@R/low']:.2%} to {best['MAP@R/high']:.2%}" in text
     assert "PCA" in text
     assert "over queries of one run, not over seeds" in text
+
+
+def sentences(workspace, number, **wish):
+    """What the summary and the remarks on the metrics say."""
+    document = make(workspace, Wish((number,), sections=("summary", "metrics"), **wish), quiet).document
+    blocks = [block for section in document.sections for block in section.blocks if isinstance(block, Paragraph)]
+    return ["".join(span.text for span in block.spans) for block in blocks]
+
+
+def test_a_report_of_one_run_says_on_which_images_its_best_epoch_was_chosen(workspace, run_id):
+    said = "Optimistic: the best epoch was chosen on the half that is reported."
+    *summary, metrics = sentences(workspace, run_id)
+    assert said in summary
+    assert metrics.endswith(said)
+    assert "Optimistic" not in sentences(workspace, run_id, at=2)[-1], "no epoch was chosen for these numbers"
+
+
+def test_a_best_epoch_that_was_chosen_elsewhere_or_before_training_is_said_to_be(workspace):
+    held_out = store(workspace, {1: np.full(6, 0.5), 2: np.full(6, 0.7)}, metrics={"validation/MAP@R": 0.4})
+    elsewhere = "The best epoch was chosen by MAP@R of images that are held out, not on the half that is reported."
+    assert elsewhere in sentences(workspace, held_out)
+    fell = store(workspace, {0: np.full(6, 0.7), 1: np.full(6, 0.5)})
+    assert sentences(workspace, fell)[-1].endswith(
+        "It is before training, so that the loss has no part in the numbers."
+    )
+    once = store(workspace, {1: np.full(6, 0.5)})
+    assert not [said for said in sentences(workspace, once) if "chosen" in said], "there was nothing to choose from"
 
 
 def test_a_report_of_one_run_is_about_the_epoch_that_is_asked_for(workspace, run_id, tmp_path):

@@ -76,13 +76,15 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
     shown = _evaluation(run, evaluations, best, at) if sections else best
     names = set(workspace.scalar_names(run_id))
     metrics = (*recalls(evaluations), *SHOWN_METRICS, *wider_labels(evaluations))
+    measured = len(workspace.scalars(run_id, "test/MAP@R")[0])  # also those that the run did not keep
+    chosen = "" if best is None or config.imported else _chosen(best, evaluations[-1], max(measured, len(evaluations)))
     worst, finest = _cards(workspace, run, shown) if shown and "queries" in sections else ([], [])
     return Content(
         title=title or run.name,
         run=run,
         config=config,
         sections=sections,
-        summary=_summary(run, best, evaluations, shown),
+        summary=_summary(run, best, evaluations, shown, chosen),
         settings=_settings(config),
         curves={
             name: Curve(*workspace.scalars(run_id, name))
@@ -91,6 +93,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         },
         shown=shown,
         is_best=shown is best,
+        chosen=chosen,
         last=last,
         metrics=_metrics(shown, last, metrics),
         published=_published(workspace, run, config, shown, last if shown is best else shown),
@@ -122,9 +125,21 @@ def _score(evaluation: Evaluation) -> float:
     return -1.0 if score is None else score
 
 
+def _chosen(best: Evaluation, last: Evaluation, count: int) -> str:
+    """Whether the best of `count` evaluations was chosen on the half that is reported, which flatters it."""
+    if count < 2:
+        return ""
+    if "validation/MAP@R" in best.metrics:
+        said = "The best epoch was chosen by MAP@R of images that are held out, not on the half that is reported."
+    else:
+        said = "Optimistic: the best epoch was chosen on the half that is reported."
+    untrained = best.epoch == 0 < last.epoch
+    return said + (" It is before training, so that the loss has no part in the numbers." if untrained else "")
+
+
 def _summary(
-    run: Run, best: Evaluation | None, evaluations: list[Evaluation], shown: Evaluation | None
-) -> list[str]:  # fmt: skip
+    run: Run, best: Evaluation | None, evaluations: list[Evaluation], shown: Evaluation | None, chosen: str
+) -> list[str]:
     data, known = run.environment.get("data", {}), catalogs.current()
     said = [
         f"{backbone_title(known, run)} trained with "
@@ -151,6 +166,7 @@ def _summary(
             f"{percent(metrics.get('recall@1', np.nan))} over {metrics.get('queries', 0):,.0f} queries "
             f"({best.distance})."
         )
+        said += [chosen] if chosen else []
         first = evaluations[0]
         if first.epoch == 0 and first.id != best.id:
             said.append(f"The untrained network had MAP@R {percent(first.metrics.get('MAP@R', np.nan))}.")

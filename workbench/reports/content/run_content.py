@@ -97,6 +97,7 @@ class Content:
     curves: dict[str, Curve]
     shown: Evaluation | None  # what metrics, map, queries and classes are of
     is_best: bool  # whether that is the run's best
+    chosen: str  # on which images the best epoch was chosen; empty without a choice
     last: Evaluation | None
     metrics: list[MetricRow]
     published: list[Beside]

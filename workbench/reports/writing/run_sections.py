@@ -94,6 +94,7 @@ def _metrics(content: Content) -> list[Block]:
         f"{queries:,.0f} queries, {left_out:,.0f} left out because their class has one image; "
         f"distance: {shown.distance}. The intervals are over queries of one run, not over seeds."
     )
+    counts += f" {content.chosen}" if content.is_best and content.chosen else ""
     return [
         Table("metrics", f"{content.title}: retrieval on the test half.", head, rows, frozenset({1, 2, 3})),
         said(counts, muted=True),
