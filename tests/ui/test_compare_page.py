@@ -224,6 +224,8 @@ def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, sessio
         "Birds, experiment 1: folds separated (here, n = 2)",
     ]
     assert [row[-1] for row in cells(page.tabs.papers.model)[-3:]] == ["40.0", "60.0", "45.0"]
+    printed = page.tabs.papers.tables[0].table.rows[0].values
+    assert cells(page.tabs.papers.model)[0][3:] == [f"{value:.2f}" for value in printed], "as the paper prints it"
     assert EXPERIMENT_ROWS in page.tabs.papers.notes.text()
     page.tabs.papers.notes.set_text("\n".join(["A note"] * 60))
     qtbot.waitUntil(lambda: 0 < page.tabs.papers.notes.height() < page.tabs.papers.view.height())

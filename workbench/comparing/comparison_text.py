@@ -9,7 +9,7 @@ from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS, Interval
 from workbench.metric_names import metric_name
-from workbench.numerals import megabytes
+from workbench.numerals import megabytes, words_of
 
 NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
@@ -37,6 +37,11 @@ def number(value: float | None, metric: str, signed: bool = False) -> str:
         return NO_VALUE
     sign = "+" if signed else ""
     return f"{100 * value:{sign}.2f}" if is_share(metric) else f"{value:{sign}.4g}"
+
+
+def points(value: float) -> str:
+    """A number of percent as a paper prints it, "81.2"; a dash for not-a-number, "∞" for an infinite one."""
+    return f"{value:.2f}".removesuffix("0") if isfinite(value) else words_of(value)
 
 
 def limits(interval: Interval, metric: str, signed: bool = False) -> str:

@@ -1,7 +1,6 @@
 """The content of a report as plain data: no markup, no drawing."""
 
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from workbench.comparing.published.published_tables import (
     Table,
 )
 from workbench.config import RunConfig
-from workbench.numerals import minus, percentage, words_of
+from workbench.numerals import minus, percentage
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
 
@@ -113,11 +112,6 @@ class Content:
 def percent(value: float) -> str:
     """A fraction as "81.23%"; a dash for not-a-number, "∞" for an infinite one."""
     return percentage(value, 2)
-
-
-def points(value: float) -> str:
-    """A number of percent as a paper prints it, "81.2"; a dash for not-a-number, "∞" for an infinite one."""
-    return f"{value:.2f}".removesuffix("0") if isfinite(value) else words_of(value)
 
 
 def similarity_words(neighbour: Neighbour) -> str:

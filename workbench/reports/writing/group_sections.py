@@ -12,7 +12,6 @@ from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
 from workbench.reports.content.group_content import GroupContent
 from workbench.reports.content.provenance import command_of, facts_of
-from workbench.reports.content.run_content import points
 from workbench.reports.figures.drawing import Drawing
 from workbench.reports.figures.group_figures import MOST_CURVES, MOST_MEANS
 from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, heading, said
@@ -182,7 +181,7 @@ def _published(content: GroupContent) -> list[Block]:
     for number, paper in enumerate(content.published, start=1):
         own = [
             (f"{row.group.title} (here, n = {row.seeds})", short_names(catalogs.current(), row.group.runs[0])[1],
-             str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(points, row.values))
+             str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(words.points, row.values))
             for row in paper.rows
         ]  # fmt: skip
         blocks += published_blocks(

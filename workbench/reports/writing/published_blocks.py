@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from workbench.comparing.comparison_text import points
 from workbench.comparing.published.published_tables import ExperimentRow
 from workbench.comparing.published.published_tables import Table as PublishedTable
 from workbench.metric_names import metric_name
-from workbench.reports.content.run_content import points
 from workbench.reports.writing.blocks import NO_VALUE, Block, Table, heading, said
 
 

@@ -1,9 +1,10 @@
 """The sections of a report about one run, as blocks."""
 
+from workbench.comparing.comparison_text import points
 from workbench.comparing.grouping.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
-from workbench.reports.content.run_content import ClassRow, Content, MetricRow, percent, points
+from workbench.reports.content.run_content import ClassRow, Content, MetricRow, percent
 from workbench.reports.writing.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.writing.published_blocks import published_blocks
 from workbench.workspace.run_names import short_names

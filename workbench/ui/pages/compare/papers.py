@@ -1,12 +1,11 @@
 """The Papers tab: a paper's rows, the groups measured here below them, and the differences between the two."""
 
 from collections.abc import Sequence
-from math import isfinite
 
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from workbench.comparing.comparison_text import NO_VALUE, at_title
+from workbench.comparing.comparison_text import NO_VALUE, at_title, points
 from workbench.comparing.overview import Overview
 from workbench.comparing.published.papers import GroupsBeside
 from workbench.entries import catalog as catalogs
@@ -70,16 +69,16 @@ class PapersPanel(QWidget):
         table = shown.table
         head = ["Method", "Backbone", "d", *(f"{metric_name(name)} %" for name in table.metrics)]
         papers = [
-            [row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(_points, row.values)]
+            [row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values)]
             for row in table.rows
         ]
         ours = [
             [f"{row.group.title} (here, n = {row.seeds})", short_names(catalogs.current(), row.group.runs[0])[1],
-             str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(_points, row.values)]
+             str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(points, row.values)]
             for row in shown.rows
         ]  # fmt: skip
         together = [
-            [f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(_points, row.values)]
+            [f"{row.title} (here, n = {row.n})", row.backbone, str(row.dim or NO_VALUE), *map(points, row.values)]
             for row in shown.experiments
         ]
         groups = [*(row.group for row in shown.rows), *shown.experiment_groups]
@@ -94,7 +93,3 @@ class PapersPanel(QWidget):
 def _title(beside: GroupsBeside) -> str:
     note = f", {beside.table.note}" if beside.table.note else ""
     return f"{beside.table.dataset}: {beside.table.title}{note} ({beside.table.paper}, {beside.table.source})"
-
-
-def _points(value: float) -> str:
-    return f"{value:.1f}" if isfinite(value) else NO_VALUE
