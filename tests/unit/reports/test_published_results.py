@@ -5,7 +5,7 @@ from math import isnan
 import numpy as np
 import pytest
 
-from tests.unit.comparing.compared_runs import evaluated, images
+from tests.unit.comparing.compared_runs import evaluated, images, store
 from workbench import registry
 from workbench.comparing.published import published_tables
 from workbench.comparing.published.published_tables import beside, own_values, tables
@@ -173,6 +173,18 @@ def test_a_linear_probe_of_the_last_epoch_stands_beside_a_paper_whichever_epoch_
         recorder(evaluated(shown, 2, np.full(6, 0.6), rows, {"linear/top-1": 0.75}))
         recorder(Ended("done"))
         found = gather(workspace, run_id, ("published",), "")
+        last = gather(workspace, run_id, ("published",), "", "last")
     assert found.is_best
     assert found.shown.epoch == 1
     assert [(each.table.source, each.own[1:]) for each in found.published] == [("Table 1", [75.0])]
+    assert "Of epoch 2, not of the best epoch (1): Linear probe, top-1." in found.published[0].differences
+    assert not [said for said in last.published[0].differences if said.startswith("Of epoch")]
+
+
+def test_a_linear_probe_of_the_last_epoch_is_among_the_metrics_whichever_epoch_was_best(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = store(workspace, {1: np.full(6, 0.9), 2: np.full(6, 0.6)})
+        with workspace.writing() as db:
+            db.execute("update evaluations set metrics = json_set(metrics, '$.\"linear/top-1\"', 0.75) where epoch = 2")
+        row = next(row for row in gather(workspace, run_id, ("metrics",), "").metrics if row.name == "linear/top-1")
+    assert (isnan(row.shown), row.last) == (True, 0.75)

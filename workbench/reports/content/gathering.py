@@ -13,6 +13,7 @@ from workbench.comparing.published.published_tables import (
 from workbench.config import KINDS, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.events import score_of
+from workbench.metric_names import metric_name
 from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.progress import duration
@@ -208,11 +209,11 @@ def _metrics(shown: Evaluation | None, last: Evaluation | None, names: tuple[str
     at = shown.metrics
     return [
         MetricRow(
-            name, at[name], at.get(f"{name}/low", np.nan), at.get(f"{name}/high", np.nan),
+            name, at.get(name, np.nan), at.get(f"{name}/low", np.nan), at.get(f"{name}/high", np.nan),
             last.metrics.get(name, np.nan),
         )
         for name in names
-        if name in at
+        if name in at or name in last.metrics  # a linear probe is measured at the last epoch alone
     ]  # fmt: skip
 
 
@@ -250,7 +251,10 @@ def _published(
     tables = []
     for table in beside(config, measured, classes_of(run.environment)):
         rows = experiment_rows(table, experiment.title, config, experiment.result) if experiment is not None else []
+        later = [metric_name(name) for name in table.metrics if name in last.metrics and name not in shown.metrics]
         unlike = table.differences(config, run.environment) + ([EXPERIMENT_ROWS] if rows else [])
+        if later:
+            unlike.append(f"Of epoch {last.epoch}, not of the best epoch ({shown.epoch}): {', '.join(later)}.")
         tables.append(Beside(table, own_values(table, measured), rows, unlike))
     return tables
 
