@@ -1,7 +1,7 @@
 """What a loss does, measured on a batch: simplified and full pairwise cross-entropy, and the parts of Table 2."""
 
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 
 import torch
 from torch import Tensor
@@ -186,7 +186,8 @@ def mutual_information(embeddings: Tensor, labels: Tensor, logits: Tensor | None
         ValueError: as `spce`.
 
     Source:
-        Boudiaf et al. 2020, Eq. 1 and the entropy estimator of Eq. 6 over pairs i != j.
+        Boudiaf et al. 2020, Eq. 1 and the entropy estimator of Eq. 6 over pairs i != j. Pairs of equal embeddings, as
+        copies of an image have, are left out: one alone would make the entropy minus infinity.
     """
     z = checked(embeddings, labels).double()
     counts = torch.bincount(labels).double()
@@ -196,8 +197,9 @@ def mutual_information(embeddings: Tensor, labels: Tensor, logits: Tensor | None
     within, weighed = 0.0, 0.0
     for label in labels.unique():
         own = z[labels == label]
-        if len(own) > 1:
-            within += len(own) * _entropy(own)
+        entropy = _entropy(own)
+        if not isnan(entropy):
+            within += len(own) * entropy
             weighed += len(own)
     within = within / weighed if weighed else nan
     ce = nan if logits is None else F.cross_entropy(logits.double(), labels).item()
@@ -205,11 +207,9 @@ def mutual_information(embeddings: Tensor, labels: Tensor, logits: Tensor | None
 
 
 def _entropy(z: Tensor) -> float:
-    n, d = z.shape
-    if n < 2:
-        return nan
-    squared = torch.pdist(z).square().clamp_min(1e-300)  # equal embeddings would be minus infinity
-    return (d * 2 * squared.log().sum() / (n * (n - 1))).item()
+    """Eq. 6 without its constant: d times the mean logarithm of the squared distances; NaN if no two points differ."""
+    squared = torch.pdist(z).square()
+    return z.shape[1] * squared[squared > 0].log().mean().item()
 
 
 def parts_of_logits(logits: Tensor, labels: Tensor) -> PartsOfLoss:

@@ -245,6 +245,17 @@ def test_mutual_information_counts_pairs_once(batch):
     assert found.generative == pytest.approx(found.entropy_embeddings - found.entropy_within)
 
 
+def test_equal_embeddings_are_no_pair_of_the_entropy(batch):
+    z, y = batch
+    whole = mutual_information(torch.cat([z, z[:1]]), torch.cat([y, y[:1]]))
+    squares = torch.cdist(torch.cat([z, z[:1]]), torch.cat([z, z[:1]])).square()
+    assert whole.entropy_embeddings == pytest.approx(D * squares[squares > 1e-12].log().mean().item())
+    assert math.isfinite(whole.generative)
+    nothing = mutual_information(torch.ones(4, D), torch.tensor([0, 0, 1, 1]))
+    assert math.isnan(nothing.entropy_embeddings)
+    assert math.isnan(nothing.generative)
+
+
 def test_prototypes():
     points = simplex(6, 9).double()
     apart = torch.pdist(points)
