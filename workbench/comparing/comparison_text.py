@@ -32,11 +32,11 @@ def seed_title(seed: int, fold: int) -> str:
 
 
 def number(value: float | None, metric: str, signed: bool = False) -> str:
-    """A value of the metric, shares in percent with two decimals; a dash for none."""
+    """A value of the metric, shares in percent with two decimals; a dash for none, and no minus before a zero."""
     if value is None or not isfinite(value):
         return NO_VALUE
     sign = "+" if signed else ""
-    return f"{100 * value:{sign}.2f}" if is_share(metric) else f"{value:{sign}.4g}"
+    return f"{100 * value:{sign}z.2f}" if is_share(metric) else f"{value:{sign}z.4g}"
 
 
 def points(value: float) -> str:

@@ -7,9 +7,10 @@ import pytest
 from scipy import stats
 
 from tests.unit.comparing.compared_runs import images, store
-from workbench.comparing.comparison_text import comparison_table
+from workbench.comparing.comparison_text import comparison_table, limits, number
 from workbench.comparing.overview import overview
 from workbench.comparing.queries import pairing
+from workbench.comparing.statistics.intervals import Interval
 from workbench.config import Choice, TrainingParams
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -106,6 +107,14 @@ def test_few_seeds_are_not_enough_however_great_the_difference(workspace, n):
     assert not found.seeds[0].over_queries.holds_zero
     assert "not enough seeds" in comparison_table(found)
     assert f"{n} seed" in comparison_table(found)
+
+
+def test_a_number_that_rounds_to_zero_has_no_minus():
+    almost = Interval(-1e-6, -2e-6, -0.0, 3)
+    assert number(almost.mean, "MAP@R", signed=True) == "+0.00"
+    assert number(-0.0, "geometry/alignment", signed=True) == "+0"
+    assert limits(almost, "MAP@R", signed=True) == "[+0.00, +0.00]"
+    assert number(-0.004, "MAP@R", signed=True) == "-0.40"
 
 
 def test_queries_are_paired_by_sample_id_not_by_row(workspace):

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.ui.small_run import blobs, store_run
 from tests.unit.workspace.older import make_older
 from workbench.cli import cli
+from workbench.commands.deploy import as_text
 from workbench.deploying import request
 from workbench.deploying.kinds import kind
 from workbench.deploying.measure import measure, search_of
@@ -154,6 +155,8 @@ def test_the_command_prints_a_table_or_json_and_exports(space, tmp_path):
     assert (tmp_path / "out" / "float16.faiss").exists()
     data = json.loads(CliRunner().invoke(cli, [*words, "--epoch", "1", "--json"]).output)
     assert data["evaluation"] == run.evaluations[0]
+    data["stores"][-1]["difference"][0] = -1e-6
+    assert "+0.00" in as_text(run.run_id, 1, data)
     wrong = CliRunner().invoke(cli, ["deploy", str(run.run_id), "-w", str(workspace.path), "--export", str(tmp_path)])
     assert wrong.exit_code == 2
 
