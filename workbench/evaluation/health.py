@@ -49,8 +49,11 @@ class Alarm:
     about: str = ""  # DEAD_ONES where the window can show what it is about
 
 
-def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST) -> Look:
-    """Measure embeddings [n, d] finite with labels [n]; of more than `most` images an evenly spread part is taken."""
+def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST, distance: str = "cosine") -> Look:
+    """Measure embeddings [n, d] finite with labels [n]; of more than `most` images an evenly spread part is taken.
+
+    `distance`, "cosine" or "l2", is the run's, by which the lists of neighbours are made; similarities are cosines.
+    """
     rows = thinned(labels, most)
     vectors, classes = np.asarray(embeddings[rows], np.float64), np.unique(labels[rows], return_inverse=True)[1]
     centred = vectors - vectors.mean(0)
@@ -74,7 +77,7 @@ def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST) -> Look:
         "negative_cosine": float(pairs[~same].mean()) if (~same).any() else float("nan"),
         "positive_cosine": float(pairs[same].mean()) if same.any() else float("nan"),
         "foreign_margin": _foreign_margin(cosines, classes),
-        "largest_hub": _largest_hub(cosines),
+        "largest_hub": _largest_hub(cosines if distance == "cosine" else _nearness(vectors)),
         "pairs_uniformity": float(np.log(np.exp(-2 * (2 - 2 * pairs)).mean())) if len(pairs) else float("nan"),
         "pairs_alignment": float((2 - 2 * pairs[same]).mean()) if same.any() else float("nan"),
         "classes": float(classes.max() + 1),
@@ -170,15 +173,21 @@ def _foreign_margin(cosines: np.ndarray, classes: np.ndarray) -> float:
     return float(np.median((own - other)[known])) if known.any() else float("nan")
 
 
-def _largest_hub(cosines: np.ndarray) -> float:
+def _nearness(vectors: np.ndarray) -> np.ndarray:
+    """[n, n], the larger the nearer by Euclidean distance: half the squared length of the row's vector less half its
+    squared distance."""
+    return np.asarray(vectors @ vectors.T - (vectors**2).sum(1) / 2)
+
+
+def _largest_hub(nearness: np.ndarray) -> float:
     """In how many lists of ten neighbours the most frequent image is (the mean is ten)."""
-    depth = min(10, len(cosines) - 1)
+    depth = min(10, len(nearness) - 1)
     if depth < 1:
         return float("nan")
-    open_cosines = cosines.copy()
-    np.fill_diagonal(open_cosines, -np.inf)
-    near = np.argpartition(-open_cosines, depth - 1, axis=1)[:, :depth]
-    return float(np.bincount(near.ravel(), minlength=len(cosines)).max() * 10 / depth)
+    of_others = nearness.copy()
+    np.fill_diagonal(of_others, -np.inf)
+    near = np.argpartition(-of_others, depth - 1, axis=1)[:, :depth]
+    return float(np.bincount(near.ravel(), minlength=len(nearness)).max() * 10 / depth)
 
 
 def _collapse(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> Alarm:

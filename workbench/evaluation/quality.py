@@ -14,12 +14,13 @@ ROOMY = 1e15  # numbers up to this have squares whose sum is finite in float32
 
 
 def quality(
-    embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval
+    embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval, distance: str = "cosine"
 ) -> dict[str, float]:
     """Numbers of one evaluation, NaN if they are undefined.
 
     Args:
         embeddings: [n, d] finite. labels: [n]. sample_ids: [n], in the order of `retrieval`.
+        distance: that of `retrieval`, "cosine" or "l2".
 
     Returns:
         "kNN@10": fraction of queries whose ten neighbours vote for their class (ties go to the nearer neighbour);
@@ -33,7 +34,7 @@ def quality(
     labels, embeddings = np.asarray(labels), np.asarray(embeddings)
     if embeddings.dtype not in (np.float32, np.float64):  # squares of float16 end at 65,504
         embeddings = embeddings.astype(np.float32)
-    watched = stored_numbers(look(embeddings, labels, WATCHED))
+    watched = stored_numbers(look(embeddings, labels, WATCHED, distance))
     return _votes(labels, sample_ids, retrieval) | _geometry(embeddings, labels) | watched
 
 

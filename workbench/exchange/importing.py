@@ -67,7 +67,7 @@ def import_embeddings(
         vectors, kept.labels, kept.sample_ids, k=settings.neighbours, ks=settings.ks, distance=settings.distance,
         progress=progress,
     )  # fmt: skip
-    near.metrics.update(quality(vectors, kept.labels, kept.sample_ids, near))
+    near.metrics.update(quality(vectors, kept.labels, kept.sample_ids, near, settings.distance))
     progress("Storing the run", 0, 0)
     evaluated = Evaluated(
         EPOCH, 1, settings.distance, near.metrics, kept.sample_ids, kept.labels, vectors, near.ap, near.first_hit,

@@ -59,7 +59,7 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images:
             continue
         evaluations.append(evaluation)
         scores.append(seen.score)
-        looks.append(look(seen.vectors, seen.labels))
+        looks.append(look(seen.vectors, seen.labels, distance=evaluation.distance))
         names = np.unique(seen.labels) if not len(names) else names
         rows.append(class_means(seen.labels, seen.ap, names))
     if stored and not evaluations:

@@ -151,7 +151,7 @@ class Evaluator:
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
         """Measurements beside retrieval by the run's own distance, if the config asks for them."""
         settings, labels = self._config.evaluation, self._test_labels
-        yield quality(embeddings, labels, self._test_ids, retrieval)
+        yield quality(embeddings, labels, self._test_ids, retrieval, settings.distance)
         if settings.other_distance:
             yield self._by_the_other_distance(embeddings)
         if self._parts.average is not None:

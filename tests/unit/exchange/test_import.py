@@ -25,6 +25,7 @@ from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.reports.content.gathering import gather
 from workbench.reports.content.provenance import command_of
+from workbench.results.geometry_watch import watch
 from workbench.workspace import Workspace, recorder
 
 
@@ -91,6 +92,19 @@ def test_the_metrics_are_those_of_the_formulas(workspace, given):
     near = workspace.neighbours(run_id, int(ids[0]))
     assert len(near) == 23
     assert near[0].right == (near[0].label == labels[0])
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+def test_the_largest_hub_is_that_of_the_runs_own_lists_of_neighbours(workspace, given, distance):
+    vectors = np.load(given / "vectors.npy") * np.linspace(0.1, 3, 24)[:, None]  # the short ones are near all by L2
+    np.save(given / "vectors.npy", vectors)
+    run_id = import_embeddings(workspace, given / "vectors.npy", given / "labels.npy", distance=distance)
+    (evaluation,) = workspace.evaluations(run_id)
+    ids = workspace.queries(evaluation.id).sample_ids.tolist()
+    near = [near.sample_id for number in ids for near in workspace.neighbours(run_id, number, evaluation.id)[:10]]
+    largest = max(map(near.count, ids))
+    assert evaluation.metrics["geometry/largest_hub"] == largest
+    assert watch(workspace, run_id).looks[0].numbers["largest_hub"] == largest
 
 
 def test_config_and_environment_say_that_it_was_imported(workspace, given):
