@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.ui.trained import trained_run
-from tests.unit.comparing.compared_runs import store
+from tests.unit.comparing.compared_runs import images, store
 from workbench import files, reports
 from workbench.config import Choice, RunConfig
 from workbench.events import Ended, Scalar
@@ -91,6 +91,13 @@ def test_a_report_of_one_run_says_on_which_images_its_best_epoch_was_chosen(work
     assert said in summary
     assert metrics.endswith(said)
     assert "Optimistic" not in sentences(workspace, run_id, at=2)[-1], "no epoch was chosen for these numbers"
+
+
+def test_queries_left_out_are_explained_in_words_that_hold_for_a_gallery_too(workspace):
+    shown = images(10, official=["query"] * 4 + ["gallery"] * 6)
+    number = store(workspace, {1: np.full(10, 0.5)}, shown=shown, metrics={"queries": 3, "queries/left_out": 1})
+    said = sentences(workspace, number)[-1]
+    assert said.startswith("3 queries, 1 left out because no other image searched is of their class; distance:")
 
 
 def test_a_best_epoch_that_was_chosen_elsewhere_or_before_training_is_said_to_be(workspace):

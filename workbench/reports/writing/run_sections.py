@@ -92,7 +92,7 @@ def _metrics(content: Content) -> list[Block]:
     )
     queries, left_out = shown.metrics.get("queries", 0), shown.metrics.get("queries/left_out", 0)
     counts = (
-        f"{queries:,.0f} queries, {left_out:,.0f} left out because their class has one image; "
+        f"{queries:,.0f} queries, {left_out:,.0f} left out because no other image searched is of their class; "
         f"distance: {shown.distance}. The intervals are over queries of one run, not over seeds."
     )
     counts += f" {content.chosen}" if content.is_best and content.chosen else ""
