@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from workbench.evaluation.conventions import NOISE, row_mask
+
 
 def average_precisions(vectors: np.ndarray, labels: np.ndarray, distance: str) -> np.ndarray:
     """AP at R of each image [n] float64 in 0..1, searched among all others; NaN without another of its class.
@@ -16,9 +18,9 @@ def average_precisions(vectors: np.ndarray, labels: np.ndarray, distance: str) -
     depth = int(wanted.max(initial=0))
     if not depth:
         return np.full(count, np.nan)
-    gaps = _gaps(np.asarray(vectors, np.float64), distance)
-    np.fill_diagonal(gaps, np.inf)
-    near = np.argsort(gaps, axis=1, kind="stable")[:, :depth]  # ties go to the earlier image
+    keys = _rounded(_gaps(np.asarray(vectors, np.float64), distance))
+    np.fill_diagonal(keys, np.iinfo(np.int64).max)
+    near = np.argsort(keys, axis=1, kind="stable")[:, :depth]  # ties go to the earlier image
     ranks = np.arange(1, depth + 1)
     right = (classes[near] == classes[:, None]) & (ranks <= wanted[:, None])
     sums = (right.cumsum(1) / ranks * right).sum(1)
@@ -26,11 +28,18 @@ def average_precisions(vectors: np.ndarray, labels: np.ndarray, distance: str) -
 
 
 def _gaps(vectors: np.ndarray, distance: str) -> np.ndarray:
-    """What the nearest has least of [n, n]: minus the cosine, or the squared Euclidean distance."""
+    """One minus the cosine, or the squared Euclidean distance [n, n], at least 0; what is rounding noise is 0."""
     if distance == "l2":
         squares = (vectors**2).sum(1)
         gaps: np.ndarray = squares[:, None] + squares - 2 * vectors @ vectors.T
-        return gaps
+        return np.where(gaps > NOISE * squares[:, None], gaps, 0.0)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
-    return np.asarray(-unit @ unit.T)
+    gaps = 1 - unit @ unit.T
+    return np.where(gaps > NOISE, gaps, 0.0)
+
+
+def _rounded(gaps: np.ndarray) -> np.ndarray:
+    """Gaps as whole numbers in the same order, without the last bits, so that ties are those of `retrieve`."""
+    mask = row_mask(len(gaps))
+    return np.asarray((gaps.view(np.int64) + (mask + 1) // 2) & ~mask)

@@ -19,6 +19,15 @@ def test_it_is_the_average_precision_of_an_evaluation(distance):
     assert np.isnan(stored[5])
 
 
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+def test_equal_distances_are_ties_as_in_an_evaluation(distance):
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        labels, vectors = rng.integers(0, 4, 60), rng.integers(-2, 3, (60, 3)) / 10
+        stored = retrieve(vectors, labels, np.arange(60), distance=distance).ap
+        np.testing.assert_allclose(average_precisions(vectors, labels, distance), stored, rtol=1e-6)
+
+
 @pytest.mark.parametrize("labels", [[], [3], [3, 4, 5]])
 def test_without_two_images_of_a_class_nothing_is_a_query(labels):
     vectors = np.ones((len(labels), 4), np.float32)
