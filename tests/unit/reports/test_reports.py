@@ -78,9 +78,9 @@ def test_html_says_the_numbers_with_their_intervals(workspace, run_id, tmp_path)
     assert "over queries of one run, not over seeds" in text
 
 
-def sentences(workspace, number, **wish):
-    """What the summary and the remarks on the metrics say."""
-    document = make(workspace, Wish((number,), sections=("summary", "metrics"), **wish), quiet).document
+def sentences(workspace, number, sections=("summary", "metrics"), **wish):
+    """The paragraphs of a report, of the summary and the metrics unless other sections are asked for."""
+    document = make(workspace, Wish((number,), sections=sections, **wish), quiet).document
     blocks = [block for section in document.sections for block in section.blocks if isinstance(block, Paragraph)]
     return ["".join(span.text for span in block.spans) for block in blocks]
 
@@ -98,6 +98,14 @@ def test_queries_left_out_are_explained_in_words_that_hold_for_a_gallery_too(wor
     number = store(workspace, {1: np.full(10, 0.5)}, shown=shown, metrics={"queries": 3, "queries/left_out": 1})
     said = sentences(workspace, number)[-1]
     assert said.startswith("3 queries, 1 left out because no other image searched is of their class; distance:")
+
+
+def test_what_the_numbers_of_neighbours_are_is_said(workspace, run_id):
+    assert sentences(workspace, run_id, ("queries",)) == ["The number beside a mark is the cosine to the query."]
+    with workspace.writing() as db:
+        db.execute("update evaluations set distance = 'l2'")
+    (said,) = sentences(workspace, run_id, ("queries",))
+    assert said == "The number beside a mark is minus the L2 distance to the query."
 
 
 def test_a_best_epoch_that_was_chosen_elsewhere_or_before_training_is_said_to_be(workspace):

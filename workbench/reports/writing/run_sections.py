@@ -43,10 +43,17 @@ def section_blocks(section: str, content: Content) -> list[Block]:
             return [
                 Cards("worst", "Lowest average precision", tuple(content.worst)),
                 Cards("best", "Highest average precision", tuple(content.finest)),
+                said(_similarities(content), muted=True),
             ]
         case "environment":
             return _environment(content)
     return [said(UNMEASURED, muted=True)]
+
+
+def _similarities(content: Content) -> str:
+    """What the numbers of the neighbours are."""
+    by_l2 = content.shown is not None and content.shown.distance == "l2"
+    return f"The number beside a mark is {'minus the L2 distance' if by_l2 else 'the cosine'} to the query."
 
 
 def _drawn(name: str, content: Content) -> bool:
