@@ -41,6 +41,19 @@ def test_curves_that_never_meet():
     ]
 
 
+@pytest.mark.parametrize("middle", [0.99, 1.0, 1.01])
+def test_curves_that_touch_once_are_not_said_never_to_meet(middle):
+    assert texts({"probe/ce": [2, 1, 0.5], "probe/spce": [1.5, middle, 0.25]}) == [
+        ("note", "SPCE is 0.25 nats below CE at the end; the two meet at step 20 and part again.")
+    ]
+
+
+def test_curves_that_agree_at_the_start_alone_are_not_said_to_meet_later():
+    assert texts({"probe/ce": [2, 1, 0.5], "probe/spce": [2.01, 1.01, 0.75]}) == [
+        ("note", "SPCE is 0.25 nats above CE at the end; they agree up to step 20.")
+    ]
+
+
 def test_a_bound_that_holds():
     assert texts({"anatomy/ce": [2, 1], "anatomy/pce": [-5, -1]}) == [
         ("note", "The bound CE ≥ PCE holds at every measured point (2).")

@@ -70,6 +70,11 @@ def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "") -> Sentence | No
     where = f"SPCE is {significant(abs(last))} nats {'above' if last > 0 else 'below'} CE at the end"
     if met is not None:
         return Sentence("note", f"{where}; the two cross at {_step(met[1], letter)}.")
+    close = np.flatnonzero(np.abs(gap) < ALIKE)
+    if len(close) and close[-1] == len(close) - 1:
+        return Sentence("note", f"{where}; they agree up to {_step(steps[close[-1]], '')}.")
+    if len(close):
+        return Sentence("note", f"{where}; the two meet at {_step(steps[close[-1]], '')} and part again.")
     return Sentence("note", f"{where} and never meets it.")
 
 
