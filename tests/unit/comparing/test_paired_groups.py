@@ -220,6 +220,14 @@ def test_without_a_seed_in_common_the_groups_are_independent(workspace):
     assert any("No seed in common" in each for each in found.notes)
 
 
+def test_a_seed_without_a_fold_in_common_is_not_said_to_be_missing(workspace):
+    for fold, changes in ((1, {}), (2, {"training": OTHER})):
+        store(workspace, {1: np.full(6, 0.5)}, split=Choice(name="mlrc", params={"fold": fold}), **changes)
+    found = compare(workspace)
+    assert not found.paired
+    assert found.notes[0].startswith("No fold of a seed in common, so the groups are compared as independent")
+
+
 def test_seeds_of_one_group_only_are_said(workspace):
     pairs(workspace, [0.1, 0.1])
     store(workspace, {1: np.ones(COUNT)}, seed=9)

@@ -84,7 +84,7 @@ class Comparison:
     at: At
     seeds: tuple[SeedDifference, ...]
     over_seeds: Interval
-    paired: bool  # False: no seed in common, so the groups were compared as independent
+    paired: bool  # False: no seed and fold in common, so the groups were compared as independent
     queries: QueryDifferences | None
     notes: tuple[str, ...]
 
@@ -225,7 +225,9 @@ def _unpaired(first: Group, second: Group, ours: list[Run], theirs: list[Run], v
     left, right = (
         list(seed_means([(run.seed, values.value(run)) for run in runs]).values()) for runs in (ours, theirs)
     )
-    note = "No seed in common, so the groups are compared as independent (Welch), without an interval over queries."
+    alike = {run.seed for run in ours} & {run.seed for run in theirs}
+    lack = "No fold of a seed in common" if alike else "No seed in common"
+    note = f"{lack}, so the groups are compared as independent (Welch), without an interval over queries."
     over = welch_interval(left, right)
     return Comparison(first, second, values.metric, values.at, (), over, False, None, (note,))
 
