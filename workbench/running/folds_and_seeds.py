@@ -134,15 +134,17 @@ def markdown(experiment: Experiment) -> str:
 
     Folds have a row for each way of the papers to join them; seeds alone have one row, which needs no such word.
     """
-    separated = experiment.result["separated"]
-    word = "separated" if "concatenated" in experiment.result else "mean ± SD over seeds"
+    separated, title = experiment.result["separated"], experiment.name
+    word = "mean ± SD over seeds"
+    if "concatenated" in experiment.result:
+        word, title = "separated", f"{title}: mean ± SD over n runs, of concatenated folds over n seeds"
     rows = [(word, experiment.result["runs"], separated)]
     if "concatenated" in experiment.result:
         together = experiment.result["concatenated"]
         rows.append(
             ("concatenated", len(together), {name: [metrics[name] for metrics in together] for name in REPORTED})
         )
-    lines = [f"| {experiment.name} | n | " + " | ".join(f"{name} %" for name in REPORTED) + " |", "|---" * 5 + "|"]
+    lines = [f"| {title} | n | " + " | ".join(f"{name} %" for name in REPORTED) + " |", "|---" * 5 + "|"]
     for word, n, values in rows:
         lines.append(f"| {word} | {n} | " + " | ".join(_spread(values[name]) for name in REPORTED) + " |")
     return "\n".join(lines)

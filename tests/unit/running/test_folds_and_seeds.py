@@ -165,7 +165,9 @@ def test_only_the_table_of_folds_has_the_words_of_the_papers(folds):
     values = {"recall@1": [0.5, 0.7], "P@R": [0.4, 0.4], "MAP@R": [0.25, 0.35]}
     together = {"concatenated": [dict.fromkeys(values, 0.5)]} if folds else {}
     experiment = Experiment(1, "Birds", "", "", {"runs": 2, "separated": values, **together})
-    first, *rest = folds_and_seeds.markdown(experiment).splitlines()[2:]
+    head, _, first, *rest = folds_and_seeds.markdown(experiment).splitlines()
+    assert ("over n runs, of concatenated folds over n seeds" in head) == folds
+    assert "mean ± SD" in head + first
     word = "separated" if folds else "mean ± SD over seeds"
     assert first == f"| {word} | 2 | 60.00 ± 14.14 | 40.00 ± 0.00 | 30.00 ± 7.07 |"
     assert len(rest) == folds
