@@ -29,13 +29,14 @@ def quality(
         "geometry/effective_rank", "geometry/alignment", "geometry/uniformity" (see geometry.py), and on the sphere
         "geometry/covering_radius", "geometry/class_distance", "geometry/intra_cosine", "geometry/inter_cosine". Those
         of all pairs are measured on at most 300 classes, evenly spread, and about 3,000 of their samples;
+        "geometry/largest_hub", of these lists: in how many of ten neighbours the most frequent sample is;
         "geometry/dead_dimensions" and the others of health.stored_numbers, on 1,000 samples.
     """
     labels, embeddings = np.asarray(labels), np.asarray(embeddings)
     if embeddings.dtype not in (np.float32, np.float64):  # squares of float16 end at 65,504
         embeddings = embeddings.astype(np.float32)
     watched = stored_numbers(look(embeddings, labels, WATCHED, distance))
-    return _votes(labels, sample_ids, retrieval) | _geometry(embeddings, labels) | watched
+    return watched | _geometry(embeddings, labels) | _votes(labels, sample_ids, retrieval)
 
 
 def _votes(labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval) -> dict[str, float]:
@@ -51,7 +52,8 @@ def _votes(labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval) -> 
     times = np.bincount(rows.ravel(), minlength=len(labels))[searched(labels, retrieval.r)].astype(float)
     spread = times.std()
     skewness = float(((times - times.mean()) ** 3).mean() / spread**3) if spread else 0.0
-    return {"kNN@10": float((winner == labels)[counted].mean()), "hubness": skewness}
+    hub = float(times.max() * VOTERS / times.mean())  # as if the mean were ten, also where there are fewer
+    return {"kNN@10": float((winner == labels)[counted].mean()), "hubness": skewness, "geometry/largest_hub": hub}
 
 
 def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:

@@ -1,11 +1,11 @@
 """The geometry of a run over its epochs: numbers, histograms of similarities, MAP@R of each class, and alarms."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from workbench.evaluation.health import MOST, Alarm, Look, alarms, falling_classes, look, thinned
+from workbench.evaluation.health import MOST, PREFIX, Alarm, Look, alarms, falling_classes, look, thinned
 from workbench.evaluation.small_retrieval import average_precisions
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
@@ -15,6 +15,10 @@ from workbench.workspace.measured.ranking import read_labels, read_scores
 from workbench.workspace.rows import Evaluation
 
 ACCURACY = "train/accuracy"
+STORED_AS = {  # numbers of a Look -> metrics of an evaluation
+    "spectral_rank": "effective_rank", "pairs_alignment": "alignment", "pairs_uniformity": "uniformity",
+    **{name: name for name in ("mean_norm", "norm_spread", "overlap", "foreign_margin", "largest_hub")},
+}  # fmt: skip
 Images = Literal["test", "probe"]  # those whose embeddings are looked at
 
 
@@ -59,7 +63,8 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images:
             continue
         evaluations.append(evaluation)
         scores.append(seen.score)
-        looks.append(look(seen.vectors, seen.labels, distance=evaluation.distance))
+        seen_now = look(seen.vectors, seen.labels, distance=evaluation.distance)
+        looks.append(_as_stored(seen_now, evaluation) if images == "test" else seen_now)
         names = np.unique(seen.labels) if not len(names) else names
         rows.append(class_means(seen.labels, seen.ap, names))
     if stored and not evaluations:
@@ -87,6 +92,12 @@ def _test_half(workspace: Workspace, evaluation: Evaluation) -> _Seen:
     labels = read_labels(workspace, evaluation.id)
     ap, score = read_scores(workspace, evaluation.id)[2], evaluation.metrics.get("MAP@R", np.nan)
     return _Seen(workspace.vectors(evaluation.id), labels, ap, score)
+
+
+def _as_stored(seen: Look, evaluation: Evaluation) -> Look:
+    """The same with the numbers that the evaluation stored, as Compare shows them: a Look is of other samples."""
+    stored = {name: evaluation.metrics.get(f"{PREFIX}{metric}", np.nan) for name, metric in STORED_AS.items()}
+    return replace(seen, numbers=seen.numbers | {name: value for name, value in stored.items() if np.isfinite(value)})
 
 
 def _probe(workspace: Workspace, evaluation: Evaluation) -> _Seen | None:

@@ -14,6 +14,7 @@ from PIL import Image
 from workbench.cli import cli
 from workbench.config import BadConfig, RunConfig
 from workbench.control import Cancelled
+from workbench.evaluation.neighbours import nearest
 from workbench.exchange import labelled_embeddings
 from workbench.exchange.formats import export_run
 from workbench.exchange.gallery_import import import_gallery
@@ -105,6 +106,21 @@ def test_the_largest_hub_is_that_of_the_runs_own_lists_of_neighbours(workspace, 
     largest = max(map(near.count, ids))
     assert evaluation.metrics["geometry/largest_hub"] == largest
     assert watch(workspace, run_id).looks[0].numbers["largest_hub"] == largest
+
+
+def test_the_geometry_has_the_numbers_of_the_evaluation_also_where_both_look_at_a_part(workspace, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(40), 55)
+    vectors = rng.normal(size=(40, 12))[labels] + rng.normal(size=(len(labels), 12))
+    np.savez(tmp_path / "many.npz", embeddings=vectors.astype(np.float32), labels=labels)
+    run_id = import_embeddings(workspace, tmp_path / "many.npz")
+    (evaluation,) = workspace.evaluations(run_id)
+    numbers = watch(workspace, run_id).looks[0].numbers
+    stored = {name: evaluation.metrics[f"geometry/{name}"] for name in ("overlap", "largest_hub", "foreign_margin")}
+    assert {name: numbers[name] for name in stored} == stored
+    assert numbers["spectral_rank"] == evaluation.metrics["geometry/effective_rank"]
+    near = nearest(vectors.astype(np.float32), vectors.astype(np.float32), 10, own=np.arange(len(labels)))[0]
+    assert stored["largest_hub"] == np.bincount(near.ravel()).max(), "of all images, not of a part"
 
 
 def test_config_and_environment_say_that_it_was_imported(workspace, given):
