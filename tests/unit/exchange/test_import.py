@@ -26,6 +26,8 @@ from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.reports.content.gathering import gather
 from workbench.reports.content.provenance import command_of
+from workbench.reports.document import Wish, make
+from workbench.reports.writing.blocks import Table
 from workbench.results.geometry_watch import watch
 from workbench.workspace import Workspace, recorder
 
@@ -121,6 +123,16 @@ def test_the_geometry_has_the_numbers_of_the_evaluation_also_where_both_look_at_
     assert numbers["spectral_rank"] == evaluation.metrics["geometry/effective_rank"]
     near = nearest(vectors.astype(np.float32), vectors.astype(np.float32), 10, own=np.arange(len(labels)))[0]
     assert stored["largest_hub"] == np.bincount(near.ravel()).max(), "of all images, not of a part"
+
+
+def test_a_report_calls_no_epoch_of_imported_embeddings_the_best(workspace, given):
+    run_id = import_embeddings(workspace, given / "vectors.npy", given / "labels.npy")
+    document = make(workspace, Wish((run_id,), sections=("summary", "metrics")), quiet).document
+    (table,) = (block for section in document.sections for block in section.blocks if isinstance(block, Table))
+    assert table.head == ("Metric ↑", "Imported", "95% interval over queries")
+    assert {len(row) for row in table.rows} == {3}
+    assert table.caption.endswith("retrieval among what was imported.")
+    assert document.tiles[0].title == "MAP@R"
 
 
 def test_config_and_environment_say_that_it_was_imported(workspace, given):

@@ -31,7 +31,8 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
                 low, high = (shown.metrics.get(f"{name}/{end}", nan) for end in ("low", "high"))
                 known = isfinite(low) and isfinite(high)
                 note = f"95% interval {100 * low:.1f} to {100 * high:.1f}" if known else "on the test half"
-                best = "Best " if content.is_best and name == "MAP@R" else ""
+                chosen = content.is_best and not content.config.imported
+                best = "Best " if chosen and name == "MAP@R" else ""
                 tiles.append(Tile(f"{best}{title}", percentage(shown.metrics[name]), note))
         queries = shown.metrics.get("queries", nan)
         if isfinite(queries):

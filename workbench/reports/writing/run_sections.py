@@ -93,10 +93,13 @@ def _metrics(content: Content) -> list[Block]:
     if shown is None or last is None:
         return [said(UNMEASURED, muted=True)]
     of_shown = f"Best (epoch {shown.epoch})" if content.is_best else f"Epoch {shown.epoch}"
-    head = ("Metric ↑", of_shown, "95% interval over queries", f"Last (epoch {last.epoch})")
-    rows = tuple(
+    head: tuple[str, ...] = ("Metric ↑", of_shown, "95% interval over queries", f"Last (epoch {last.epoch})")
+    rows: tuple[tuple[str, ...], ...] = tuple(
         (metric_name(row.name), percent(row.shown), _interval(row), percent(row.last)) for row in content.metrics
     )
+    of_what = "on the test half"
+    if content.config.imported:  # measured once: there is neither a best nor a last epoch
+        head, rows, of_what = (head[0], "Imported", head[2]), tuple(row[:3] for row in rows), "among what was imported"
     queries, left_out = shown.metrics.get("queries", 0), shown.metrics.get("queries/left_out", 0)
     counts = (
         f"{queries:,.0f} queries, {left_out:,.0f} left out because no other image searched is of their class; "
@@ -104,7 +107,7 @@ def _metrics(content: Content) -> list[Block]:
     )
     counts += f" {content.chosen}" if content.is_best and content.chosen else ""
     return [
-        Table("metrics", f"{content.title}: retrieval on the test half.", head, rows, frozenset({1, 2, 3})),
+        Table("metrics", f"{content.title}: retrieval {of_what}.", head, rows, frozenset(range(1, len(head)))),
         said(counts, muted=True),
     ]
 
