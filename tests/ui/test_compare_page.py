@@ -688,6 +688,7 @@ def test_groups_of_one_name_are_called_by_what_they_differ_in(qtbot, workspace):
         assert [row[0] for row in cells(table)] == ["learning rate 0.1", "learning rate 0.2"]
         assert table.index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole) == "Digits: learning rate 0.2"
         assert table.lines()[2].startswith("Digits: learning rate 0.2\t"), "copies have whole titles"
+        assert table.lines()[0].split("\t")[2] == "MAP@R % ↑, mean ± half of the 95% interval over seeds"
     finally:
         workspace.close()
 

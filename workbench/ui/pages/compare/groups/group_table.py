@@ -71,8 +71,12 @@ class GroupTable(QAbstractTableModel):
         return [row.cells[self.columns[column].cell] for row in self.rows]
 
     def lines(self) -> list[str]:
-        """Header and rows, their cells separated by tabs; a spreadsheet does not read a pasted name as a formula."""
-        head = "\t".join(column.title for column in self.columns)
+        """Header and rows, their cells separated by tabs; a spreadsheet does not read a pasted name as a formula.
+
+        The header says what ± is, as tooltips are not copied.
+        """
+        meant = {Kind.VALUE: ", mean ± half of the 95% interval over seeds", Kind.DIFFERENCE: " from the first row"}
+        head = "\t".join(f"{column.title}{meant.get(column.kind, '')}" for column in self.columns)
         rows = [[self._text(row, column) for column in self.columns] for row in self.rows]
         return [head, *("\t".join((pasted(cells[0]), *cells[1:])) for cells in rows)]
 
