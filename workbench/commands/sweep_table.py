@@ -21,7 +21,8 @@ def table(workspace: Workspace, number: int) -> list[str]:
     lines += [text for text in (OPTIMISTIC if sweep.reported else "", sweep.problem) if text]
     settings = standings(sweep, trials)
     fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
-    lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), sweep.metric, 'runs', 'state'))} |"]
+    means = f"{sweep.metric}, mean ± SD over its runs"
+    lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), means, 'runs', 'state'))} |"]
     lines.append("|---" * (len(fields) + 4) + "|")
     for standing in settings:
         values = [short(standing.setting[field]) if field in standing.setting else "" for field in fields]

@@ -74,6 +74,7 @@ def test_the_table_has_mean_and_spread():
         Row("untrained", [0.5, 0.5], [0.1, 0.1], [0.3, 0.3], [0.0], 0),
         Row("ce", [0.9, 0.8], [0.6, 0.5], [0.7, 0.6], [2.0, 4.0], 2**30),
     ]
+    assert table(rows).startswith("| method, mean ± SD over seeds |")
     assert table(rows).splitlines()[2:] == [
         "| untrained | 50.00 ± 0.00 | 10.00 ± 0.00 | 0.300 ± 0.000 |  |  |",
         "| ce | 85.00 ± 7.07 | 55.00 ± 7.07 | 0.650 ± 0.071 | 3.0 | 1,074 MB |",

@@ -55,6 +55,7 @@ def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
     assert "0 of 4 runs done" in sweep(place, "list")
     shown = sweep(place, "show", 1)
     assert "| 1 | 0.1 |  |  | 2 queued |" in shown
+    assert "| MAP@R, mean ± SD over its runs | runs |" in shown
     assert "Varied: training.lr=0.1,0.2" in shown
     sweep(place, "pause", 1)
     assert states(place)[0] == "paused"
