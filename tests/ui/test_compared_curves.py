@@ -46,6 +46,20 @@ def choices(page):
     return [page.tabs.curves.choice.itemText(row) for row in range(page.tabs.curves.choice.count())]
 
 
+@pytest.mark.parametrize(
+    ("scalar", "title"), [("test/MAP@R", "MAP@R, test half %"), ("train/accuracy", "Training accuracy %")]
+)
+def test_a_logged_share_is_in_percent_as_the_metric_is(qtbot, session, workspace, scalar, title):
+    two_groups(workspace, 1)
+    for run in (1, 2):
+        log(workspace, run, scalar, np.array([10, 20]), np.array([0.25, 0.5]))
+    page = looked_at(qtbot, session, 1, 2)
+    choose(qtbot, page, scalar)
+    plot = page.tabs.curves.seeds.plot
+    assert plot.title == f"{title} over steps, mean over seeds"
+    np.testing.assert_allclose(plot.curves["0"].values, [25, 50])
+
+
 def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_back(qtbot, session, workspace):
     two_groups(workspace, 3)
     written = losses(workspace, range(1, 7))

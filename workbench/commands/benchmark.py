@@ -94,7 +94,10 @@ def compare(
 
 def table(rows: list[Row]) -> str:
     """The rows as Markdown; mean and standard deviation over seeds."""
-    lines = ["| method, mean ± SD over seeds | R@1 % | MAP@R % | NMI | s / epoch | memory |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| method, mean ± SD over seeds | R@1 % | MAP@R % | NMI | s / epoch | memory |",
+        "|---|---|---|---|---|---|",
+    ]
     for row in rows:
         trained = row.method != "untrained"
         cells = [

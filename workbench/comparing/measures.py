@@ -102,6 +102,11 @@ def is_share(metric: str) -> bool:
     return metric.startswith(SHARES)
 
 
+def is_logged_share(scalar: str) -> bool:
+    """Whether a scalar of training is such a fraction: the metrics of the test half, and accuracies."""
+    return scalar == "train/accuracy" or is_share(scalar.removeprefix("test/"))
+
+
 def common_epochs(measured: Iterable[Measured]) -> list[int]:
     """Epochs at which every run that has evaluations was evaluated, rising."""
     sets = [

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.curves.training_curves import TrainingCurves
 from workbench.comparing.fairness.shared_epochs import runs_named
-from workbench.comparing.measures import Curve, is_share
+from workbench.comparing.measures import Curve, is_logged_share, is_share
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.curves.band import Band, FaintLine
@@ -56,9 +56,11 @@ class SeedCurves(QWidget):
         self._tell(curves)
 
     def show_training(self, training: TrainingCurves, shown_as: Sequence[GroupStyle]) -> None:
-        """Draw a scalar over steps as it was logged, with the styles of its curves in the same order."""
-        self._factor, self._dots = 1, False
-        self._begin(training.curves, shown_as, f"{metric_name(training.name)} over steps, mean over seeds", "step")
+        """Draw a scalar over steps, shares in percent, with the styles of its curves in the same order."""
+        share = is_logged_share(training.name)
+        self._factor, self._dots = 100 if share else 1, False
+        name = f"{metric_name(training.name)}{' %' if share else ''}"
+        self._begin(training.curves, shown_as, f"{name} over steps, mean over seeds", "step")
         self.note.setText(in_sentences(training))
 
     def say(self, text: str) -> None:
