@@ -356,6 +356,14 @@ def test_an_unfinished_seed_does_not_pull_the_mean_down(workspace):
     assert (row.epoch, row.epochs) == (2, 3)
 
 
+def test_the_list_of_runs_has_the_mean_of_the_comparison_also_while_folds_are_missing(workspace):
+    for seed, fold, score in ((0, 1, 0.2), (0, 2, 0.4), (1, 1, 0.6)):
+        split = Choice(name="mlrc", params={"fold": fold})
+        store(workspace, {1: np.full(6, score)}, seed=seed, split=split)
+    row = together(Experiment(1, "Folds", "", "", {}), workspace.runs())
+    assert row.best["MAP@R"] == pytest.approx(look(workspace).summaries[0].interval.mean) == pytest.approx(0.45)
+
+
 def test_a_curve_counts_the_seeds_of_its_mean_not_those_drawn_behind_it(workspace):
     for seed, (score, status) in enumerate([(0.8, "done"), (0.6, "done"), (0.1, "failed")]):
         store(workspace, {1: np.full(6, score)}, seed=seed, status=status)

@@ -270,12 +270,19 @@ class RunList(QAbstractListModel):
 
 
 def together(experiment: Experiment, runs: list[Run]) -> Run:
-    """One row for runs that belong together: the mean best scores of those that are done, and the state of the work."""
+    """One row for runs that belong together: the mean best scores of those that are done, and the state of the work.
+
+    Folds of a seed are one value, as in Compare, so that a seed of which fewer are done counts as much.
+    """
     working = [run for run in runs if run.status in ("running", "waiting")]
     states = {run.status for run in runs}
     status = working[0].status if working else "done" if states == {"done"} else min(states - {"done"}, key=ORDER.index)
-    named = [run.best for run in counting(runs) if run.best]
-    best = {name: fmean(best_scores[name] for best_scores in named) for name in ("recall@1", "MAP@R")} if named else {}
+    named = [run for run in counting(runs) if run.best]
+    by_seed = [[run.best for run in named if run.seed == seed] for seed in {run.seed for run in named}]
+    best = {
+        name: fmean(fmean(scores_of_run[name] for scores_of_run in of_seed) for of_seed in by_seed)
+        for name in (("recall@1", "MAP@R") if by_seed else ())
+    }
     done = sum(run.status == "done" for run in runs)
     note = f"{done} of {len(runs)} runs are done"
     if concatenated := experiment.result.get("concatenated"):
