@@ -405,6 +405,10 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
     ]
     assert all(tips), "no column without a word of what it is"
     assert "among the 1 nearest" in tips[1]
+    alike = evaluation(0, 1.0)
+    alike.metrics.update({"MAP@R/low": 1.0, "MAP@R/high": 1.0})
+    model.show([alike])
+    assert model.index(0, 3).data(Qt.ItemDataRole.ToolTipRole) == "No interval: all queries are alike"
     model.show([evaluation(0, NAN)])
     assert model.index(0, 0).data() == "0 (untrained)", "NaN is never the best"
 

@@ -100,6 +100,16 @@ def test_queries_left_out_are_explained_in_words_that_hold_for_a_gallery_too(wor
     assert said.startswith("3 queries, 1 left out because no other image searched is of their class; distance:")
 
 
+def test_queries_that_are_all_alike_give_no_interval(workspace):
+    limits = {"recall@1/low": 1.0, "recall@1/high": 1.0, "MAP@R/low": 0.6, "MAP@R/high": 0.8}
+    number = store(workspace, {1: np.full(6, 0.7)}, metrics=limits)
+    document = make(workspace, Wish((number,), sections=("summary", "metrics")), quiet).document
+    (table,) = (block for section in document.sections for block in section.blocks if isinstance(block, Table))
+    assert {row[0]: row[2] for row in table.rows} == {"R@1": "–", "MAP@R": "60.00% to 80.00%"}
+    assert "Where all queries are alike there is none." in sentences(workspace, number)[-1]
+    assert [tile.note for tile in document.tiles[:2]] == ["95% interval 60.0 to 80.0", "on the test half"]
+
+
 def test_what_the_numbers_of_neighbours_are_is_said(workspace, run_id):
     assert sentences(workspace, run_id, ("queries",)) == ["The number beside a mark is the cosine to the query."]
     with workspace.writing() as db:

@@ -29,7 +29,7 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
         for name, title in SCORES:
             if name in shown.metrics:
                 low, high = (shown.metrics.get(f"{name}/{end}", nan) for end in ("low", "high"))
-                known = isfinite(low) and isfinite(high)
+                known = isfinite(low) and isfinite(high) and low < high  # equal where all queries are alike
                 note = f"95% interval {100 * low:.1f} to {100 * high:.1f}" if known else "on the test half"
                 chosen = content.is_best and not content.config.imported
                 best = "Best " if chosen and name == "MAP@R" else ""

@@ -105,6 +105,8 @@ def _metrics(content: Content) -> list[Block]:
         f"{queries:,.0f} queries, {left_out:,.0f} left out because no other image searched is of their class; "
         f"distance: {shown.distance}. The intervals are over queries of one run, not over seeds."
     )
+    if any(row.low == row.high for row in content.metrics):
+        counts += " Where all queries are alike there is none."
     counts += f" {content.chosen}" if content.is_best and content.chosen else ""
     return [
         Table("metrics", f"{content.title}: retrieval {of_what}.", head, rows, frozenset(range(1, len(head)))),
@@ -113,7 +115,8 @@ def _metrics(content: Content) -> list[Block]:
 
 
 def _interval(row: MetricRow) -> str:
-    return f"{percent(row.low)} to {percent(row.high)}" if row.low == row.low else NO_VALUE
+    """A dash too where all queries are alike: what is drawn from them never varies, which is no certainty."""
+    return f"{percent(row.low)} to {percent(row.high)}" if row.low < row.high else NO_VALUE
 
 
 def _classes(content: Content) -> list[Block]:

@@ -165,4 +165,7 @@ class EpochTable(QAbstractTableModel):
         name, metrics = self._metrics[column - 1], self._rows[row].metrics
         if f"{name}/low" not in metrics:
             return None
-        return f"95% over queries: {percentage(metrics[f'{name}/low'])} to {percentage(metrics[f'{name}/high'])}"
+        low, high = metrics[f"{name}/low"], metrics[f"{name}/high"]
+        if low == high:
+            return "No interval: all queries are alike"
+        return f"95% over queries: {percentage(low)} to {percentage(high)}"
