@@ -19,7 +19,8 @@ def folder(tmp_path, monkeypatch):
     with Workspace(tmp_path / "space", create=True) as workspace:
         for seed in range(3):
             store(workspace, {0: np.full(8, 0.1), 1: np.linspace(0.4, 0.6, 8)}, seed=seed, name="A | B")
-            store(workspace, {0: np.full(8, 0.1), 1: np.linspace(0.5, 0.8, 8)}, seed=seed, training=OTHER, name="C")
+            better = np.linspace(0.5, 0.8, 8) + seed / 100
+            store(workspace, {0: np.full(8, 0.1), 1: better}, seed=seed, training=OTHER, name="C")
         store(workspace, {1: np.ones(6)}, shown=images(6, "other"), name="D", training=TrainingParams(lr=0.1))
     return tmp_path / "space"
 

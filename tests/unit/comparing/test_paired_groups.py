@@ -91,6 +91,15 @@ def test_the_worse_second_group_makes_the_first_the_winner(workspace):
     assert found.winner is found.first
 
 
+def test_no_winner_when_every_seed_has_the_same_difference(workspace):
+    for seed in range(3):
+        store(workspace, {1: np.full(6, 0.3)}, seed=seed)
+        store(workspace, {1: np.full(6, 0.4)}, seed=seed, training=OTHER)
+    found = compare(workspace)
+    assert (found.winner, found.over_seeds.mean) == (None, pytest.approx(0.1))
+    assert found.verdict.startswith("No winner: the difference is the same with every seed")
+
+
 def test_no_winner_when_the_interval_holds_zero(workspace):
     pairs(workspace, [0.1, -0.1, 0.02])
     found = compare(workspace)

@@ -90,8 +90,8 @@ class Comparison:
 
     @property
     def winner(self) -> Group | None:
-        """The better group; None with too few seeds, an interval with zero in it, or a metric without a direction."""
-        if self.over_seeds.holds_zero or not is_share(self.metric):
+        """The better group; None with too few seeds, an undecided interval, or a metric without a direction."""
+        if not self.over_seeds.decides or not is_share(self.metric):
             return None
         return self.second if self.over_seeds.mean > 0 else self.first
 
@@ -103,6 +103,10 @@ class Comparison:
             return f"Not enough seeds (n = {n}): {FEWEST_SEEDS} or more are needed to say which is better."
         if self.over_seeds.holds_zero:
             return f"No winner: the 95% interval over seeds contains zero (n = {n})."
+        if not self.over_seeds.decides:
+            return (
+                f"No winner: the difference is the same with every seed, without a variance to judge it by (n = {n})."
+            )
         if self.winner is None:
             higher = self.second if self.over_seeds.mean > 0 else self.first
             return f"“{higher.title}” is higher: the 95% interval over seeds excludes zero (n = {n})."

@@ -11,6 +11,7 @@ from workbench.evaluation.intervals import bootstrap_interval
 LEVEL = 0.95
 FEWEST_SEEDS = 3  # with fewer an interval over seeds is unreliable
 RESAMPLES = 1000
+ALIKE = 1e-8  # width of an interval relative to its mean, below which it is that of rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,11 @@ class Interval:
     def holds_zero(self) -> bool:
         """Whether zero is between the limits or equal to one; True if there are no limits."""
         return not self.known or self.low <= 0 <= self.high
+
+    @property
+    def decides(self) -> bool:
+        """Whether it excludes zero and has a width: values that are all the same have no variance to judge them by."""
+        return not self.holds_zero and self.high - self.low > ALIKE * abs(self.mean)
 
 
 def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval:

@@ -64,7 +64,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
         return Tile("Groups", f"{len(known):,}", "on several test halves"), counted
     ranked = sorted(known, key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
-    led = len(ranked) == 1 or not difference(ranked[1], best).holds_zero
+    led = len(ranked) == 1 or difference(ranked[1], best).decides
     unit, word = "%" if is_share(metric) else "", "Best" if led and is_share(metric) else "Highest"
     names = apart([summary.group.title for summary in ranked])
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
@@ -83,7 +83,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
 def _lead(best: Summary, second: Summary, metric: str, over: str) -> Tile:
     """The difference from the next group, as in the table of differences: over the seeds and folds that both have."""
     lead = difference(second, best)
-    value, undecided = words.number(lead.mean, metric, signed=True), ", no winner" if lead.holds_zero else ""
+    value, undecided = words.number(lead.mean, metric, signed=True), "" if lead.decides else ", no winner"
     ours, theirs = (
         {(run.seed, fold_of(run.config)) for run in summary.group.runs if run.id in summary.values}
         for summary in (best, second)

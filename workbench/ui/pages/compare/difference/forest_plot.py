@@ -291,7 +291,7 @@ def _paint_interval(painter: QPainter, test: Tested, scale: _Scale, y: float, co
         painter.drawLine(QPointF(low, y), QPointF(high, y))
         for x in (low, high):
             painter.drawLine(QPointF(x, y - CAP), QPointF(x, y + CAP))
-    painter.setBrush(QColor(tokens.plot_background) if difference.holds_zero else colour)
+    painter.setBrush(QColor(tokens.plot_background) if not difference.decides else colour)
     painter.drawEllipse(QPointF(scale.x(_points(test, difference.mean)), y), DOT, DOT)
     painter.setBrush(Qt.BrushStyle.NoBrush)
 

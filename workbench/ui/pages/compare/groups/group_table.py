@@ -193,6 +193,6 @@ def significant(cell: Cell) -> str:
     Metrics that are not shares are always "muted".
     """
     difference = cell.difference
-    if difference is None or difference.holds_zero or not is_share(cell.metric):
+    if difference is None or not difference.decides or not is_share(cell.metric):
         return "muted"
     return "right" if difference.mean > 0 else "wrong"
