@@ -17,7 +17,7 @@ class Held:
     """A job that ends when the test says so."""
 
     def __init__(self, listen, device):
-        self.listen, self.device, self.ended = listen, device, None
+        self.listen, self.device, self.ended, self.untold = listen, device, None, None
 
     def start(self):
         return self

@@ -12,7 +12,7 @@ from workbench.ui.state.session import Session
 class Lingering:
     """A job that has said its last word and whose thread is not over before the test lets it be."""
 
-    ended = None
+    ended = untold = None
 
     def __init__(self, listen):
         self.let_go, self.told = threading.Event(), threading.Event()

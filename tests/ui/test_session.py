@@ -215,6 +215,25 @@ def test_a_run_that_cannot_say_its_last_word_does_not_hold_up_the_line(qtbot, wo
     session.close()
 
 
+def test_an_end_that_cannot_be_recorded_says_why(qtbot, workspace, config, monkeypatch):
+    monkeypatch.setattr("workbench.ui.state.runs.run_queue.WATCH_EVERY", 50)
+
+    def refuse(event):
+        raise Problem("The workspace is not there any more.")
+
+    def unheard(workspace, run_id, control, listen, resume):
+        return Job("unheard", lambda control, emit: None, refuse, control)
+
+    session = Session(workspace, make_job=unheard)
+    noticed = Heard(session.noticed)
+    with qtbot.waitSignal(session.queue.idle):
+        session.start(config)
+    assert [str(what) for what in noticed.values] == [
+        "The run ended, but its end could not be recorded. The workspace is not there any more."
+    ]
+    session.close()
+
+
 def refuse_status(workspace, monkeypatch):
     """Have the workspace of the window refuse to write a run's state, as a full disk does."""
 

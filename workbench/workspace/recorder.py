@@ -94,8 +94,13 @@ class Recorder(Recording):
         try:
             super().flush()
         except Gone:  # a run that was asked to stop continues in its folder to the end of the epoch
-            if self._control is None or not (self._control.attended and self._control.stop_asked):
+            if not self._stopping:
                 raise
+
+    @property
+    def _stopping(self) -> bool:
+        """Whether a person has asked the run to stop."""
+        return self._control is not None and self._control.attended and self._control.stop_asked
 
     def forget_after(self, step: int) -> int:
         """Delete what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again.
@@ -152,11 +157,11 @@ class Recorder(Recording):
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:
         """One transaction on a run that this process still owns. Raises Problem; RunTaken on a lost run."""
-        since = monotonic()
+        since, though_gone = monotonic(), self._stopping and self.folder.is_dir()
         with contextlib.ExitStack() as stack:
             while True:
                 try:
-                    db = stack.enter_context(self._workspace.writing())
+                    db = stack.enter_context(self._workspace.writing(though_gone=though_gone))
                     break
                 except Busy:
                     if (self._control is not None and self._control.attended) or monotonic() - since > PATIENCE:

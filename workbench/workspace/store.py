@@ -17,6 +17,7 @@ from workbench.workspace.database import checksums, write_ahead
 from workbench.workspace.database.connection import (
     ASK_CHECK_EVERY,
     Connection,
+    InPlace,
     check_pages,
     explained_errors,
     hearing,
@@ -68,6 +69,7 @@ class Store:
 
     def _open(self, create: bool, progress: Progress) -> None:
         self._connect(create, progress)
+        self._in_place = InPlace(self.database)
         try:
             with explained_errors(self._db):
                 newest = check_schema(self._db, self.database)
@@ -139,7 +141,8 @@ class Store:
         self.close()
 
     def reader(self) -> Connection:
-        """A new read-only connection, for a table model or a follower; the caller closes it."""
+        """A new read-only connection, for a table model or a follower; the caller closes it. Raises Problem, Gone."""
+        self._in_place.check(at_once=True)
         return open_reader(self.database, opened=True, alone=self.alone)
 
     def folder(self, run_id: int) -> Path:
@@ -175,10 +178,19 @@ class Store:
             self.alone = self.alone or not write_ahead.has_index(self.database)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """One transaction of this workspace; raises Problem when it is read-only, full or locked."""
+    def writing(self, *, though_gone: bool = False) -> Iterator[Connection]:
+        """One transaction of this workspace.
+
+        Args:
+            though_gone: also write to a database that was deleted: of a run that writes its folder, too, and ends.
+
+        Raises:
+            Problem: it is read-only, full or locked; Gone if the database was deleted or replaced.
+        """
         if self.read_only:
             raise Problem(f"The workspace {self.path} is open for reading only.", kept="It was not changed.")
+        if not though_gone:  # a deleted file takes every change, which is lost with it
+            self._in_place.check(at_once=True)
         with self._lock, writing(self._db) as db:
             if self._lease is not None:
                 self._lease.check()

@@ -10,7 +10,7 @@ from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.events import Ended, Scalar
+from workbench.events import Ended, Resumed, Scalar, Status, Waiting
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.workspace import Workspace
@@ -184,3 +184,20 @@ def test_a_run_of_the_command_line_says_that_its_database_is_gone(tmp_path, at_o
     with Workspace(tmp_path) as workspace:
         assert workspace.run(1).status == "failed"
         assert workspace.scalars(1, "batch/loss")[0].tolist() == [1, 2]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open database cannot be taken away there")
+def test_a_run_that_is_resumed_while_the_database_is_still_away_waits_again(workspace, at_once):
+    run_id, control = workspace.create_run(RunConfig()), Control(attended=True)
+    recorder, away = Recorder(workspace, run_id, control), workspace.path / "away.db"
+    recorder(Status("Reading"))
+    workspace.database.rename(away)
+    recorder(Scalar("batch/loss", 1, 0.5))
+    recorder(Waiting(control.reason))
+    control.resume()
+    recorder(Resumed())
+    assert control.paused
+    assert "doctor --repair" in control.reason
+    away.rename(workspace.database)
+    recorder(Ended("stopped"))
+    assert workspace.run(run_id).status == "stopped"

@@ -88,14 +88,21 @@ class Missing(Problem):
 
 
 class Gone(Problem):
-    """The database was deleted, moved away or replaced while it was open."""
+    """The database was deleted, moved away or replaced while it was open; perhaps with the folder or its disk."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"The database {path} was deleted or replaced while it was in use.",
-            kept="The runs' folders beside it are kept, with every curve, evaluation and checkpoint.",
-            todo="Put it back, or rebuild it from them: `workbench doctor --repair`.",
-        )
+        if path.parent.joinpath("runs").is_dir():
+            super().__init__(
+                f"The database {path} was deleted or replaced while it was in use.",
+                kept="The runs' folders beside it are kept, with every curve, evaluation and checkpoint.",
+                todo="Put it back, or rebuild it from them: `workbench doctor --repair`.",
+            )
+        else:
+            super().__init__(
+                f"The workspace {path.parent} is not there any more: it was deleted or moved, or its disk is gone.",
+                kept="Nothing is written in its place.",
+                todo="Put it back where it was, or connect its disk, and go on.",
+            )
 
 
 def opened_alone(folder: Path) -> Problem:

@@ -58,6 +58,7 @@ class Recording(ABC):
         self._rows: dict[int, int] = {}  # row of the data set by sample id
         self._committed = monotonic()
         self._active_since: float | None = None
+        self._started = False
         self._seconds, self._memory = seconds, memory
 
     def __call__(self, event: Event) -> None:
@@ -158,7 +159,9 @@ class Recording(ABC):
         if self._active_since is None:
             self._active_since = monotonic()
             self._new.changes.update(status="running", problem="", ended=None)
-            self._start(now())
+            if not self._started:  # not again after a wait: a disk that still refuses it would end the run
+                self._start(now())
+                self._started = True
 
     def _pause_clock(self) -> None:
         if self._active_since is not None:

@@ -22,6 +22,7 @@ class Startable(Protocol):
     """What the queue needs of jobs.Job."""
 
     ended: Ended | None
+    untold: Problem | None
 
     def start(self) -> object:
         """Start the job on its thread."""

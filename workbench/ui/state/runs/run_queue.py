@@ -17,7 +17,8 @@ from workbench.workspace import Workspace
 
 log = logging.getLogger(__name__)
 WITHDRAWN = "It was removed from the queue before it began."
-UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
+UNRECORDED = "The run ended, but its end could not be recorded."
+KEPT = "What was saved before is kept. See the log."
 WATCH_EVERY = 1000  # ms
 SOON = 5  # ms until it is checked again whether the thread of an ended run is over
 MOMENT = 0.15  # seconds in which a page is drawn
@@ -229,8 +230,7 @@ class RunQueue(QObject):
         for work in list(self._at_work):
             over = work.job is not None and work.job.join(0)
             if over and work.seen_over:  # twice: its Ended event is not just on its way
-                said = work.job.ended.problem if work.job is not None and work.job.ended is not None else ""
-                self._run_ended(work.run_id, Ended("failed", f"{said} {UNRECORDED}".lstrip()))
+                self._run_ended(work.run_id, Ended("failed", _unrecorded(work.job)))
             work.seen_over = over
         before = len(self._waiting)
         self._next()
@@ -259,3 +259,10 @@ class RunQueue(QObject):
             self._locks[work.device].free()
         if not self.busy:
             self._watch.stop()
+
+
+def _unrecorded(job: Startable | None) -> str:
+    """How a run ended of which the workspace knows no end, and why it does not."""
+    said = "" if job is None or job.ended is None else job.ended.problem
+    why = KEPT if job is None or job.untold is None else str(job.untold)
+    return " ".join(part for part in ("" if said == why else said, UNRECORDED, why) if part)
