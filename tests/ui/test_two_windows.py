@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QGuiApplication, QUndoStack
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from tests.ui.browsed import open_trained
@@ -20,6 +20,8 @@ from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.state.commands import Commands
+from workbench.ui.state.concern import EVERYWHERE
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 from workbench.workspace.choices import report_templates, saved_views, selections
 from workbench.workspace.choices.label_decisions import DROP, KEEP, Decision, all_decisions, decide
@@ -161,12 +163,41 @@ def test_a_run_that_another_window_has_deleted_keeps_nothing_and_undo_says_so(
     monkeypatch.setattr("workbench.ui.actions.run_actions.QInputDialog.getMultiLineText", deleted)
     actions.note.trigger()
     gone = "Run 1 is not there any more: it was deleted for ever, by another window or a command."
-    qtbot.waitUntil(lambda: said == [f"{gone} Nothing was changed."])
+    qtbot.waitUntil(lambda: said == [f"{gone} Nothing was changed. The note is not stored; Copy copies it."])
     with pytest.raises(Problem, match=gone):
         session.workspace.set_tags(1, ["a"])
     actions.undo_stack.undo()
     qtbot.waitUntil(lambda: said[1:] == [f"The rename of “Counting” was not undone. {gone} Nothing was changed."])
     qtbot.waitUntil(lambda: not actions.undo_stack.canRedo())
+
+
+def test_a_note_that_could_not_be_stored_stays_in_the_message_and_can_be_copied(
+    qtbot, session, workspace, config, monkeypatch
+):
+    other_run = workspace.create_run(config)
+    session.show_run(workspace.create_run(config))
+    session.follower.look()
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+
+    def deleted(*_, **__):
+        session.follower.look()
+        session.follower.stop()
+        workspace.trash(session.run_id)
+        workspace.delete(session.run_id)
+        return "seen at night\nand once more", True
+
+    monkeypatch.setattr("workbench.ui.actions.run_actions.QInputDialog.getMultiLineText", deleted)
+    window.run_actions.note.trigger()
+    bar = window.message
+    qtbot.waitUntil(lambda: "is not there any more" in bar.what.text())
+    session.notify("The run that was shown is deleted, by another window or a command.", EVERYWHERE)
+    session.show_run(other_run)
+    bar.close_button.click()
+    assert "is not there any more" in bar.what.text(), "a later message does not take the text away"
+    assert "Copy copies it" in bar.rest.text()
+    bar.copy.click()
+    assert QGuiApplication.clipboard().text().endswith("seen at night\nand once more")
 
 
 def test_undo_of_a_move_to_the_trash_says_that_the_run_was_deleted(qtbot, session, actions, other, said):

@@ -14,7 +14,7 @@ from workbench.ui.actions.exchange_actions import ExchangeActions
 from workbench.ui.actions.run_config import offer_settings
 from workbench.ui.places.actions import PlaceActions
 from workbench.ui.state.commands import Commands
-from workbench.ui.state.concern import EVERYWHERE
+from workbench.ui.state.concern import EVERYWHERE, Concern
 from workbench.ui.state.runs.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible, forget_runs
@@ -222,11 +222,19 @@ class RunActions(QObject):
         workspace = self._session.workspace
         text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
         if agreed and self._session.workspace is workspace:
-            self._session.change(partial(workspace.set_note, run.id, text, run.note), self._noted)
+            unstored = partial(self._unstored, text)
+            self._session.change(partial(workspace.set_note, run.id, text, run.note), self._noted, unstored)
 
     def _noted(self, changed_meanwhile: bool) -> None:
         if changed_meanwhile:
             self._session.notify("The note was changed meanwhile, by another window or by the run: both are kept.")
+
+    def _unstored(self, text: str, problem: Problem) -> None:
+        """Keep what was typed at hand, in the message, where it cannot be stored."""
+        if text:
+            kept = f"{problem.kept} The note is not stored; Copy copies it.".lstrip()
+            problem = Problem(problem.what, kept=kept, todo=problem.todo)
+        self._session.notify(problem, Concern(typed=text), text)
 
     def _choose_devices(self) -> None:
         """Ask which devices the queue may use, and start what can start now."""

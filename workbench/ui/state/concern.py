@@ -11,6 +11,7 @@ class Concern:
 
     page: str = ""  # one of session.PAGES, or any
     run: int | None = None  # or any
+    typed: str = ""  # what was typed and is nowhere else: the message stays until it is closed
 
     def matches(self, page: str, run: int | None) -> bool:
         """Whether a message about this belongs to what is shown."""

@@ -309,8 +309,8 @@ class MainWindow(QMainWindow):
     def _turn_messages(self) -> None:
         self.message.turn(self.session.page, self.session.run_id)
 
-    def _notice(self, what: Problem | str, concern: Concern) -> None:
-        self.message.show_message(what, concern=concern)
+    def _notice(self, what: Problem | str, concern: Concern, details: str) -> None:
+        self.message.show_message(what, details, concern=concern)
         self.session.activity.log(str(what))
 
     def show_defect(self, problem: Problem, trace: str) -> None:

@@ -24,7 +24,7 @@ class Work(QObject):
     """Starts work on threads and keeps it until its thread is over."""
 
     noticed = Signal(object)  # Problem or str
-    said = Signal(object, object)  # the same with its Concern, for the message bar
+    said = Signal(object, object, str)  # the same with its Concern, for the message bar, and what Details shows
     settled = Signal(object)  # Concern or Problem whose message is answered
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -133,16 +133,17 @@ class Work(QObject):
         """What shows the Problem of work that begins now; `lasting` as in `run_in_thread`."""
         return partial(self.notify, concern=self.here())
 
-    def notify(self, what: Problem | str, concern: Concern | None = None) -> None:
+    def notify(self, what: Problem | str, concern: Concern | None = None, details: str = "") -> None:
         """Show a sentence in the window's message bar, at once; later only with the page or run that it is about.
 
         Args:
             what: the sentence, or a Problem.
             concern: what it is about; without it, what is shown now.
+            details: text of any length that Details unfolds and Copy copies.
         """
         log.info("notice: %s", what)
         self.noticed.emit(what)
-        self.said.emit(what, concern or self.here())
+        self.said.emit(what, concern or self.here(), details)
 
     @property
     def reading(self) -> bool:
