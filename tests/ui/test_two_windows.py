@@ -378,6 +378,46 @@ def test_the_template_of_another_window_is_offered_until_that_deletes_it(qtbot, 
     assert box.currentData() == "one-run"
 
 
+@pytest.fixture
+def own(session, report, other):
+    """A template of the user's own that both windows know and this one shows; here its news is not heard any more."""
+    report.templates.save_as("Ours")
+    key = report.choices.template().key
+    session.follower.look()
+    session.follower.stop()
+    return lambda: offered(report_templates.arrangements(other))[key]
+
+
+def test_a_rename_leaves_what_another_window_has_just_written(qtbot, report, other, own):
+    qtbot.waitUntil(lambda: "Ours" in {entry.title for entry in offered(report_templates.arrangements(other)).values()})
+    theirs = replace(own(), text="Theirs")
+    report_templates.store_arrangement(other, theirs.key, theirs.arrangement())
+    report.templates.rename("Mine")
+    qtbot.waitUntil(lambda: own().title == "Mine")
+    assert own().text == "Theirs"
+
+
+def test_of_two_names_at_the_same_time_the_later_stays_and_both_windows_say_so(
+    qtbot, session, report, other, own, said
+):
+    qtbot.waitUntil(lambda: "Ours" in {entry.title for entry in offered(report_templates.arrangements(other)).values()})
+    named = replace(own(), title="Theirs")
+    report_templates.store_arrangement(other, named.key, named.arrangement())
+    report.templates.rename("Mine")
+    qtbot.waitUntil(lambda: own().title == "Mine")
+    sentence = "The template was renamed “Theirs” meanwhile, by another window. Now it is “Mine”."
+    qtbot.waitUntil(lambda: said == [sentence])
+    report_templates.store_arrangement(other, named.key, named.arrangement())
+    session.follower.choices_changed.emit({"report_templates"})
+    qtbot.waitUntil(lambda: said[1:] == ["The template “Mine” was renamed “Theirs”, by another window."])
+
+
+def test_what_this_window_wrote_before_is_not_written_twice():
+    before = replace(templates()["one-run"], text="Mi")
+    mine, theirs = replace(before, text="Mine"), replace(before, text="Mi\n\nTheirs")
+    assert merged(before, mine, theirs).text == "Mine\n\nTheirs"
+
+
 def test_the_changes_of_two_windows_to_a_template_are_both_kept():
     before = replace(templates()["one-run"], order=("a", "b", "c"), ticked=frozenset("ab"), text="")
     mine = replace(before, ticked=frozenset("abc"), text="Mine")

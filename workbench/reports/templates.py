@@ -64,14 +64,19 @@ class Template:
 
 
 def merged(before: Template, mine: Template, theirs: Template) -> Template:
-    """A template that two windows have changed: the changes of both; where both wrote text, one below the other."""
+    """A template that two windows have changed: the changes of both; where both wrote text, one below the other.
+
+    Where both gave it a name it has mine.
+    """
+    title = theirs.title if mine.title == before.title else mine.title
     ticked = (theirs.ticked | (mine.ticked - before.ticked)) - (before.ticked - mine.ticked)
     order = theirs.order if mine.order == before.order else mine.order
     if mine.text in (before.text, theirs.text) or theirs.text == before.text:
         text = theirs.text if mine.text == before.text else mine.text
     else:
-        text = "\n\n".join(part for part in (mine.text, theirs.text) if part)
-    return replace(theirs, order=order, ticked=ticked, text=text)
+        added = theirs.text.removeprefix(f"{before.text}\n\n") if before.text else theirs.text
+        text = "\n\n".join(part for part in (mine.text, added) if part)
+    return replace(theirs, title=title, order=order, ticked=ticked, text=text)
 
 
 def free_title(title: str, taken: Iterable[Template]) -> str:

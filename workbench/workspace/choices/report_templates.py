@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from workbench.names import short_name
@@ -65,11 +66,31 @@ def store_choice(workspace: Workspace, chosen: Arrangement) -> None:
 
 def store_arrangement(workspace: Workspace, template: str, arrangement: Arrangement | None) -> None:
     """Store an arrangement as JSON, or delete it. Raises Problem if the workspace cannot be written."""
+    change_arrangement(workspace, template, lambda stored: arrangement)
+
+
+def change_arrangement(
+    workspace: Workspace, template: str, change: Callable[[Arrangement | None], Arrangement | None]
+) -> Arrangement | None:
+    """Store what `change` makes of the stored arrangement, in one transaction: no other window writes in between.
+
+    Returns what was stored before.
+
+    Args:
+        change: gets the arrangement as `arrangements` reads it, None where none is stored; None from it deletes it.
+
+    Raises:
+        Problem: the workspace cannot be written.
+    """
     with workspace.writing() as db:
-        if arrangement is None:
+        rows = db.execute("select arrangement from report_templates where template = ?", (template,)).fetchall()
+        before = _arrangement(rows[0][0], KINDS) if rows else None
+        changed = change(before)
+        if changed is None:
             db.execute("delete from report_templates where template = ?", (template,))
         else:
             db.execute(
                 "insert or replace into report_templates (template, arrangement, changed) values (?, ?, ?)",
-                (template, json.dumps(arrangement), now()),
+                (template, json.dumps(changed), now()),
             )
+    return before

@@ -22,7 +22,7 @@ from workbench.ui.widgets.dialogs.short_text import ask_short_text
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.workspace import Workspace
-from workbench.workspace.choices.report_templates import arrangements, store_arrangement
+from workbench.workspace.choices.report_templates import Arrangement, arrangements, change_arrangement
 
 FIRST = "one-run"
 
@@ -78,10 +78,13 @@ class TemplateChooser(QWidget):
         edited = now.key == before.key and now != before
         self._templates, key = stored, before.key
         if edited:
-            self._put(merged(before, now, stored.get(key, before)))
+            theirs = stored.get(key, before)
+            self._put(theirs, merged(before, now, theirs))
         elif key not in stored:
             self._session.notify(f"The template “{before.title}” was deleted, by another window.")
             key = before.base
+        elif stored[key].title != before.title:
+            self._session.notify(f"The template “{before.title}” was renamed “{stored[key].title}”, by another window.")
         self._fill(key)
         if self.current() != now:
             self.shown.emit()
@@ -105,18 +108,18 @@ class TemplateChooser(QWidget):
         """Keep the chosen template as the page shows it now."""
         now = self._arranged()
         if now is not None and now.key in self._templates and now != self._templates[now.key]:
-            self._templates[now.key] = now
-            self._store(now.key, now)
+            before, self._templates[now.key] = self._templates[now.key], now
+            self._store(before, now)
 
     def reset(self) -> None:
         """Restore sections, order and text of the shipped template."""
         template = self.current()
         shipped = templates()[template.base or template.key]
         if template.base:
-            self._put(template.arranged(shipped.arrangement()))
+            self._put(template, template.arranged(shipped.arrangement()))
         else:
             self._templates[template.key] = shipped
-            self._store(template.key, None)
+            self._store(template, None)
         self.shown.emit()
 
     def ask_reset(self) -> None:
@@ -138,26 +141,26 @@ class TemplateChooser(QWidget):
     def save_as(self, title: str) -> None:
         """Keep what the page shows as a new template. Raises Problem when the name is taken or empty."""
         now = self._arranged() or self.current()
-        self._put(now.copied(title, self._templates.values()))
+        self._put(None, now.copied(title, self._templates.values()))
         self.shown.emit()
 
     def rename(self, title: str) -> None:
         """Give the chosen one, a user's own, another name. Raises Problem when the name is taken or empty."""
         now = self._arranged() or self.current()
-        self._put(now.renamed(title, self._templates.values()))
+        self._put(self.current(), now.renamed(title, self._templates.values()))
         self.shown.emit()
 
     def delete(self, key: str) -> None:
         """Delete the user's own template; the one that it was made from is shown instead."""
         gone = self._templates.pop(key, None)  # None: another window was first
         if gone is not None:
-            self._store(key, None)
+            self._store(gone, None)
             self._fill(gone.base)
             self.shown.emit()
 
-    def _put(self, template: Template) -> None:
+    def _put(self, before: Template | None, template: Template) -> None:
         self._templates[template.key] = template
-        self._store(template.key, template)
+        self._store(before, template)
         self._fill(template.key)
 
     def _fill(self, key: str) -> None:
@@ -185,12 +188,21 @@ class TemplateChooser(QWidget):
         self._check()
         self.shown.emit()
 
-    def _store(self, key: str, template: Template | None) -> None:
-        if self._session.workspace.read_only:
-            return
-        arrangement = None if template is None else template.arrangement()
+    def _store(self, before: Template | None, after: Template | None) -> None:
+        """Store `after` in place of `before`, with what another window has stored meanwhile; None is no template."""
+        workspace, key = self._session.workspace, (after or before or self.current()).key
+        if not workspace.read_only:
+            change = partial(change_arrangement, workspace, key, partial(_merged, before, after))
+            self._writes.write(change, partial(self._stored, before, after))
 
-        self._writes.write(partial(store_arrangement, self._session.workspace, key, arrangement))
+    def _stored(self, before: Template | None, after: Template | None, had: Arrangement | None) -> None:
+        """Say that the name of another window was replaced by the one that was given here."""
+        if before is not None and after is not None and after.title != before.title and had is not None:
+            theirs = had.get("title", before.title)
+            if theirs not in (before.title, after.title):
+                self._session.notify(
+                    f"The template was renamed “{theirs}” meanwhile, by another window. Now it is “{after.title}”."
+                )
 
     # Asking
 
@@ -225,3 +237,11 @@ class TemplateChooser(QWidget):
 
     def _delete_now(self, key: str, *_: object) -> None:
         self.delete(key)
+
+
+def _merged(before: Template | None, after: Template | None, stored: Arrangement | None) -> Arrangement | None:
+    """What is stored in place of `stored` where one window makes `after` of `before`."""
+    if before is None or after is None:
+        return None if after is None else after.arrangement()
+    theirs = offered({} if stored is None else {after.key: stored}).get(after.key, before)
+    return merged(before, after, theirs).arrangement()

@@ -23,10 +23,10 @@ class InOrder:
         self._last: Task | None = None
         self.written = 0  # how many writes were asked for
 
-    def write(self, work: Callable[[], None]) -> None:
-        """Do `work` on a thread once the write before has ended."""
+    def write(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> None:
+        """Do `work` on a thread once the write before has ended; `then` gets its result."""
         self.written += 1
-        self._last = self._after_it(work)
+        self._last = self._after_it(work, then)
 
     def read(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
         """Read after all writes that were asked for so far; `then` gets it, unless another write was asked since."""
