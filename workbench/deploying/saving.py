@@ -52,7 +52,7 @@ def save(
     note = _note(workspace, evaluation, search, wanted, limit)
     note["files"] = {file: blake2b(content, digest_size=16).hexdigest() for file, content in contents.items()}
     contents["note.json"] = (json.dumps(finite(note), indent=2) + "\n").encode()
-    files.make_folder(folder)
+    workspace.make_folder(folder)
     for file, content in contents.items():
         with files.atomic_write(folder / file) as out:
             out.write(content)

@@ -11,6 +11,6 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`config.toml` in `out`, exactly as the run was started."""
     progress("Writing the config", 0, 0)
     path = out / "config.toml"
-    with written_file(path) as file:
+    with written_file(source, path) as file:
         file.write(source.run.config.encode())
     return [path]

@@ -22,10 +22,10 @@ def write_npy(source: Source, out: Path, progress: Progress) -> list[Path]:
     ids, labels, vectors = source.workspace.embeddings(source.evaluated.id)
     embeddings, numbers, samples = out / "embeddings.npy", out / "labels.npy", out / "samples.csv"
     for path, array in ((embeddings, np.asarray(vectors, np.float32)), (numbers, labels)):
-        with written_file(path) as file:
+        with written_file(source, path) as file:
             np.save(file, array, allow_pickle=False)
     rows = [[sample, path, name] for sample, path, name in _samples(source, ids)]
-    with written_file(samples) as file:
+    with written_file(source, samples) as file:
         file.write(csv_text(["sample_id", "path", "label"], rows).encode())
     return [embeddings, numbers, samples]
 
@@ -34,7 +34,7 @@ def write_projector(source: Source, out: Path, progress: Progress) -> list[Path]
     """`vectors.tsv` (n lines of d numbers, no header) and `metadata.tsv` (label, path, sample_id) in `out`."""
     ids, _, vectors = source.workspace.embeddings(source.evaluated.id)
     points, metadata = out / "vectors.tsv", out / "metadata.tsv"
-    with written_file(metadata) as about, written_file(points) as file:  # a cancel leaves neither
+    with written_file(source, metadata) as about, written_file(source, points) as file:  # a cancel leaves neither
         about.write(b"label\tpath\tsample_id\n")
         for sample, path, name in _samples(source, ids):
             about.write(f"{_tsv_cell(name)}\t{_tsv_cell(path)}\t{sample}\n".encode())

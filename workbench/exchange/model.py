@@ -189,7 +189,7 @@ def _stored(
         channels=data.channels,
     )  # fmt: skip
     for path, content in ((network, whole), (note, said.encode()), (script, filled.encode())):
-        with written_file(path) as file:
+        with written_file(source, path) as file:
             file.write(content)
     return [network, note, script]
 

@@ -19,7 +19,7 @@ def write_csv(source: Source, out: Path, progress: Progress) -> list[Path]:
     names, steps, values = _columns(source)
     rows = [list(row) for row in zip(names, steps.tolist(), values.tolist(), strict=True)]
     path = out / "scalars.csv"
-    with written_file(path) as file:
+    with written_file(source, path) as file:
         file.write(csv_text(COLUMNS, rows).encode())
     return [path]
 
@@ -31,7 +31,7 @@ def write_parquet(source: Source, out: Path, progress: Progress) -> list[Path]:
     names, steps, values = _columns(source)
     table = arrow.table(dict(zip(COLUMNS, (arrow.array(names, arrow.string()), steps, values), strict=True)))
     path = out / "scalars.parquet"
-    with written_file(path) as file:
+    with written_file(source, path) as file:
         parquet.write_table(table, file)
     return [path]
 

@@ -81,7 +81,7 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     path = folder / f"events.out.tfevents.{created:.0f}.run-{run.id}"
     points = list(_points(source))
     source.workspace.check_there(run.id)
-    with written_file(path) as file:
+    with written_file(source, path) as file:
         file.write(record(_event(created, 0) + _field(3, BYTES, VERSION)))
         for done, (step, name, value) in enumerate(sorted(points, key=lambda point: point[0])):
             if done % TELL_EVERY == 0:

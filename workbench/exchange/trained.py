@@ -26,6 +26,6 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     frozen = {name for name, weight in model.named_parameters() if not weight.requires_grad}
     state = {name: value.contiguous() for name, value in model.state_dict().items() if name not in frozen}
     path = out / NAME
-    with written_file(path) as file:
+    with written_file(source, path) as file:
         file.write(save(state))
     return [path]

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from workbench import files
+from workbench.exchange.source import Source
 
 
 @contextmanager
-def written_file(path: Path) -> Iterator[BinaryIO]:
-    """As files.atomic_write, in a folder that is made where it is missing."""
-    files.make_folder(path.parent)
+def written_file(source: Source, path: Path) -> Iterator[BinaryIO]:
+    """As files.atomic_write, in a folder that is made where it is missing; raises Problem as `Store.make_folder`."""
+    source.workspace.make_folder(path.parent)
     with files.atomic_write(path) as file:
         yield file

@@ -88,7 +88,7 @@ def write_report(
     if unknown:
         raise Problem(f"There is no format {unknown[0]!r} of a report.", todo=f"Known: {', '.join(FORMATS)}.")
     report = _made(workspace, wish, progress, len(wanted) + 1)
-    files.make_folder(out)
+    workspace.make_folder(out)
     written: list[Path] = []
     for done, kind in enumerate(wanted, start=1):
         progress(f"Writing {kind}", done, len(wanted) + 1)
@@ -96,7 +96,7 @@ def write_report(
         _check_there(workspace, report)
         for name, data in encoded.items():
             path = inside(out, name)  # a folder of a run may hold links that lead elsewhere
-            files.make_folder(path.parent)
+            workspace.make_folder(path.parent)
             with files.atomic_write(path) as file:
                 file.write(data)
             written.append(path)
@@ -121,7 +121,7 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
     from workbench.reports.formats import bundle
 
     report = _made(workspace, wish, progress, len(FORMATS) + 1)
-    files.make_folder(path.parent)
+    workspace.make_folder(path.parent)
     contents: dict[str, bytes] = {}
     for done, kind in enumerate(FORMATS, start=1):
         progress(f"Writing {kind}", done, len(FORMATS) + 1)

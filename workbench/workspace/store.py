@@ -26,7 +26,7 @@ from workbench.workspace.database.connection import (
     writing,
 )
 from workbench.workspace.database.problems import Full, no_workspace
-from workbench.workspace.folders.run_folders import folder_of
+from workbench.workspace.folders import run_folders
 from workbench.workspace.owners import lease
 from workbench.workspace.owners.lease import Lease
 from workbench.workspace.paths import DATABASE, inside, is_file
@@ -147,7 +147,7 @@ class Store:
 
     def folder(self, run_id: int) -> Path:
         """The folder of a run's config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
-        return folder_of(self.path, run_id)
+        return run_folders.folder_of(self.path, run_id)
 
     def file(self, run_id: int, name: str) -> Path:
         """The path of a file or folder of a run, which may be missing. Raises Problem as `paths.inside`."""
@@ -159,6 +159,10 @@ class Store:
             return is_file(self.file(run_id, name))
         except Problem:
             return False
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder for files about runs. Raises Problem as `run_folders.make_folder`: a deleted run gets none."""
+        run_folders.make_folder(self.path, path)
 
     def share(self) -> None:
         """Let other programs in again where it is open `alone`: connect once more, now that the disk has room.

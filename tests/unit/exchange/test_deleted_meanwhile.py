@@ -6,6 +6,7 @@ import pytest
 
 from workbench import reports
 from workbench.exchange.formats import export_run
+from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.tables.runs import Deleted
 
@@ -56,6 +57,43 @@ def test_a_report_of_a_deleted_run_is_not_written(workspace, stored_run, delete,
     with pytest.raises(Deleted):
         reports.write_report(workspace, [stored_run], out, [kind], progress=delete("Writing"))
     assert os.listdir(workspace.path / "runs") == []
+
+
+def test_a_run_that_is_deleted_in_the_last_moment_gets_no_folder_again(workspace, stored_run, delete, monkeypatch):
+    out, seen = workspace.file(stored_run, "export"), workspace.check_there
+
+    def last_moment(run_id):
+        seen(run_id)
+        delete("")("", 0, 0)
+
+    monkeypatch.setattr(workspace, "check_there", last_moment)
+    with pytest.raises(Problem, match="is not there any more"):
+        export_run(workspace, stored_run, ["config"], out)
+    assert os.listdir(workspace.path / "runs") == []
+
+
+def test_a_report_on_a_run_that_is_deleted_in_the_last_moment_makes_no_folder(
+    workspace, stored_run, delete, monkeypatch
+):
+    out, seen = workspace.file(stored_run, "report"), workspace.check_there
+    monkeypatch.setattr(workspace, "check_there", lambda run_id: (seen(run_id), delete("")("", 0, 0)))
+    with pytest.raises(Problem):
+        reports.write_report(workspace, [stored_run], out, ["csv"])
+    assert os.listdir(workspace.path / "runs") == []
+
+
+def test_an_export_makes_no_workspace_again_that_was_taken_away(workspace, stored_run):
+    out = workspace.file(stored_run, "export")
+    workspace.path.rename(workspace.path.with_name("elsewhere"))
+    with pytest.raises(Problem, match="is not there any more"):
+        export_run(workspace, stored_run, ["config"], out)
+    assert not workspace.path.exists()
+
+
+@pytest.mark.parametrize("name", ["report", "a/b", "runs/1/export/deep", "runs/notes/export"])
+def test_folders_beside_runs_and_in_them_are_made(workspace, stored_run, name):
+    workspace.make_folder(workspace.path / name)
+    assert (workspace.path / name).is_dir()
 
 
 def test_a_file_of_a_deleted_run_is_not_recorded(workspace, stored_run, tmp_path, delete):

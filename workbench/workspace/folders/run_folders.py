@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from workbench import files
 from workbench.files import parts
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
@@ -17,6 +18,28 @@ DIGITS = 18  # at most, of a run's number: one more could not be stored
 def folder_of(workspace: Path, run_id: int) -> Path:
     """The folder of a run's config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
     return inside(workspace, f"{RUNS}/{whole(run_id, 'a run')}")
+
+
+def make_folder(workspace: Path, path: Path) -> None:
+    """Make a folder for files about runs, with those above it, but never the workspace or the folder of a run again.
+
+    Raises:
+        Problem: it is in the folder of a run, or in a workspace, that is not there any more; or as `files.make_folder`.
+    """
+    runs, path = Path(os.path.abspath(workspace)) / RUNS, Path(os.path.abspath(path))
+    below = path.relative_to(runs).parts[:1] if path.is_relative_to(runs) else ()
+    home = runs.joinpath(*below) if below and run_number(below[0]) is not None else runs.parent
+    if not path.is_relative_to(home):
+        files.make_folder(path)
+        return
+    try:
+        for folder in reversed([path, *path.parents][: len(path.parts) - len(home.parts)]):
+            folder.mkdir(exist_ok=True)
+    except OSError as error:
+        if home.is_dir():
+            raise files.explain(error, path) from error
+    if not home.is_dir():
+        raise Problem(f"The folder {home} is not there any more: it was deleted or moved.", kept="Nothing was written.")
 
 
 def bytes_of_runs(workspace: Path, run_ids: Sequence[int], progress: Progress = quiet) -> int:
