@@ -80,6 +80,7 @@ class Following:
         self._mirrors: dict[int, Mirror] = {}
         self._refused: dict[int, int] = {}  # looks at ended runs in which what came was not taken in
         self._wrote: dict[int, float] = {}  # when new lines of its journal came, by run
+        self._there = set[int]()  # runs of which the place had something to read
         self._quiet, self._states_due = True, 0.0
         self._last_read = 0  # the run at which the turn ended
         self._turn = IN_TURN  # runs of the next look
@@ -110,6 +111,7 @@ class Following:
                 placed = [self._noted(placement, standings.get(placement.run_id)) for placement in placed]
                 some = self._in_turn(placed, shown)
                 self._fetch(some, looked)
+                some = [self._located(placement) for placement in some]
                 self._conclude(some, standings, over, looked)
                 self._quiet = not looked.received
             except Unreachable as problem:
@@ -186,6 +188,8 @@ class Following:
                 run_id, part = wanted[answered]
                 answered += 1
                 looked.received += len(content or b"")
+                if content:
+                    self._there.add(run_id)
                 if content and part.path.endswith(journal.NAME):
                     self._wrote[run_id] = monotonic()
                 taken = False
@@ -341,6 +345,12 @@ class Following:
         if same and 0 <= age(placement.reached) <= REACHED_EVERY:  # a clock may have been set back since
             return placement
         return self._stored(placement, state=standing.state, words=standing.words, silent="", reached=now())
+
+    def _located(self, placement: Placement) -> Placement:
+        """The placement with the host and folder where it was found; an older workspace remembers them in part."""
+        if placement.run_id not in self._there or placement.machine == self._place.whereabouts:
+            return placement
+        return self._stored(placement, machine=self._place.whereabouts)
 
     def _note_silence(self, placed: list[Placement], sentence: str) -> None:
         for placement in placed:

@@ -223,6 +223,22 @@ def test_a_live_run_that_the_place_does_not_know_since_it_was_described_otherwis
     assert workspace.run(run_id).placement.silent == "", "it is followed again"
 
 
+@pytest.mark.parametrize("remembered", ["", "box"])
+def test_a_run_of_an_older_version_remembers_the_folder_once_it_was_found_there(
+    made, workspace, played, tmp_path, remembered
+):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[0])
+    with workspace.writing() as db:
+        placements.store(db, replace(placements.required(db, run_id), machine=remembered))
+    Following(workspace, PLACE, played).look()
+    assert workspace.run(run_id).placement.machine == PLACE.whereabouts
+    empty = PlayedPlace(tmp_path / "other")
+    empty.standing = Standing(JobState.LOST, "its folder there is gone")
+    Following(workspace, PLACE.model_copy(update={"folder": "another"}), empty).look()
+    assert workspace.run(run_id).status == "running", "it may still train in its former folder"
+
+
 def test_a_run_that_is_elsewhere_does_not_keep_those_of_the_new_folder_from_being_followed(
     made, workspace, played, tmp_path
 ):
