@@ -155,7 +155,7 @@ def _nmi(
 ) -> float:
     """Agreement of k-means clusters with the classes, measured in the analysis process."""
     _, labels, embeddings = workspace.embeddings(evaluation.id)
-    with temporary_folder("workbench-") as folder:
+    with temporary_folder("workbench") as folder:
         vectors, classes = folder / "embeddings.npy", folder / "labels.npy"
         np.save(vectors, embeddings)
         np.save(classes, labels)

@@ -64,11 +64,11 @@ def _new_file(path: Path) -> tuple[Path, BinaryIO]:
 
 
 @contextlib.contextmanager
-def part_folder(path: Path) -> Iterator[Path]:
+def part_folder(path: Path, mode: int = 0o777) -> Iterator[Path]:
     """A new, locked, empty folder beside `path`; what remains of it afterwards is removed. Raises OSError."""
     while True:
         part = part_of(path)
-        part.mkdir(parents=True)
+        part.mkdir(mode, parents=True)
         opened = os.open(part, os.O_RDONLY) if POSIX else None
         if opened is None or (_locked(opened) and part.exists()):
             break
@@ -81,16 +81,21 @@ def part_folder(path: Path) -> Iterator[Path]:
             os.close(opened)
 
 
-def remove_dead(folder: Path, of: str = "") -> None:
+def remove_dead(folder: Path, of: str = "", *, own: bool = False) -> None:
     """Remove what killed programs left unfinished in `folder`; with `of`, only for the file or folder of that name.
 
-    A part that a living process writes is never removed, and neither is one that cannot be checked.
+    A part that a living process writes is never removed, and neither is one that cannot be checked. With `own` only
+    what belongs to this user is looked at.
     """
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(folder)):
             named = NAME.fullmatch(entry.name)
-            if named and of in ("", named["of"]):
+            if named and of in ("", named["of"]) and (not own or _is_own(entry)):
                 _remove_if_dead(Path(entry.path), int(named["pid"][:9]))
+
+
+def _is_own(entry: "os.DirEntry[str]") -> bool:
+    return not POSIX or entry.stat(follow_symlinks=False).st_uid == os.getuid()
 
 
 def _remove_if_dead(part: Path, pid: int) -> None:

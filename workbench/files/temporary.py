@@ -7,19 +7,28 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from workbench.files import explain
+from workbench.files import explain, parts
 from workbench.problem import UNSTARTED, Problem
 
 
 @contextlib.contextmanager
-def temporary_folder(prefix: str) -> Iterator[Path]:
-    """A new folder that is removed afterwards. Raises Problem if none can be made."""
-    try:
-        made = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise _refused(error) from error
-    with made as folder:
-        yield Path(folder)
+def temporary_folder(name: str) -> Iterator[Path]:
+    """A new folder for this user alone, which is removed afterwards; what killed programs left of it is removed now.
+
+    Args:
+        name: what it is for, such as "workbench-report"; the folder's own name has more.
+
+    Raises:
+        Problem: none can be made.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            home = Path(tempfile.gettempdir())
+            parts.remove_dead(home, name, own=True)
+            folder = stack.enter_context(parts.part_folder(home / name, 0o700))
+        except OSError as error:
+            raise _refused(error) from error
+        yield folder
 
 
 def temporary_file() -> BinaryIO:

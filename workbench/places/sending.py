@@ -129,7 +129,7 @@ def _there(path: str, place: Place) -> str:
 def _prepared(
     workspace: Workspace, config: RunConfig, place: Place, group: ExperimentCopy | None, experiment_id: int | None
 ) -> int:  # fmt: skip
-    with temporary_folder("workbench-") as folder:
+    with temporary_folder("workbench") as folder:
         travelling.make(folder, config, group)
         return ingest(workspace, folder, place.name, experiment_id).run_id
 

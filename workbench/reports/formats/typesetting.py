@@ -74,7 +74,7 @@ def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
     Raises:
         Problem: typst could not set it, or the disk of temporary files is full.
     """
-    with temporary_folder("workbench-report-") as root:
+    with temporary_folder("workbench-report") as root:
         try:
             _Writer(root, document).write(paper)
         except OSError as error:

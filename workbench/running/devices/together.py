@@ -75,7 +75,7 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
         return
     refuse_unfit(config, len(devices))
     refuse_missing(devices)
-    with temporary_folder("workbench-ranks-") as meeting:
+    with temporary_folder("workbench-ranks") as meeting:
         orders = [
             Order(f"{meeting}/meeting", rank, tuple(devices), config.to_toml(), str(folder))
             for rank in range(len(devices))
