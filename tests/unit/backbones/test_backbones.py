@@ -6,7 +6,7 @@ import pytest
 import torch
 from torchvision.models import ResNet50_Weights
 
-from workbench.backbones import list_backbones
+from workbench.backbones import list_backbones, pretrained
 from workbench.backbones.model import build_model
 from workbench.backbones.pretrained import load_into
 from workbench.config import EmbeddingParams
@@ -200,3 +200,14 @@ def test_a_download_is_asked_for_with_its_host_and_its_size(tmp_path, monkeypatc
     host = urlsplit(ResNet50_Weights.IMAGENET1K_V1.url).hostname
     with pytest.raises(Problem, match=rf'Tick "Allow download" to fetch them from {host} \(about 103 MB\)'):
         build_model("resnet50", {"weights": "cache"}, EmbeddingParams(dim=0), 3)
+
+
+def test_a_file_that_lists_more_tensors_than_any_network_has_is_refused_unread(tmp_path, monkeypatch):
+    path = tmp_path / "many.safetensors"
+    listed = pretrained.MOST_LISTED + 8
+    path.write_bytes(listed.to_bytes(8, "little") + b"{}" + b" " * listed)
+    monkeypatch.setattr("safetensors.torch.load_file", lambda path: pytest.fail("it was read"))
+    with pytest.raises(
+        Problem, match=r"its list of tensors has .*, more than that of any network.*Choose another file"
+    ):
+        pretrained.read_state(path)

@@ -14,9 +14,10 @@ from workbench.events import Ended, Resumed, Scalar, Status, Waiting
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.workspace import Workspace
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.database import checksums, connection
 from workbench.workspace.database.problems import Gone
-from workbench.workspace.folders import journal
+from workbench.workspace.folders import journal, travelling
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.recorders import recording
 
@@ -201,3 +202,16 @@ def test_a_run_that_is_resumed_while_the_database_is_still_away_waits_again(work
     away.rename(workspace.database)
     recorder(Ended("stopped"))
     assert workspace.run(run_id).status == "stopped"
+
+
+def test_a_line_with_more_curves_than_workbench_writes_is_left_out(workspace, tmp_path):
+    folder = tmp_path / "run"
+    travelling.make(folder, RunConfig())
+    most = [[f"m/{number}", 1, 0.5] for number in range(journal.MOST_NAMES + 1)]
+    many_points = [["batch/loss", step, 0.5] for step in range(1, journal.MOST_NAMES + 2)]
+    with (folder / journal.NAME).open("a") as file:
+        for points_of_line in (most, many_points):
+            file.write(json.dumps({"scalars": points_of_line}) + "\n")
+    taken = ingest(workspace, folder)
+    assert (taken.unread, taken.points) == (1, len(many_points))
+    assert workspace.scalar_names(taken.run_id) == ["batch/loss"]

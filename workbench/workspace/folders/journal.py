@@ -20,6 +20,7 @@ from workbench.workspace.paths import LARGEST, opened, regular, writable
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
 POINTS_IN_A_LINE = 10_000
+MOST_NAMES = POINTS_IN_A_LINE  # of curves in a line: each is looked up, stored and sealed by itself
 KEEP = b'"keep"'  # in a line that names the epochs whose evaluations stay
 MOST_KEPT = 100  # epochs in it; Workbench writes five at most
 LOOKED_AT = 1 << 16  # bytes at a time, from the end on
@@ -34,6 +35,13 @@ def _storable(text: str) -> str:
 
 def _finite(value: object) -> object:
     return value if not isinstance(value, float) or isfinite(value) else 0.0
+
+
+def _few_names(points: "list[Point]") -> "list[Point]":
+    """Raises ValueError for more curves than a line of Workbench can have."""
+    if len(points) > MOST_NAMES and len({name for name, _, _ in points}) > MOST_NAMES:
+        raise ValueError(f"more than {MOST_NAMES:,} curves in one line")
+    return points
 
 
 Text = Annotated[str, AfterValidator(_storable)]
@@ -92,7 +100,7 @@ class Entry(BaseModel):
     """One line. Most lines have one of these parts; `charts` comes with `step`."""
 
     model_config = ConfigDict(extra="ignore")
-    scalars: list[Point] = []
+    scalars: Annotated[list[Point], AfterValidator(_few_names)] = []
     charts: Text | None = None
     step: Whole = 0
     forget: Whole | None = None  # all after this step: the run was resumed from there
