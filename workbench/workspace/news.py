@@ -82,7 +82,7 @@ class Watch:
 
     def __init__(self, workspace: Workspace, progress: Progress = quiet) -> None:
         self.workspace = workspace
-        self._db, self._in_place = workspace.reader(), InPlace(workspace.database)
+        self._db, self._in_place, self._still = workspace.reader(), InPlace(workspace.database), workspace.still
         self._tried_to_share = monotonic()
         self._known: runs.Known = {}
         self._marked: list[str] | None = None  # tables of choices, once they are known
@@ -117,7 +117,15 @@ class Watch:
                 return self._look(reached, anew)
 
     def _connected_anew(self) -> bool:
-        """Let other programs in again, where the disk was full and has room now; whether the connection is another."""
+        """Let other programs in again, where the disk was full and has room now; whether the connection is another.
+
+        It is another, too, where somebody has begun to write what could only be read and lay still.
+        """
+        self.workspace.look_whether_still()
+        if self.workspace.still != self._still:
+            self._db.close()
+            self._db, self._still = self.workspace.reader(), self.workspace.still
+            return True
         if not self.workspace.alone or monotonic() - self._tried_to_share < SHARE_EVERY:
             return False
         self._tried_to_share = monotonic()

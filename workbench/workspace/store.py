@@ -21,6 +21,7 @@ from workbench.workspace.database.connection import (
     check_pages,
     explained_errors,
     hearing,
+    lying_still,
     open_reader,
     open_writer,
     writing,
@@ -47,6 +48,7 @@ class Store:
 
     Attributes:
         shared_disk: the kind of network disk that it is on, such as "nfs4"; empty on a disk of this machine.
+        still: tells a change of a database that no program has open and that cannot be written here; else None.
         alone: it was opened on a disk without a free byte: no other program can open it until `share`.
     """
 
@@ -105,6 +107,7 @@ class Store:
             self._db = self._connected(create, progress)
 
     def _connected(self, create: bool, progress: Progress) -> Connection:
+        self.still = lying_still(self.database) if self.read_only else None
         if self.read_only:
             return open_reader(self.database, progress=progress)
         return open_writer(
@@ -204,8 +207,19 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction on a separate connection: the window never waits for what a run is writing. Raises Problem."""
-        with self._read_lock, explained_errors(self._reader) as db:
-            yield db
+        with self._read_lock:
+            self.look_whether_still()
+            with explained_errors(self._reader) as db:
+                yield db
+
+    def look_whether_still(self) -> None:
+        """Connect again where a program that may write has begun to, so that its changes are read. Raises Problem."""
+        if self.still is None:
+            return
+        with self._read_lock:
+            if lying_still(self.database) != self.still and not self._reader.in_transaction:
+                self._reader.close()
+                self._db = self._reader = self._connected(create=False, progress=quiet)
 
     def _make_folder(self) -> None:
         if os.path.isfile(self.path):  # False where the name is too long

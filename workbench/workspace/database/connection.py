@@ -14,6 +14,7 @@ from workbench.progress import Progress, quiet
 from workbench.workspace.database import write_ahead
 from workbench.workspace.database.problems import Busy, Damaged, Gone, Missing, explain, no_workspace
 from workbench.workspace.database.rollback_journal import check_names_no_file
+from workbench.workspace.paths import opened as opened_file
 from workbench.workspace.paths import regular
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ else:
 
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
 SET = "workbench"  # the name of our steps of the schema
+WITH_LOG = b"\2\2"  # bytes 18 and 19 of a database with a write-ahead log
 READABLE_UP_TO = 2  # of `user_version`: raised only when an older Workbench could no longer read the file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window ...
 # ... and is made of its other tables alone: these grow with images and steps.
@@ -99,8 +101,9 @@ def open_writer(
     return connection
 
 
-def _connect(path: Path, mode: str, alone: bool) -> Connection:
-    uri = f"{path.resolve().as_uri()}?mode={mode}{f'&vfs={ALONE}' if alone else ''}"
+def _connect(path: Path, mode: str, alone: bool, still: bool = False) -> Connection:
+    options = f"{f'&vfs={ALONE}' if alone else ''}{'&immutable=1' if still else ''}"
+    uri = f"{path.resolve().as_uri()}?mode={mode}{options}"
     connection = sqlite3.connect(uri, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
     connection.text_factory = READABLE
     return connection
@@ -125,14 +128,45 @@ def open_reader(path: Path, *, opened: bool = False, alone: bool = False, progre
     _look_before_opening(path, create=False)
     if not opened:
         _check_log(path, progress)
+    still = lying_still(path) is not None
     try:
         # Alone, SQLite needs one connection of the program that may write; this one does not.
-        connection = _connect(path, "rw" if alone and not opened else "ro", alone)
+        connection = _connect(path, "rw" if alone and not opened else "ro", alone, still)
         connection.execute("pragma query_only = on")
         connection.execute("pragma trusted_schema = off")
     except sqlite3.DatabaseError as error:
         raise explain(error, path) from None
     return connection
+
+
+def lying_still(path: Path) -> tuple[int, int] | None:
+    """What tells that a database has changed which no program has open, where this one may make no log; else None.
+
+    SQLite reads such a database without a log or locks; it makes a log for any other, which a read-only disk refuses.
+
+    Raises:
+        Problem: it has a log without its index, which cannot be made there: what is in it cannot be read.
+    """
+    if os.access(path.parent, os.W_OK):
+        return None
+    log, index, journal = (path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm", "-journal"))
+    if index.exists() or not _keeps_log(path):
+        return None
+    if any(part.exists() and part.stat().st_size for part in (log, journal)):
+        raise Problem(
+            f"The last changes of the workspace {path.parent} are still in a file beside its {path.name}, and can only "
+            "be read where you may write.",
+            kept="Nothing was changed.",
+            todo="Copy the whole folder to a place where you may write, and open the copy.",
+        )
+    facts = path.stat()
+    return facts.st_mtime_ns, facts.st_size
+
+
+def _keeps_log(path: Path) -> bool:
+    """Whether its header names a write-ahead log: with a rollback journal nothing has to be made to read it."""
+    with opened_file(path) as file:
+        return file.read(20)[18:] == WITH_LOG
 
 
 def memory() -> Connection:
