@@ -207,7 +207,5 @@ def test_a_file_that_lists_more_tensors_than_any_network_has_is_refused_unread(t
     listed = pretrained.MOST_LISTED + 8
     path.write_bytes(listed.to_bytes(8, "little") + b"{}" + b" " * listed)
     monkeypatch.setattr("safetensors.torch.load_file", lambda path: pytest.fail("it was read"))
-    with pytest.raises(
-        Problem, match=r"its list of tensors has .*, more than that of any network.*another file"
-    ):
+    with pytest.raises(Problem, match=r"its list of tensors has .*, more than that of any network.*another file"):
         pretrained.read_state(path)
