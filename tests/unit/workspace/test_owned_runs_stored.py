@@ -136,6 +136,21 @@ def test_a_dead_run_whose_folder_is_a_link_is_marked_and_nothing_there_is_touche
     assert not left_map.exists()
 
 
+@pytest.mark.parametrize("set_by", [-7200, 400 * 86400])
+def test_a_living_run_is_not_called_dead_after_the_clock_was_set(workspace, process, monkeypatch, set_by):
+    pid, born = process
+    run_id = owned_by(workspace, pid, HERE, born, ago(0), "running")
+    booted, started = psutil.boot_time(), psutil.Process.create_time
+    monkeypatch.setattr(psutil, "boot_time", lambda: booted + set_by)
+    monkeypatch.setattr(psutil.Process, "create_time", lambda self: started(self) + set_by)  # as Linux derives it
+    assert workspace.sweep_dead_runs() == []
+    gone = owned_by(workspace, pid, HERE, born - 3600, ago(0), "running")
+    assert workspace.sweep_dead_runs() == [gone], "its number was given again"
+    begun_since = owned_by(workspace, pid, HERE, born + set_by, ago(0), "running")
+    assert workspace.sweep_dead_runs() == []
+    assert workspace.run(run_id).status == workspace.run(begun_since).status == "running"
+
+
 def test_a_dead_run_goes_to_the_trash_and_a_living_one_does_not(workspace, process):
     pid, born = process
     dead, living = (owned_by(workspace, pid, HERE, born - later, ago(0)) for later in (3600, 0))

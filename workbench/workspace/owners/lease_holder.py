@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from workbench.problem import Problem
 from workbench.progress import duration
-from workbench.workspace.owners.ownership import SAME_START
+from workbench.workspace.owners.ownership import began_at
 from workbench.workspace.paths import regular
 
 NAME = "workspace.lease"
@@ -47,9 +47,7 @@ class Holder(BaseModel):
         """Whether its process, on this machine, exists."""
         try:
             process = psutil.Process(self.pid)
-            return bool(
-                process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - self.born) < SAME_START
-            )
+            return process.status() != psutil.STATUS_ZOMBIE and began_at(process, self.born)
         except (psutil.Error, OverflowError, ValueError):
             return False
 

@@ -38,6 +38,7 @@ HALF_IMPORTED = "The program that imported it ended before all of it was stored.
 NEVER_SENT = "id in (select run_id from placements where job = '')"
 COLUMNS = {"runs": "pid, host, born, heartbeat, owner", "sweeps": "pid, host, born, beat, null"}
 
+_BOOTED = float(psutil.boot_time())  # seconds since 1970, by the clock as this program began
 _held: set[str] = set()  # tokens of the runs that this process has
 
 
@@ -74,8 +75,7 @@ class Owner:
                 return False
             if not isinstance(self.born, int | float):
                 return age(self.beat) < SILENT
-            started = float(process.create_time())  # process numbers are reused
-            return abs(started - self.born) < SAME_START
+            return began_at(process, self.born)  # process numbers are reused
         except (psutil.Error, OverflowError):
             return False
 
@@ -83,6 +83,15 @@ class Owner:
     def hands_over(self) -> bool:
         """Whether it has just let another process take the run, which still starts."""
         return self.pid is None and self.host is None and -AHEAD < age(self.beat) < SILENT
+
+
+def began_at(process: psutil.Process, born: float) -> bool:
+    """Whether a process of this machine began at that time, by the clock as it was then or as this program began.
+
+    A system derives the start from its clock: setting that moves the start of every process. Raises psutil.Error.
+    """
+    started, set_by = float(process.create_time()), float(psutil.boot_time()) - _BOOTED
+    return min(abs(started - born), abs(started - set_by - born)) < SAME_START
 
 
 def this_host() -> str:
