@@ -3,6 +3,7 @@
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
+from workbench.numerals import percentage
 from workbench.ui.state.session import Session
 from workbench.workspace.rows import Run
 
@@ -28,7 +29,7 @@ class Attention(QObject):
         working = next(iter(self._own("running", "waiting")), None)
         title = f"{self._session.workspace.path.name} - Workbench"
         if working is not None and working.total:
-            title = f"{min(1.0, working.done / working.total):.0%} · {working.name} · {title}"
+            title = f"{percentage(min(1.0, working.done / working.total), 0)} · {working.name} · {title}"
         if self._window.windowTitle() != title:
             self._window.setWindowTitle(title)
         waits = working is not None and working.status == "waiting" and bool(working.problem)
