@@ -254,7 +254,7 @@ def _run_one(
     job = make_job(workspace, run_id, control, line, resume=resume, device=devices, listed=listed)
     ended = _finished(job, control, line)
     done = workspace.run(run_id)
-    line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())
+    line.finish(f"Run {run_id} {ended.status}. {best_in_words(done)}".rstrip())
     problem = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
     if isinstance(job.untold, RunTaken):
         raise job.untold
@@ -287,8 +287,13 @@ def _unfinished(workspace: Workspace, config: RunConfig) -> int:
     )
 
 
-def _scores(run: Run) -> str:
-    return f"Best {percent(run, 'MAP@R')}, {percent(run, 'recall@1')} at epoch {run.best_epoch}." if run.best else ""
+def best_in_words(run: Run) -> str:
+    """The scores of the best epoch, and on which images it was chosen: on the test half this flatters them."""
+    if not run.best:
+        return ""
+    held_out = "validation/MAP@R" in run.best
+    chosen = "chosen on held-out images" if held_out else "chosen on the test half, which flatters it"
+    return f"Best {percent(run, 'MAP@R')}, {percent(run, 'recall@1')} at epoch {run.best_epoch}, {chosen}."
 
 
 def percent(run: Run, metric: str) -> str:

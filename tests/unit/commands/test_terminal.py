@@ -10,6 +10,7 @@ from PIL import Image
 
 from workbench.cli import main
 from workbench.commands import terminal
+from workbench.commands.run import best_in_words
 from workbench.commands.terminal import ProgressLine
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.events import Noted, Progress, Remarked, Scalar, Status
@@ -109,3 +110,21 @@ def test_what_is_left_out_of_the_data_is_said_before_training(tmp_path, capsys):
     assert lines[1].endswith(", and 1 more; the run's report names them.")
     assert lines[2].startswith("R@8 is 100% with any network")
     assert lines[3].startswith("Epoch 0 / 1")
+
+
+@pytest.mark.parametrize(
+    ("best", "said"),
+    [
+        ({}, ""),
+        (
+            {"MAP@R": 0.9789, "recall@1": 0.996},
+            "Best MAP@R 97.89%, R@1 99.60% at epoch 7, chosen on the test half, which flatters it.",
+        ),
+        (
+            {"MAP@R": 0.5, "validation/MAP@R": 0.4},
+            "Best MAP@R 50.00%, R@1 – at epoch 7, chosen on held-out images.",
+        ),
+    ],
+)
+def test_the_last_line_says_on_which_images_the_best_epoch_was_chosen(best, said):
+    assert best_in_words(SimpleNamespace(best=best, best_epoch=7)) == said
