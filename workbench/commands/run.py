@@ -288,12 +288,12 @@ def _unfinished(workspace: Workspace, config: RunConfig) -> int:
 
 
 def best_in_words(run: Run) -> str:
-    """The scores of the best epoch, and on which images it was chosen: on the test half this flatters them."""
+    """The scores of the best epoch, and on which images it was chosen: on the test half they are optimistic."""
     if not run.best:
         return ""
     held_out = "validation/MAP@R" in run.best
-    chosen = "chosen on held-out images" if held_out else "chosen on the test half, which flatters it"
-    return f"Best {percent(run, 'MAP@R')}, {percent(run, 'recall@1')} at epoch {run.best_epoch}, {chosen}."
+    chosen = ", chosen on held-out images" if held_out else "; optimistic, as it was chosen on the test half"
+    return f"Best {percent(run, 'MAP@R')}, {percent(run, 'recall@1')} at epoch {run.best_epoch}{chosen}."
 
 
 def percent(run: Run, metric: str) -> str:
