@@ -52,6 +52,18 @@ def test_only_runs_on_the_same_samples_can_be_compared(workspace, runs):
     assert counterparts(workspace, workspace.run(runs[0].run_id), every) == [], "another test half"
 
 
+@pytest.mark.parametrize("ending", ["", ", seed 0", ", seed 0, fold 1"])
+def test_another_run_is_listed_with_its_seed_once(qtbot, session, workspace, runs, ending):
+    shown, other = runs
+    with workspace.writing() as db:
+        db.execute("update runs set name = ? where id = ?", (f"Small{ending}", other.run_id))
+    session.show_run(shown.run_id)
+    compare = open_page(qtbot, session, (960, 700)).queries.why.compare
+    qtbot.waitUntil(lambda: compare.findData(other.evaluations[-1]) >= 0)
+    words = compare.itemText(compare.findData(other.evaluations[-1]))
+    assert words == f"Run {other.run_id}, Small{ending or ', seed 0'}: best, epoch 2"
+
+
 def test_the_same_query_stands_side_by_side_with_another_run(page, session, runs, qtbot):
     why, result, there = page.queries.why, page.result, runs[1].evaluations[-1]
     assert result.other.isHidden()

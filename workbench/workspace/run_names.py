@@ -1,4 +1,4 @@
-"""The names of a run's data set, backbone and loss as the form shows them."""
+"""The names of a run, and of its data set, backbone and loss as the form shows them."""
 
 import tomllib
 from functools import lru_cache
@@ -47,6 +47,12 @@ def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
 def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
     """Data set, backbone and loss of a run, as the form calls them."""
     return data_title(known, run), backbone_title(known, run), title_of(known, "loss", run.loss)
+
+
+def name_with_seed(run: Run) -> str:
+    """The name of a run with its seed, "Digits, seed 0"; a run of several seeds or folds is named with its own."""
+    seed = f", seed {run.seed}"
+    return run.name if run.name.endswith(seed) or f"{seed}, fold " in run.name else f"{run.name}{seed}"
 
 
 def _own_name(known: Catalog, run: Run, kind: str) -> str:

@@ -12,7 +12,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
-from workbench.workspace.run_names import names_of
+from workbench.workspace.run_names import name_with_seed, names_of
 
 ID_ROLE = Qt.ItemDataRole.UserRole
 TICKED, EMPTY = Qt.CheckState.Checked, Qt.CheckState.Unchecked
@@ -35,9 +35,7 @@ class RunDialog(MainButtonDialog):
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         for run in runs:
             data, _, loss = names_of(known, run)
-            seed = f", seed {run.seed}"
-            name = run.name.removesuffix(seed)  # a run of several seeds is named with its own
-            words = f"{run.id}   {name}{seed}: {loss}, {data}, {state_word(run.status)}"
+            words = f"{run.id}   {name_with_seed(run)}: {loss}, {data}, {state_word(run.status)}"
             item = QListWidgetItem(words, self.list)
             item.setData(ID_ROLE, run.id)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)

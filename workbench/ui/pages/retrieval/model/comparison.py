@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from workbench.comparing.queries.counterparts import Counterpart
 from workbench.workspace.rows import Evaluation
+from workbench.workspace.run_names import name_with_seed
 
 Choices = list[tuple[str, int]]  # title and id of evaluations
 
@@ -62,4 +63,4 @@ class Comparison:
 
 def _title(other: Counterpart) -> str:
     run, which = other.run, "best" if other.best else "last"
-    return f"Run {run.id}, {run.name}, seed {run.seed}: {which}, epoch {other.evaluation.epoch}"
+    return f"Run {run.id}, {name_with_seed(run)}: {which}, epoch {other.evaluation.epoch}"
