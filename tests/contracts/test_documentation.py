@@ -21,6 +21,12 @@ COMMAND = re.compile(r"^ {4,}(?:(?:srun|torchrun) .*?)?workbench ((?:.*\\\n)*.+)
 WIDEST = 120
 LARGEST_PICTURE, LARGEST_DOCS = 300_000, 4_000_000  # bytes
 QUOTED = re.compile(r'\*\*"(.+?)"\*\*', re.DOTALL)
+OF_THE_WINDOW = (
+    "first-run", "photographs", "data", "choosing-a-loss", "map", "ce-and-spce", "reach", "ranks", "plugins",
+    "questions", "papers", "appendix", "architecture",
+)  # fmt: skip
+SLANTED = re.compile(r"(?<![*\w`/\\(])\*(?!\*)([^*`|]+?)\*(?![*\w/])")
+EMPHASISED = {"never seen", "Not run here"}  # words of a page, not of the window
 
 
 def commands(text: str) -> list[list[str]]:
@@ -89,10 +95,23 @@ def check_settings(name: list[str], given: dict[str, Any]) -> None:
         read_config("sample-digits", changes)
 
 
+def source_of(*endings: str) -> str:
+    """The text of all files of the package and of `resources` with these endings."""
+    files = sorted(path for folder in ("workbench", "resources") for path in (ROOT / folder).rglob("*.*"))
+    source = " ".join(path.read_text("utf-8") for path in files if path.suffix in endings)
+    return re.sub(r'"\s*f?"', "", source)  # a sentence that goes on in the next line
+
+
+def unnamed(text: str) -> list[str]:
+    """Names in italics that no file of the program has: buttons, fields, tabs and titles are written so."""
+    source = source_of(".py", ".json", ".toml")
+    names = {" ".join(name.split()) for name in SLANTED.findall(text)} - EMPHASISED
+    return sorted(name for name in names if name.rstrip(".…:") not in source)
+
+
 def invented(text: str) -> list[str]:
     """Messages that a page quotes and no file of the package holds; `...` stands for what differs."""
-    source = " ".join(path.read_text("utf-8") for path in sorted((ROOT / "workbench").rglob("*.py")))
-    source = re.sub(r'"\s*f?"', "", source)  # a sentence that goes on in the next line
+    source = source_of(".py")
     parts = [part.strip(" .") for quoted in QUOTED.findall(text) for part in quoted.replace("\n", " ").split("...")]
     return [part for part in parts if part and part not in source]
 
@@ -108,9 +127,16 @@ def test_every_quoted_message_is_one_of_the_program() -> None:
     assert invented(text) == []
 
 
+def test_every_name_in_italics_is_one_of_the_program() -> None:
+    text = "\n".join((ROOT / "docs" / f"{page}.md").read_text("utf-8") for page in OF_THE_WINDOW)
+    assert len(SLANTED.findall(text)) > 50
+    assert unnamed(text) == []
+
+
 @pytest.mark.parametrize(
     ("check", "planted"),
     [
+        (unnamed, "Press *Fly away*.\n"),
         (misunderstood, "    workbench fly\n"),
         (misunderstood, "    workbench run sample-digits \\\n        --fast\n"),
         (misunderstood, "    workbench run no-such-preset\n"),
