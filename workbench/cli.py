@@ -118,8 +118,8 @@ def run(
     elsewhere: str,
     detach: bool,
 ) -> None:
-    """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`). Relative paths in it, too, start at
-    the working folder; the run keeps them from the root on."""
+    """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`). Relative paths, also those in the
+    file, start at the working folder; the run keeps whole paths."""
     if alone is not None and (folder is not None or report):
         raise click.UsageError("--folder cannot be combined with --workspace or --report: there is no workspace.")
     if elsewhere and (alone is not None or resume or report or devices):

@@ -132,7 +132,7 @@ def _add_records(group: click.Group) -> None:
     ) -> None:  # fmt: skip
         """Add a place, or change one, and check it. What is not named stays as it is.
 
-        Of a place that becomes one of another kind stay its folder, its Python, its data and its SSH config.
+        A place that becomes one of another kind keeps its folder, its Python, its data and its SSH config.
         """
         reached = {"ssh": host, "slurm": login, "ray": url}
         kinds = [kind for kind, address in reached.items() if address is not None]
