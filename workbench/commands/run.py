@@ -191,7 +191,7 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
     if not control.interrupted:  # an interrupted one may be started again by itself
         with contextlib.suppress(OSError):
             asked.unlink()
-    line.finish(f"The run in {folder} {ended.status}.")
+    line.finish(f"The run in {folder}: {ended.status}.")
     problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
     if job.untold is not None:
         raise Problem(f"{problem} Its end could not be recorded: {job.untold}".lstrip(), kept=KEPT)

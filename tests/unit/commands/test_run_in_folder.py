@@ -183,7 +183,7 @@ def test_a_folder_of_another_config_is_refused_before_the_unmade_ones_are_made(s
 
 def test_a_run_that_was_done_is_said_to_be(tmp_path, start, capsys):
     assert start(ONE) == 0
-    capsys.readouterr()
+    assert capsys.readouterr().out.endswith(f"The run in {tmp_path / 'runs'}: done.\n")
     assert start(ONE, "--resume") == 0
     assert capsys.readouterr().out == f"The run in {tmp_path / 'runs'} was done already.\n"
 
