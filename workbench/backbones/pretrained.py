@@ -188,7 +188,7 @@ def from_cache(url: str, size: int, allow_download: bool) -> dict[str, Tensor]:
 
 
 def hub_file(title: str, repository: str, name: str, size: int, allow_download: bool, licence: str = "") -> Path:
-    """A file of the Hugging Face hub from this machine's cache; fetched only when allowed.
+    """A file of the Hugging Face hub, or of the mirror in HF_ENDPOINT, from this machine's cache; fetched if allowed.
 
     Args:
         title: whose weights they are, for a message.
@@ -198,7 +198,7 @@ def hub_file(title: str, repository: str, name: str, size: int, allow_download: 
     Raises:
         Problem: the cache has none and a download is not allowed, or fails.
     """
-    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     cached = try_to_load_from_cache(repository, name)
@@ -208,7 +208,8 @@ def hub_file(title: str, repository: str, name: str, size: int, allow_download: 
     if not allow_download:
         raise Problem(
             f"{title} has no weights in this machine's cache.", kept=kept,
-            todo=f'Tick "Allow download" to fetch {repository} from the Hugging Face hub (about {byte_size(size)}'
+            todo=f'Tick "Allow download" to fetch {repository} from {urlsplit(constants.ENDPOINT).hostname} '
+            f"(about {byte_size(size)}"
             + (f", licence {licence})." if licence else ")."),
         )  # fmt: skip
     try:

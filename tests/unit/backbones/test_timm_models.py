@@ -164,6 +164,14 @@ def test_what_cannot_be_is_a_sentence(params, size, said, tmp_path, monkeypatch)
         made(**params)(torch.rand(1, 3, size, size))
 
 
+@pytest.mark.parametrize("host", ["huggingface.co", "mirror.example"])
+def test_a_download_is_asked_for_with_its_host_size_and_licence(tmp_path, monkeypatch, host):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"https://{host}")
+    with pytest.raises(Problem, match=rf'Tick "Allow download" .* from {host} \(about 22 MB, licence apache-2.0\)'):
+        made(model="vit_tiny_patch16_224", weights="cache")
+
+
 def test_a_model_whose_patches_follow_a_stem_takes_its_own_size():
     with torch.no_grad():
         assert made(model="visformer_tiny").eval()(torch.rand(1, 3, 224, 224)).shape == (1, 384)
