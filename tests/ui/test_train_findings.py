@@ -47,6 +47,16 @@ def test_a_rank_that_takes_in_all_that_is_searched_is_said(qtbot, session, works
     assert "a b." not in page.findings.text()
 
 
+@pytest.mark.parametrize("what", ["the pretrained weights", "the frozen layers"])
+def test_what_was_found_wrong_with_the_weights_is_said(qtbot, session, workspace, tmp_path, what):
+    notes = [[what, "give other features in training mode"], ["the network", "trains 1 of 2 weights"]]
+    session.show_run(trained_run(workspace, tmp_path / "pixels", facts={"data": DATA | {"notes": notes}}))
+    page = shown(qtbot, session)
+    sentence = f"The {what.removeprefix('the ')} give other features in training mode."
+    qtbot.waitUntil(lambda: sentence in page.findings.text())
+    assert "1 of 2" not in page.findings.text()
+
+
 def test_the_sentences_are_those_of_the_curves(page, qtbot):
     qtbot.waitUntil(lambda: "SPCE is 0.025 nats below CE at the end" in page.findings.text())
     assert "MAP@R is " in page.findings.text()

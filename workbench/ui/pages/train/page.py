@@ -11,7 +11,7 @@ from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
 from workbench.ui.pages.train.curves.curves import Curves
 from workbench.ui.pages.train.findings.crossings import crossings
 from workbench.ui.pages.train.findings.findings import Findings
-from workbench.ui.pages.train.findings.reading import read_curves, sure_recalls
+from workbench.ui.pages.train.findings.reading import known_before, read_curves
 from workbench.ui.pages.train.geometry.panel import GeometryPanel
 from workbench.ui.pages.train.head.run_header import RunHeader
 from workbench.ui.pages.train.head.tiles import Tiles
@@ -202,7 +202,7 @@ class TrainPage(QStackedWidget):
             if "MAP@R" in evaluation.metrics
         ]
         run = self.session.run()
-        sure = sure_recalls(run) if run is not None and scores else []
+        sure = known_before(run) if run is not None and scores else []
         ended = run is None or not run.live
         lettered = crossed if self.views.currentWidget() is self.anatomy else ()
         self.findings.show_sentences([*read_curves(known, scores, ended=ended, crossed=lettered), *sure])

@@ -14,6 +14,7 @@ from workbench.workspace.rows import Run
 
 SMALL_LAMBDA = 1e-6  # the terms in 1 / lambda amplify noise below it
 FLAT = 0.001  # of MAP@R: epochs this close to the best are as good
+OF_WEIGHTS = "the pretrained weights", "the frozen layers"  # subjects of notes in a run's facts (running/facts)
 PARTS_OF = (("ce", "CE"), ("spce", "SPCE"), ("snca", "SNCA"), ("contrastive", "the contrastive loss"))
 
 
@@ -51,10 +52,13 @@ def read_curves(
     return [sentence for sentence in said if sentence is not None]
 
 
-def sure_recalls(run: Run) -> list[Sentence]:
-    """That a recall@k is 100% with any network, as the run's facts say of its data."""
+def known_before(run: Run) -> list[Sentence]:
+    """What was known before the first step: a recall@k of 100% with any network, and notes on its weights."""
     notes = run.environment.get("data", {}).get("notes", [])
-    return [Sentence("note", f"{what} {remark}.") for what, remark in notes if what.startswith("R@")]
+    return [
+        Sentence("note", f"{what[0].upper()}{what[1:]} {remark}.")
+        for what, remark in notes if what in OF_WEIGHTS or what.startswith("R@")
+    ]  # fmt: skip
 
 
 def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "") -> Sentence | None:
