@@ -66,11 +66,11 @@ def test_preflight_says_how_much_is_trained(tmp_path):
     trained = 6 * 3 * 64 + 64 * 8 + 8
     total = sum(weight.numel() for weight in made.parts.model.parameters())
     share = f"trains {trained:,} of {total:,} weights ({trained / total:.2%})"
-    said = f"{share}; the others stay as they are"
-    random = ", which is random: choose pretrained weights, or train more of them"
-    assert weight_notes(made) == [("the network", said + random)]
+    network = ("the network", f"{share}; the others stay as they are")
+    random = ("the frozen layers", "are random: choose pretrained weights, or train more of them")
+    assert weight_notes(made) == [network, random]
     made.parts.model.backbone.weights_path = tmp_path / "weights.safetensors"
-    assert weight_notes(made) == [("the network", said)]
+    assert weight_notes(made) == [network]
 
 
 def test_what_was_trained_is_a_small_file_that_another_run_loads(tmp_path):

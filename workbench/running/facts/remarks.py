@@ -62,9 +62,9 @@ def weight_notes(engine: Engine) -> list[tuple[str, str]]:
         share = (
             f"{sizes[True]:,} of {sum(sizes.values()):,} weights ({percentage(sizes[True] / sum(sizes.values()), 2)})"
         )
-        random = getattr(engine.parts.model.backbone, "weights_path", engine) is None  # plug-ins may not say
-        why = ", which is random: choose pretrained weights, or train more of them" if random else ""
-        notes.append(("the network", f"trains {share}; the others stay as they are{why}"))
+        notes.append(("the network", f"trains {share}; the others stay as they are"))
+        if getattr(engine.parts.model.backbone, "weights_path", engine) is None:  # a plug-in may not say
+            notes.append(("the frozen layers", "are random: choose pretrained weights, or train more of them"))
     return notes
 
 
