@@ -5,6 +5,7 @@ import os
 import pytest
 from PIL import Image
 
+from tests.unit.class_folders import draw_classes
 from workbench import files
 from workbench.config import Choice, RunConfig
 from workbench.datasets.cache.keeping import keep
@@ -17,10 +18,7 @@ from workbench.running.listed import Listed
 
 @pytest.fixture
 def place(tmp_path):
-    for name in ("ant", "bee/wild"):
-        (tmp_path / "images" / name).mkdir(parents=True)
-        for number in range(3):
-            Image.new("RGB", (40, 40), (number * 9, 0, 0)).save(tmp_path / "images" / name / f"{number}.png")
+    draw_classes(tmp_path / "images", "ant", "bee/wild", count=3)
     for inside in (".", "ant", "bee", "bee/wild"):
         os.utime(tmp_path / "images" / inside, ns=(1, 1))  # a clock that ticks slowly would hide a change
     return tmp_path / "images"

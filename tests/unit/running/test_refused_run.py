@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from PIL import Image
 
+from tests.unit.class_folders import draw_classes
 from workbench.cli import cli
 from workbench.datasets.images.scan import find_images
 from workbench.datasets.own import folder
@@ -43,10 +43,7 @@ MISSING = {
 @pytest.fixture
 def config(tmp_path):
     """Writes a config whose data can be read; its sampler needs four classes, and there are two."""
-    for name in ("ant", "bee"):
-        (tmp_path / "images" / name).mkdir(parents=True)
-        for number in range(8):
-            Image.new("RGB", (40, 40), (number * 9, 0, 0)).save(tmp_path / "images" / name / f"{number}.png")
+    draw_classes(tmp_path / "images", "ant", "bee", count=8)
 
     def written(missing="", seeds=1):
         place = (tmp_path / MISSING[missing][0]).as_posix() if missing else ""

@@ -2,8 +2,8 @@
 
 import pytest
 from click.testing import CliRunner
-from PIL import Image
 
+from tests.unit.class_folders import draw_classes
 from workbench.cli import cli
 from workbench.places import records
 from workbench.running import unusable
@@ -36,10 +36,7 @@ def sweep(place, *words, fails=0):
 @pytest.fixture
 def images(tmp_path):
     """A folder of two classes."""
-    for name in ("ant", "bee"):
-        (tmp_path / "images" / name).mkdir(parents=True)
-        for number in range(4):
-            Image.new("RGB", (40, 40), (number * 9, 0, 0)).save(tmp_path / "images" / name / f"{number}.png")
+    draw_classes(tmp_path / "images", "ant", "bee", count=4)
     return tmp_path / "images"
 
 
