@@ -335,6 +335,18 @@ def banned_name(source: Source) -> list[str]:
     return [f"{source.name} is named after nothing" for part in source.name.split(".") if BANNED_NAMES.search(part)]
 
 
+def private_signals(source: Source) -> list[str]:
+    """Signals that only their object hears: what a thread sends to the window goes through the mailbox."""
+    return [
+        f"{source.name}:{node.lineno} has the signal {target.id}; see ui/state/background/mailbox.py"
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id.startswith("_") and ast.unparse(node.value.func) == "Signal"
+        if source.name != f"{PACKAGE}.ui.state.background.mailbox"
+    ]
+
+
 def machine_places(name: str, text: str) -> list[str]:
     """Paths of one machine and hosts of package registries in a tracked file."""
     return [

@@ -23,6 +23,7 @@ RULES = (
     rules.unsafe_loading,
     rules.too_long,
     rules.banned_name,
+    rules.private_signals,
     rules.vague_names,
     rules.inverted_ownership,
 )
@@ -118,6 +119,7 @@ PLANTED = [
     (rules.banned_name, "workbench.run_manager", ""),
     (rules.banned_name, "workbench.ui.widgets.plot_utils", ""),
     (rules.banned_name, "workbench.misc", ""),
+    (rules.private_signals, "workbench.ui.state.live", "class A:\n    _arrived = Signal(object)  # from a thread"),
     (rules.vague_names, "workbench.cli", "for each in runs:\n    print(each)"),
     (rules.vague_names, "workbench.cli", "names = [found for found in runs]"),
     (rules.vague_names, "workbench.cli", "def f(given: bytes) -> None: ..."),
@@ -160,6 +162,7 @@ ALLOWED = [
     (rules.unsafe_loading, "workbench.files", "np.load(path, allow_pickle=False, mmap_mode='r')"),
     (rules.too_long, "workbench.ui.state.live", "x = 1\n" * 450),
     (rules.banned_name, "workbench.ui.miscount", ""),
+    (rules.private_signals, "workbench.ui.state.live", "class A:\n    arrived = Signal(object)"),
 ]
 
 

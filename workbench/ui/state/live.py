@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from workbench.jobs import start_daemon
 from workbench.problem import Problem
+from workbench.ui.state.background.mailbox import Mailbox
 from workbench.workspace.database.problems import Gone, opened_alone
 from workbench.workspace.news import Followed, News, Place, Watch
 from workbench.workspace.rows import Experiment, Run
@@ -37,7 +38,6 @@ class Follower(QObject):
     choices_changed = Signal(object)  # set of `marks.TABLES`: what any window or command has decided
     failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
     came_back = Signal(object)  # the Problem of a missing database, which is back, or `alone`, which is so no more
-    _looked = Signal(object)  # News, None if nothing is new, or a Problem
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -54,7 +54,7 @@ class Follower(QObject):
         self._untold = list[Callable[[], None]]()  # the signals of a look that are still to be sent
         self._telling = threading.Lock()
         self._asked: SimpleQueue[Place | None] = SimpleQueue()
-        self._looked.connect(self._hear)
+        self._mailbox = Mailbox(self._hear, self)
         self._timer = QTimer(self, interval=EVERY)
         self._timer.timeout.connect(self._ask)
         self._timer.start()
@@ -105,7 +105,7 @@ class Follower(QObject):
             with self._telling:
                 if self._closed:
                     return
-                self._looked.emit(news)
+                self._mailbox.send(news)
 
     def _read(self, position: Place) -> News | Problem | None:
         try:

@@ -8,6 +8,8 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from workbench.ui.state.background.mailbox import Mailbox
+
 State = Literal["working", "done", "failed", "cancelled"]
 KEPT = 200  # ended jobs in the list
 OFTEN = 50  # ms between two updates of a job's progress
@@ -28,7 +30,6 @@ class ActivityItem(QObject):
     """One job. `progress`, `finish`, `fail` and `cancelled` may be called from any thread and at any rate."""
 
     changed = Signal(object)  # itself, on the window's thread
-    _posted = Signal()
 
     def __init__(self, title: str, cancel: Callable[[], None] | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -40,7 +41,7 @@ class ActivityItem(QObject):
         self._lock = threading.Lock()
         self._new: tuple[State, Progressed] | None = None
         self._looking = False  # an update is posted, or was delivered less than OFTEN ago
-        self._posted.connect(self._take)
+        self._mailbox = Mailbox(self._take, self)
 
     @property
     def can_cancel(self) -> bool:
@@ -88,7 +89,7 @@ class ActivityItem(QObject):
             first, self._looking = not self._looking, True
             self._new = (state, now)
         if first:
-            self._posted.emit()
+            self._mailbox.send()
 
     def _take(self) -> None:
         with self._lock:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from PySide6.QtCore import QMetaObject, QObject, Signal
+from PySide6.QtCore import QMetaObject, QObject
 
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
+from workbench.ui.state.background.mailbox import Mailbox
 
 Answer = dict[str, Any]
 NEVER_ASKED = 0  # numbers of requests begin at 1
@@ -59,8 +60,6 @@ class AnalysisClient(QObject):
         start: makes the process for a function that takes its answers; tests give another.
     """
 
-    _answered = Signal(object)  # emitted on the listening thread, received on the window's
-
     def __init__(
         self, parent: QObject | None = None, start: Callable[[Callable[[Answer], None]], Process] = AnalysisProcess
     ) -> None:
@@ -68,8 +67,8 @@ class AnalysisClient(QObject):
         self._open: dict[int, Callbacks] = {}
         self._owned: dict[int, QMetaObject.Connection] = {}  # request -> to the end of its owner
         self._closed = False
-        self._process = start(self._answered.emit)
-        self._answered.connect(self._receive)
+        self._mailbox = Mailbox(self._receive, self)
+        self._process = start(self._mailbox.send)
 
     def request(
         self,

@@ -11,6 +11,7 @@ from workbench.jobs import Job
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.state.background.activity import Activity, ActivityItem
+from workbench.ui.state.background.mailbox import Mailbox
 
 LOOK_EVERY = 20  # ms
 
@@ -37,7 +38,6 @@ class Task(QObject):
 
     ended = Signal(object)  # this task, on the window's thread, before any of its callbacks
     over = Signal(object)  # this task: its thread is gone, too, and it may be deleted
-    _finished = Signal(object, object)  # Ended, result
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Task(QObject):
         self.result: Any = None
         self._problem: Problem | None = None
         self._item: ActivityItem | None = activity.add(title, self.ask_to_end) if activity is not None else None
-        self._finished.connect(self._receive)
+        self._mailbox = Mailbox(self._receive, self)
         self._job = Job(title, self._run, self._say, behind_window=True)
 
     def start(self) -> "Task":
@@ -105,7 +105,7 @@ class Task(QObject):
             raise
 
     def _say(self, event: Event) -> None:
-        self._finished.emit(event, self.result)
+        self._mailbox.send(event, self.result)
 
     def _receive(self, ended: Ended, result: Any) -> None:
         try:

@@ -11,6 +11,7 @@ from workbench.control import Control
 from workbench.events import Ended, Event
 from workbench.problem import Problem, RunTaken
 from workbench.sweeps.device_lock import DeviceLock
+from workbench.ui.state.background.mailbox import Mailbox
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.runs.run_jobs import MakeJob, Startable, job_in_this_process
 from workbench.workspace import Workspace
@@ -64,7 +65,6 @@ class RunQueue(QObject):
     ended = Signal(int, str, str)  # run, status, problem; on the window's thread, after its thread is over
     unstored = Signal(object)  # Problem: the state of a run that never began could not be written
     idle = Signal()  # nothing runs and nothing waits
-    _heard = Signal(int, object)  # run, Ended; emitted on the run's thread
 
     def __init__(
         self, workspace: Workspace, make_job: MakeJob = job_in_this_process, parent: QObject | None = None,
@@ -76,7 +76,7 @@ class RunQueue(QObject):
         self._at_work: list[AtWork] = []
         self._locks: dict[str, DeviceLock] = {}
         self._given_up = False  # closed while a workspace was being opened
-        self._heard.connect(self._run_ended)
+        self._mailbox = Mailbox(self._run_ended, self)
         self._watch = QTimer(self, interval=WATCH_EVERY)
         self._watch.timeout.connect(self._look)
 
@@ -195,7 +195,7 @@ class RunQueue(QObject):
 
         def listen(event: Event) -> None:
             if isinstance(event, Ended):  # all else the window reads from the workspace
-                self._heard.emit(run_id, event)
+                self._mailbox.send(run_id, event)
 
         work.own = own
         options = {"device": work.device} if work.device else {}

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.state.background.mailbox import Mailbox
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
 
@@ -32,8 +33,6 @@ class PreflightRunner(QObject):
     cancelled = Signal()  # by the user, in the Activity panel
     counted = Signal(object, int)  # RunConfig, its training classes: as soon as they are known
     held = Signal()  # a run is working: the check waits until it is asked for; classes that decide are counted
-    _heard = Signal(int, str)  # number of the check, text; emitted on its thread
-    _counted = Signal(int, int)  # number of the check, classes; emitted on its thread
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,8 +43,7 @@ class PreflightRunner(QObject):
         self._held = False  # a run works, and the check waits for its end
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._timer.timeout.connect(self.look)
-        self._heard.connect(self._hear)
-        self._counted.connect(self._count)
+        self._text, self._classes = Mailbox(self._hear, self), Mailbox(self._count, self)
 
     @property
     def waiting_or_working(self) -> bool:
@@ -122,14 +120,14 @@ class PreflightRunner(QObject):
 
             def tell(text: str, done: int, total: int) -> None:
                 progress(text, done, total)
-                self._heard.emit(number, text)
+                self._text.send(number, text)
 
             def cancelled() -> bool:
                 progress("Trying a few steps", 0, 0)  # raises Cancelled
                 return False
 
             with self._session.loading(progress):
-                result = preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
+                result = preflight.preflight(config, tell, cancelled, partial(self._classes.send, number))
             free = 0  # not known
             with suppress(OSError):  # of a workspace that is gone, which whoever writes there says
                 free = shutil.disk_usage(workspace).free
