@@ -15,7 +15,7 @@ class Problem(Exception):  # noqa: N818 - the word the user reads
     """
 
     def __init__(
-        self, what: str, *, kept: str = "", todo: str = "", field: str = "", fits: int | str | None = None
+        self, what: str, *, kept: str = "", todo: str = "", field: str = "", fits: bool | int | str | None = None
     ) -> None:  # fmt: skip
         super().__init__(" ".join(part for part in (what, kept, todo) if part))
         self.what, self.kept, self.todo, self.field, self.fits = what, kept, todo, field, fits

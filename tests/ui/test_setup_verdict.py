@@ -72,6 +72,14 @@ def test_a_value_that_fits_is_offered_with_one_click(draft, field, fits, words):
     assert verdict.repair == (words, field, fits)
 
 
+def test_a_download_is_allowed_with_one_click(draft):
+    draft.set("backbone.name", "resnet18")
+    draft.set("backbone.weights", "cache")
+    config = judged(draft, None).config
+    verdict = judged(draft, (config, Problem("No weights.", field="backbone.download", fits=True)))
+    assert verdict.repair == ("Turn on", "backbone.download", True)
+
+
 @pytest.mark.parametrize(
     ("devices", "fits", "repair"),
     [

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from workbench.backbones.fetching import hub_file
 from workbench.backbones.pretrained import (
     GreyToColour,
     chosen_file,
-    hub_file,
     load_into,
     other_architecture,
     read_state,
@@ -20,6 +20,7 @@ from workbench.backbones.pretrained import (
 from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.registry import register
 
 SHORT_LIST = ("ViT-B-32", "ViT-B-16", "ViT-L-14", "ViT-S-32", "RN50", "ViT-B-32-quickgelu", "MobileCLIP-S1")
@@ -43,7 +44,9 @@ class ClipParams(Params):
         help="open_clip's name of the weights; it also decides how colours are normalised.",
     )  # fmt: skip
     download: bool = param(
-        False, label="Allow download", help="Fetch the weights from the Hugging Face hub when the cache has none."
+        False,
+        label="Allow download",
+        help="Fetch them from the Hugging Face hub when the cache has none. Preflight first says how large they are.",
     )
     image_size: int = param(
         0, ge=0, le=2048, label="Image size", unit="px",
@@ -106,13 +109,13 @@ class ClipBackbone(nn.Module):
 
 @register(
     "backbone", "clip", title="CLIP", params=ClipParams, pretrained=True, reads_text=True, named_by="model",
-    package="open_clip", extra="clip",
+    package="open_clip", extra="clip", fetches=True,
     source="Radford et al. 2021 (CLIP); Ilharco et al. 2021, open_clip",
 )  # fmt: skip
-def clip_model(params: ClipParams, channels: int) -> ClipBackbone:
+def clip_model(params: ClipParams, channels: int, progress: Progress = quiet) -> ClipBackbone:
     """Image tower of a CLIP model of open_clip; needs the extra `clip`."""
     model = _made(params)
-    path = _weights(params, model)
+    path = _weights(params, model, progress)
     if path is not None:
         _load(model, path, IMAGES)
     if params.frozen:
@@ -143,7 +146,7 @@ def _made(params: ClipParams) -> Any:
         ) from None
 
 
-def _weights(params: ClipParams, model: Any) -> Path | None:
+def _weights(params: ClipParams, model: Any, progress: Progress) -> Path | None:
     """The file that the weights come from; None without one."""
     import open_clip
 
@@ -163,7 +166,7 @@ def _weights(params: ClipParams, model: Any) -> Path | None:
         tags = ", ".join(open_clip.list_pretrained_tags_by_model(params.model))
         raise _refused(params.model, f"has no weights {params.tag!r} on the hub", f"Its tags: {tags}.")
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
-    return hub_file(f"open_clip's model {params.model!r}", repository, WEIGHTS_NAME, size, params.download)
+    return hub_file(f"open_clip's model {params.model!r}", repository, WEIGHTS_NAME, size, params.download, progress)
 
 
 def _load(model: Any, path: Path, prefix: str) -> None:

@@ -1,13 +1,15 @@
 """The trained model: normalisation of pixels, a backbone, an embedding head."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from workbench import registry
 from workbench.backbones.head import EmbeddingHead
+from workbench.entries.facts import BackboneFacts
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 
 if TYPE_CHECKING:
     from workbench.config import EmbeddingParams
@@ -79,7 +81,9 @@ class EmbeddingModel(nn.Module):
         return embeddings
 
 
-def build_model(name: str, params: dict[str, Any], embedding: "EmbeddingParams", channels: int) -> EmbeddingModel:
+def build_model(
+    name: str, params: dict[str, Any], embedding: "EmbeddingParams", channels: int, progress: Progress = quiet
+) -> EmbeddingModel:
     """A backbone by name under a new head.
 
     Args:
@@ -87,11 +91,13 @@ def build_model(name: str, params: dict[str, Any], embedding: "EmbeddingParams",
         params: the backbone's own.
         embedding: size and treatment of the embedding.
         channels: 1 or 3, of the images.
+        progress: is told how far a download of weights is; it may raise Cancelled.
 
     Raises:
         Problem: unknown name, or weights that cannot be used.
     """
     registry.discover("workbench.backbones")
     entry = registry.entry("backbone", name)
-    backbone = entry.build(entry.params(**params), channels)
+    options = {"progress": progress} if cast(BackboneFacts, entry.facts).fetches else {}
+    backbone = entry.build(entry.params(**params), channels, **options)
     return EmbeddingModel(backbone, EmbeddingHead(backbone.feature_dim, embedding), backbone.mean, backbone.std)

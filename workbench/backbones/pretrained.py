@@ -1,10 +1,9 @@
-"""Weights from a file or from torch's cache: checked before they are used, and never partly loaded."""
+"""Weights from a file: checked before they are used, and never partly loaded; what pretrained networks share."""
 
 import os
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import torch
 from torch import Tensor, nn
@@ -39,7 +38,9 @@ class PretrainedParams(Params):
         "", label="Weights file", path="file", help="A state dict for this architecture: .pth or .safetensors."
     )
     download: bool = param(
-        False, label="Allow download", help="Fetch the weights from the network when the cache has none."
+        False,
+        label="Allow download",
+        help="Fetch the weights when the cache has none. Until then Preflight says from where, and how large they are.",
     )
     levels: Literal["last", "low_mid_high"] = param(
         "last", help="low_mid_high concatenates the features of three depths, as ICE does."
@@ -148,78 +149,6 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
             raise ValueError(f"its list of tensors has {byte_size(listed)}, more than that of any network")
         state: dict[str, Tensor] = load_file(path)
     return state
-
-
-def place_in_cache(url: str) -> Path:
-    """The file of torch's cache that holds these weights, or would."""
-    return Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
-
-
-def from_cache(url: str, size: int, allow_download: bool) -> dict[str, Tensor]:
-    """torchvision's weights from torch's cache; fetched, with the hash in their name checked, only when allowed.
-
-    Args:
-        url: where they are fetched from.
-        size: bytes, about; for the message that asks for the download.
-
-    Raises:
-        Problem: the cache has none and a download is not allowed, or fails.
-    """
-    cached = place_in_cache(url)
-    name = cached.name
-    if not cached.exists() and not allow_download:
-        raise Problem(
-            f"{name} is not in torch's cache on this machine.",
-            kept="Nothing was started.",
-            todo=f'Tick "Allow download" to fetch them from {urlsplit(url).hostname} (about {byte_size(size)}), '
-            "or choose the weights from a file.",
-        )
-    try:
-        state: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
-            url, str(cached.parent), map_location="cpu", progress=False, check_hash=True, weights_only=True
-        )
-    except (OSError, RuntimeError) as error:
-        raise Problem(
-            f"The weights {name} could not be fetched ({error}).",
-            kept="Nothing was started.",
-            todo="Check the network, or choose the weights from a file.",
-        ) from None
-    return state
-
-
-def hub_file(title: str, repository: str, name: str, size: int, allow_download: bool, licence: str = "") -> Path:
-    """A file of the Hugging Face hub, or of the mirror in HF_ENDPOINT, from this machine's cache; fetched if allowed.
-
-    Args:
-        title: whose weights they are, for a message.
-        size: about so many bytes.
-        licence: of the weights, where it is known.
-
-    Raises:
-        Problem: the cache has none and a download is not allowed, or fails.
-    """
-    from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    cached = try_to_load_from_cache(repository, name)
-    if isinstance(cached, str):
-        return Path(cached)
-    kept = "Nothing was started."
-    if not allow_download:
-        raise Problem(
-            f"{title} has no weights in this machine's cache.", kept=kept,
-            todo=f'Tick "Allow download" to fetch {repository} from {urlsplit(constants.ENDPOINT).hostname} '
-            f"(about {byte_size(size)}"
-            + (f", licence {licence})." if licence else ")."),
-        )  # fmt: skip
-    try:
-        return Path(hf_hub_download(repository, name))
-    except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
-        reason = str(error).partition("\n")[0]
-        raise Problem(
-            f"The weights of {title} could not be fetched ({reason}).", kept=kept,
-            todo="Check the network, or choose a file.",
-        ) from None  # fmt: skip
 
 
 class GreyToColour(nn.Module):

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
+from workbench.backbones.fetching import hub_file
 from workbench.backbones.lora import add_lora
 from workbench.backbones.pooling import GeM, Max, Mean
 from workbench.backbones.pretrained import (
     GreyToColour,
     chosen_file,
     freeze_batch_norm,
-    hub_file,
     load_into,
     other_architecture,
     read_state,
@@ -25,6 +25,7 @@ from workbench.backbones.recomputed import count_batches_once, first_computation
 from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.registry import register
 
 SHORT_LIST = (  # what the form lists first of all models
@@ -52,7 +53,9 @@ class TimmParams(Params):
         "", label="Weights file", path="file", help="State dict of this model: .safetensors, or .pth with tensors only."
     )
     download: bool = param(
-        False, label="Allow download", help="Fetch the weights from the Hugging Face hub when the cache has none."
+        False,
+        label="Allow download",
+        help="Fetch them from the Hugging Face hub when the cache has none. Preflight first says how large they are.",
     )
     pooling: Literal["model", "token", "mean", "max", "gem"] = param(
         "model",
@@ -174,12 +177,12 @@ class TimmBackbone(nn.Module):
 
 @register(
     "backbone", "timm", title="timm", params=TimmParams, pretrained=True, source="Wightman 2019, timm",
-    named_by="model",
+    named_by="model", fetches=True,
 )  # fmt: skip
-def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
+def timm_model(params: TimmParams, channels: int, progress: Progress = quiet) -> TimmBackbone:
     """Any model of timm by name: vision transformers, ConvNeXt, Swin and hundreds of others."""
     model = _made(params)
-    path = _weights(params, model)
+    path = _weights(params, model, progress)
     if path is not None:
         _load(model, path)
     if params.frozen_batch_norm:
@@ -237,7 +240,7 @@ def _similar(typed: str, names: list[str]) -> list[str]:
     return near[:SHOWN] or spelled or list(SHORT_LIST[:SHOWN])
 
 
-def _weights(params: TimmParams, model: Any) -> Path | None:
+def _weights(params: TimmParams, model: Any, progress: Progress) -> Path | None:
     """The file that the weights come from; None without one."""
     if params.weights == "none":
         return None
@@ -248,7 +251,8 @@ def _weights(params: TimmParams, model: Any) -> Path | None:
         raise _refused(params.model, "names no weights on the hub", "Choose a file, or set the weights to none.")
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     licence = model.pretrained_cfg.get("license") or ""
-    return hub_file(f"timm's model {params.model!r}", repository, WEIGHTS_NAME, size, params.download, licence)
+    title = f"timm's model {params.model!r}"
+    return hub_file(title, repository, WEIGHTS_NAME, size, params.download, progress, licence)
 
 
 def _load(model: Any, path: Path) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torchvision import models
 
+from workbench.backbones.fetching import from_cache, place_in_cache
 from workbench.backbones.pretrained import (
     MEAN,
     STD,
@@ -16,14 +17,13 @@ from workbench.backbones.pretrained import (
     PretrainedParams,
     chosen_file,
     freeze_batch_norm,
-    from_cache,
     load_into,
-    place_in_cache,
     read_state,
 )
 from workbench.backbones.recomputed import Recomputed, count_batches_once
 from workbench.params import param
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.registry import register
 
 Cuts = tuple[int, int, int]  # children after which the low, mid and high levels end
@@ -105,7 +105,7 @@ class Backbone(nn.Module):
         return features
 
 
-def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnum) -> Path | None:
+def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnum, progress: Progress) -> Path | None:
     """Load the weights that are asked for; the file that they came from."""
     path = None
     if params.weights == "file":
@@ -114,21 +114,22 @@ def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnu
     elif params.weights == "cache":
         path = place_in_cache(weights.url)
         size = round(weights.meta["_file_size"] * 2**20)  # torchvision counts in MiB
-        load_into(model, from_cache(weights.url, size, params.download), path.name)
+        load_into(model, from_cache(weights.url, size, params.download, progress), path.name)
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
     return path
 
 
 def _features_of(
-    model: nn.Module, weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int, cuts: Cuts
-) -> Backbone:
-    path = _load(model, params, weights)
+    model: nn.Module, weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int, cuts: Cuts,
+    progress: Progress,
+) -> Backbone:  # fmt: skip
+    path = _load(model, params, weights, progress)
     return Backbone(model.features, width, channels, params, cuts, weights_path=path)  # type: ignore[arg-type]
 
 
 def _register_resnet(layers: int, weights: models.WeightsEnum, width: int, use: str = "") -> None:
-    def build(params: ResNetParams, channels: int) -> Backbone:
+    def build(params: ResNetParams, channels: int, progress: Progress = quiet) -> Backbone:
         if params.stem == "small" and params.weights != "none":
             raise Problem(
                 "Pretrained weights belong to the published stem.",
@@ -136,7 +137,7 @@ def _register_resnet(layers: int, weights: models.WeightsEnum, width: int, use: 
                 todo="Choose the published stem, or weights: none.",
             )
         model: nn.Module = getattr(models, f"resnet{layers}")(weights=None)
-        path = _load(model, params, weights)
+        path = _load(model, params, weights, progress)
         parts = list(model.children())[:-2]
         if params.stem == "small":  # as in Khosla et al. 2020, whose set-up PSCE follows
             parts[0], parts[3] = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
@@ -145,7 +146,7 @@ def _register_resnet(layers: int, weights: models.WeightsEnum, width: int, use: 
     build.__doc__ = f"Residual network of {layers} layers, {width:,} features{use}."
     register(
         "backbone", f"resnet{layers}", title=f"ResNet-{layers}", params=ResNetParams, pretrained=True,
-        source="He et al. 2016; torchvision",
+        fetches=True, source="He et al. 2016; torchvision",
     )(build)  # fmt: skip
 
 
@@ -155,33 +156,33 @@ _register_resnet(50, models.ResNet50_Weights.IMAGENET1K_V1, 2048, ": the backbon
 
 
 @register(
-    "backbone", "squeezenet1_0", title="SqueezeNet 1.0", params=PretrainedParams, pretrained=True,
+    "backbone", "squeezenet1_0", title="SqueezeNet 1.0", params=PretrainedParams, pretrained=True, fetches=True,
     source="Iandola et al. 2016; torchvision",
 )  # fmt: skip
-def squeezenet1_0(params: PretrainedParams, channels: int) -> Backbone:
+def squeezenet1_0(params: PretrainedParams, channels: int, progress: Progress = quiet) -> Backbone:
     """Small network without batch-norm, 512 features; trains on a CPU."""
     model, weights = models.squeezenet1_0(weights=None), models.SqueezeNet1_0_Weights.IMAGENET1K_V1
-    return _features_of(model, weights, 512, params, channels, (6, 12, 13))
+    return _features_of(model, weights, 512, params, channels, (6, 12, 13), progress)
 
 
 @register(
-    "backbone", "mobilenet_v2", title="MobileNet v2", params=PretrainedParams, pretrained=True,
+    "backbone", "mobilenet_v2", title="MobileNet v2", params=PretrainedParams, pretrained=True, fetches=True,
     source="Sandler et al. 2018; torchvision",
 )  # fmt: skip
-def mobilenet_v2(params: PretrainedParams, channels: int) -> Backbone:
+def mobilenet_v2(params: PretrainedParams, channels: int, progress: Progress = quiet) -> Backbone:
     """Small network of inverted residuals, 1,280 features."""
     model, weights = models.mobilenet_v2(weights=None), models.MobileNet_V2_Weights.IMAGENET1K_V1
-    return _features_of(model, weights, 1280, params, channels, (7, 14, 19))
+    return _features_of(model, weights, 1280, params, channels, (7, 14, 19), progress)
 
 
 @register(
-    "backbone", "googlenet", title="GoogLeNet with batch-norm", params=PretrainedParams, pretrained=True,
+    "backbone", "googlenet", title="GoogLeNet with batch-norm", params=PretrainedParams, pretrained=True, fetches=True,
     source="Szegedy et al. 2015, with the batch-norm of Ioffe and Szegedy 2015; torchvision",
 )  # fmt: skip
-def googlenet(params: PretrainedParams, channels: int) -> Backbone:
+def googlenet(params: PretrainedParams, channels: int, progress: Progress = quiet) -> Backbone:
     """Inception network of 22 layers, 1,024 features."""
     model = models.googlenet(weights=None, aux_logits=False, init_weights=True)
-    path = _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1)
+    path = _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1, progress)
     middle = (0.5, 0.5, 0.5)  # torchvision feeds these weights -1 to 1
     layers = nn.Sequential(*list(model.children())[:-3])
     return Backbone(layers, 1024, channels, params, (7, 13, 16), middle, middle, path)

@@ -68,6 +68,8 @@ class BackboneFacts(Facts):
 
     pretrained: bool = False
     """Whether published weights can be loaded."""
+    fetches: bool = False
+    """Whether its build takes `progress=` too, which it tells how far a download is; it may raise Cancelled."""
     named_by: str = ""
     """The parameter that names the network; empty where the entry is one network."""
     reads_text: bool = False

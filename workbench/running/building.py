@@ -21,7 +21,7 @@ from workbench.entries.catalog import cache_folder
 from workbench.entries.facts import LossFacts
 from workbench.losses import build_loss
 from workbench.problem import Problem
-from workbench.progress import Progress
+from workbench.progress import Progress, quiet
 from workbench.running.listed import Listed
 from workbench.training import checkpoint, device
 from workbench.training.feature_feed import FeatureFeed
@@ -141,11 +141,16 @@ def _some_query_has_a_match(labels: np.ndarray, is_query: np.ndarray | None) -> 
     return bool(len(np.unique(labels[stays])) < stays.sum())
 
 
-def build_parts(config: RunConfig, data: Data, total_steps: int, on: torch.device | None = None) -> Parts:
-    """Model, loss, optimiser and schedule, seeded, on a device; by default on the one that the config names."""
+def build_parts(
+    config: RunConfig, data: Data, total_steps: int, on: torch.device | None = None, progress: Progress = quiet
+) -> Parts:
+    """Model, loss, optimiser and schedule, seeded, on a device; by default on the one that the config names.
+
+    `progress` is told how far a download of weights is.
+    """
     checkpoint.seed_everything(config.seed, config.training.deterministic)
     where = on or device.choose(config.device)
-    model = build_model(config.backbone.name, config.backbone.params, config.embedding, data.images.channels)
+    model = build_model(config.backbone.name, config.backbone.params, config.embedding, data.images.channels, progress)
     if config.training.chunk:
         refuse_batch_norm(model.backbone)
     of_images = cast(LossFacts, registry.entry("loss", config.loss.name).facts).of_images

@@ -76,7 +76,7 @@ class Engine:
         self.augmentation = build_entry("augmentation", config)
         self.total = config.training.epochs * self.sampler.steps_per_epoch
         emit(Status("Building the model"))
-        self.parts = build_parts(config, data, self.total, ranks.device)
+        self.parts = build_parts(config, data, self.total, ranks.device, self._tell)
         self.parts.ranks = ranks
         if config.training.keep_features:
             doing = "Computing the features of the frozen backbone"

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.control import Cancelled, Control
+from workbench.events import Event, Status
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
@@ -101,6 +102,10 @@ def preflight(
             raise Cancelled
         progress(text, done, total)
 
+    def hear(event: Event) -> None:
+        if isinstance(event, Status):
+            tell(event.text, event.done, event.total)
+
     runs = folds_and_seeds.children(config)
     first, *others = runs[0].config.device.split(",")
     config = runs[0].config.model_copy(update={"device": first})  # the steps are tried on one device
@@ -117,7 +122,7 @@ def preflight(
         spread = f"The steps were tried on one device; the run shares each batch among {count}" if others else ""
         tell("Trying a few steps", 0, 0)
         with device.refusing_what_does_not_fit():
-            engine = Engine(config, data, Path(), Control(), lambda event: None)
+            engine = Engine(config, data, Path(), Control(), hear)
         after.callback(engine.release)  # a window goes on, and the run has another process
         since = perf_counter()
         device.forget_peak(engine.parts.device)

@@ -1,4 +1,4 @@
-"""What refuses a run before it is made: its data, its split, its weights file, its files of label decisions."""
+"""What refuses a run before it is made: its data, its split, its weights, its files of label decisions."""
 
 import logging
 from pathlib import Path
@@ -15,7 +15,9 @@ log = logging.getLogger(__name__)
 
 
 def refuse_unusable(config: RunConfig, progress: Progress) -> Listed | None:
-    """List and split the data of the config's first run, and read its weights file; nothing is decoded or stored.
+    """List and split the data of the config's first run, and read its weights; nothing is decoded or stored.
+
+    Weights that are not on this machine are fetched if the config allows it.
 
     Returns what was listed, for `make_job` of that run; None if the check itself failed.
 
@@ -42,15 +44,16 @@ def _listed(config: RunConfig, progress: Progress) -> Listed:
     for decisions in (first.training.label_decisions, first.evaluation.label_decisions):
         if decisions:
             read_decisions(Path(decisions))
-    if _has_file(first):
+    if _has_weights(first):
         progress("Reading the weights", 0, 0)
         from workbench.backbones.model import build_model
 
-        build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels)
+        build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels, progress)
     return listed
 
 
-def _has_file(config: RunConfig) -> bool:
-    """Whether a parameter of the backbone names a place on the disk."""
+def _has_weights(config: RunConfig) -> bool:
+    """Whether the backbone takes weights from a place on the disk, or from a cache that may lack them."""
     described = catalogs.current().get(f"backbone/{config.backbone.name}", {}).get("params", {})
-    return any(config.backbone.params.get(name) for name, facts in described.items() if facts.get("path"))
+    of_a_cache = "download" in described and config.backbone.params.get("weights") == "cache"
+    return of_a_cache or any(config.backbone.params.get(name) for name, facts in described.items() if facts.get("path"))

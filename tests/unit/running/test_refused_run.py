@@ -60,6 +60,16 @@ def config(tmp_path):
     return written
 
 
+def test_weights_that_may_not_be_fetched_are_asked_for_before_a_run_is_made(config, tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "hub"))
+    words = ["run", config(), "-w", str(tmp_path / "space"), "--set", "backbone.name=resnet18"]
+    said = CliRunner().invoke(cli, [*words, "--set", "backbone.weights=cache"])
+    assert said.exit_code == 1
+    assert 'Nothing was started. Tick "Allow download" to fetch them from' in " ".join(said.stderr.split())
+    with Workspace(tmp_path / "space") as workspace:
+        assert workspace.runs() == []
+
+
 @pytest.mark.parametrize("seeds", [1, 2])
 @pytest.mark.parametrize("missing", MISSING)
 def test_data_or_weights_that_are_not_there_are_named_before_a_run_is_made(config, tmp_path, missing, seeds):

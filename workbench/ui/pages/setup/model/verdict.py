@@ -69,5 +69,5 @@ def _fitting(draft: Draft, config: RunConfig | None, problem: Problem | None) ->
         fits = checks.largest_batch(config, draft.catalog, fits)
     if fits is None:
         return {}
-    words = "Turn off" if fits is False else f"Use {fits}"
+    words = "Turn off" if fits is False else "Turn on" if fits is True else f"Use {fits}"
     return {problem.field: (words, problem.field, fits)}
