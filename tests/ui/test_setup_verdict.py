@@ -78,6 +78,7 @@ def test_a_download_is_allowed_with_one_click(draft):
     config = judged(draft, None).config
     verdict = judged(draft, (config, Problem("No weights.", field="backbone.download", fits=True)))
     assert verdict.repair == ("Turn on", "backbone.download", True)
+    assert verdict.trouble == "No weights.", "what the button does must be known: size and host are in the sentence"
 
 
 @pytest.mark.parametrize(

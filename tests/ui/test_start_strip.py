@@ -106,6 +106,20 @@ def test_why_nothing_is_known_is_said_and_a_check_is_offered(small, looked, qtbo
     assert strip.sentence.property("role") == "error"
 
 
+def test_a_sentence_without_room_for_its_words_is_not_shown(small, qtbot):
+    strip = small.strip
+    small.card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)
+    assert strip.sentence.isVisible()
+    strip.setFixedWidth(
+        strip.check.width()
+        + strip.unfold.width()
+        + sum(control.width() for control in (small.beside.where, small.beside.sweep, small.beside.start))
+        + 100
+    )
+    qtbot.waitUntil(lambda: not strip.sentence.isVisible())
+    assert strip.check.isVisible()
+
+
 def test_what_prevents_starting_and_its_repair_are_in_the_strip(small):
     choose(small, "loss.name", "contrastive")
     mend = small.beside.mend

@@ -26,10 +26,16 @@ class Verdict:
     reasons: list[str]  # against starting, one sentence each; empty when it can start
     repair: Repair | None = None  # of the first bad path, if one click repairs it
     titles: tuple[str, ...] = ()  # of the bad paths
+    refusal: str = ""  # why Preflight stopped, if that is the only trouble and the repair is of it
 
     @property
     def trouble(self) -> str:
-        """Which fields prevent starting. What is wrong is said beside each, and here of those not in the form."""
+        """Which fields prevent starting. What is wrong is said beside each, and here of those not in the form.
+
+        What Preflight refused is said here, too, beside the button that repairs it: one should know what that does.
+        """
+        if self.refusal:
+            return self.refusal
         said = [f"{path}: {sentence}" for path, sentence in self.errors.items() if path not in self.bad_paths]
         if self.titles:
             more = len(self.titles) - NAMED
@@ -57,7 +63,8 @@ def judged(draft: Draft, refused: Refused | None) -> Verdict:
     titles = tuple(title_of(path, fields[path]) for path in bad_paths)
     known = repairs(draft, errors) | _fitting(draft, config, problem)
     repair = known.get(bad_paths[0]) if bad_paths else None
-    return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair, titles)
+    refusal = str(problem) if problem is not None and list(errors) == [problem.field] and repair is not None else ""
+    return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair, titles, refusal)
 
 
 def _fitting(draft: Draft, config: RunConfig | None, problem: Problem | None) -> dict[str, Repair]:

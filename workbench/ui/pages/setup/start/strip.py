@@ -18,6 +18,7 @@ from workbench.ui.widgets.labels import ElidedLabel, restyle
 
 MARGIN, GAP = 8, 12  # px around the line, and between two of its parts
 SENTENCE = 100  # of the stretch, against 1 for the gap behind all
+FEWEST = 12  # average letters of a sentence that can be shown; the field or the card says the same
 
 
 class StartStrip(QFrame):
@@ -98,10 +99,11 @@ class StartStrip(QFrame):
     def _fit(self) -> None:
         """Say why nothing is known, or the numbers: as many as there is room for."""
         known = self._told.time != NO_VALUE and not self._told.failed
-        self.sentence.setVisible(not known)
         self.remarks.setVisible(known and self._told.remarks > 0)
         room = self.contentsRect().width() - self._right.sizeHint().width() - self.unfold.sizeHint().width()
         room -= 2 * MARGIN + 4 * GAP
+        for_words = room - (self.check.sizeHint().width() if self._told.check else 0)
+        self.sentence.setVisible(not known and for_words >= self.fontMetrics().averageCharWidth() * FEWEST)
         self.remarks.setText(counted(self._told.remarks, "note"))
         if room < self.remarks.sizeHint().width() + self.time.sizeHint().width() + GAP:
             self.remarks.setText(f"{self._told.remarks:,}")
