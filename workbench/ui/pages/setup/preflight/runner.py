@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
 
 SETTLES_AFTER = 700  # ms without an edit
+OFTEN = 0.1  # s between two counts of the same work
 
 
 class PreflightRunner(QObject):
@@ -118,9 +120,14 @@ class PreflightRunner(QObject):
         def work(progress: Progress) -> "Preflight":
             from workbench.running import preflight
 
+            last, since = "", 0.0
+
             def tell(text: str, done: int, total: int) -> None:
+                nonlocal last, since
                 progress(text, done, total)
-                self._text.send(number, text)
+                if text != last or monotonic() - since >= OFTEN:  # a scan of files tells of thousands a second
+                    last, since = text, monotonic()
+                    self._text.send(number, f"{text}: {done:,} of {total:,}" if done and total else text)
 
             def cancelled() -> bool:
                 progress("Trying a few steps", 0, 0)  # raises Cancelled
