@@ -1,6 +1,6 @@
 """Image towers of CLIP models from open_clip, an optional package; their text towers embed words for a search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from workbench.backbones.adapters import AdapterParams, Tokens, adapt, load_trained
 from workbench.backbones.fetching import hub_file
 from workbench.backbones.pretrained import (
     GreyToColour,
@@ -17,6 +18,9 @@ from workbench.backbones.pretrained import (
     other_architecture,
     read_state,
 )
+from workbench.backbones.prompts import takes_prompts
+from workbench.backbones.recomputed import count_batches_once, first_computation
+from workbench.backbones.timm_models import before_blocks
 from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -28,8 +32,8 @@ IMAGES = "visual."  # what the image tower's weights are called
 WEIGHTS_NAME = "open_clip_model.safetensors"
 
 
-class ClipParams(Params):
-    """Parameters of a CLIP image tower: the model and its weights."""
+class ClipModelParams(Params):
+    """The model, its weights and the size of its images."""
 
     model: str = param("ViT-B-32", help="A model of open_clip.", label="Model", suggestions=SHORT_LIST)
     weights: Literal["none", "file", "cache"] = param(
@@ -55,6 +59,10 @@ class ClipParams(Params):
     frozen: bool = param(
         False, help="Do not train the tower. With an embedding size of 0, images can then be searched by words."
     )
+
+
+class ClipParams(AdapterParams, ClipModelParams):
+    """Parameters of a CLIP image tower."""
 
 
 class ClipBackbone(nn.Module):
@@ -84,8 +92,21 @@ class ClipBackbone(nn.Module):
                 self._params.model, f"takes images of {self._side} px, not of {images.shape[-1]}",
                 "Set its image size, or that of the data set and the crop of the augmentation.",
             )  # fmt: skip
-        features: Tensor = self.visual(self.grey(images))
+        with first_computation():
+            features: Tensor = self.visual(self.grey(images))
         return features
+
+    def layer_groups(self) -> list[list[nn.Parameter]]:
+        """All parameters by depth: before the blocks, each block, the rest. Raises Problem without blocks."""
+        tokens = _tokens(self.visual)
+        if tokens is None:
+            raise _refused(self._params.model, "has no list of blocks", "Set the layer-wise decay to 1.")
+        layers = [list(block.parameters()) for block in tokens.blocks]
+        inside = {id(weight) for layer in layers for weight in layer}
+        first = {id(weight) for part in _before_blocks(self.visual) for weight in part} - inside
+        outside = [weight for weight in self.parameters() if id(weight) not in inside]
+        before = [weight for weight in outside if id(weight) in first]
+        return [before, *layers, [weight for weight in outside if id(weight) not in first]]
 
     def embed_texts(self, texts: Sequence[str]) -> Tensor:
         """Embeddings [n, feature_dim] of words, of length 1, by the text tower, whose weights are read again.
@@ -118,9 +139,48 @@ def clip_model(params: ClipParams, channels: int, progress: Progress = quiet) ->
     path = _weights(params, model, progress)
     if path is not None:
         _load(model, path, IMAGES)
+    refused = partial(_refused, params.model)
+    if params.frozen and (params.lora_rank or params.prompts):
+        raise refused("is frozen, and would train adapters or prompts", "Unfreeze it: only those are trained then.")
+    adapt(model.visual, _tokens(model.visual), params, refused)
     if params.frozen:
         model.visual.requires_grad_(False)
-    return ClipBackbone(model, params, channels, path)
+    if params.gradient_checkpointing:
+        _recompute(model.visual, refused)
+    backbone = ClipBackbone(model, params, channels, path)
+    if params.trained_file:
+        load_trained(backbone, Path(params.trained_file), refused)
+    return backbone
+
+
+def _tokens(visual: Any) -> Tokens | None:
+    """The transformer of an image tower: open_clip's own, or one of timm that takes prompts; else None."""
+    trunk = getattr(visual, "trunk", None)
+    if trunk is not None:
+        return Tokens(trunk.blocks, trunk.embed_dim) if takes_prompts(trunk) else None
+    own = getattr(visual, "transformer", None)
+    return None if own is None else Tokens(own.resblocks, own.width)
+
+
+def _before_blocks(visual: Any) -> list[list[nn.Parameter]]:
+    """Parameters that act before the first block: patches, class token, positions."""
+    if hasattr(visual, "trunk"):
+        return [before_blocks(visual.trunk)]
+    parts = [list(part.parameters()) for part in (visual.conv1, visual.ln_pre)]
+    return [*parts, [visual.class_embedding, visual.positional_embedding]]
+
+
+def _recompute(visual: Any, refused: Callable[[str, str], Problem]) -> None:
+    """Have the tower's blocks compute their activations twice."""
+    trunk = getattr(visual, "trunk", None)
+    cannot = refused("has no gradient checkpointing", "Switch it off.")
+    if trunk is None and not hasattr(visual, "transformer"):
+        raise cannot
+    try:
+        (visual if trunk is None else trunk).set_grad_checkpointing(True)
+    except AssertionError:  # as timm says that a model cannot
+        raise cannot from None
+    count_batches_once(visual)
 
 
 def _made(params: ClipParams) -> Any:

@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils.parametrize import register_parametrization
 
 ADAPTED = ("qkv", "q", "k", "v", "q_proj", "k_proj", "v_proj", "proj")  # the linear layers of an attention block
 
@@ -35,6 +36,20 @@ class LoRALinear(nn.Module):
         return outputs
 
 
+class LowRank(nn.Module):
+    """W -> W + (alpha / r) B A for a frozen weight W [out, in] of a layer that keeps it as a parameter of its own."""
+
+    def __init__(self, weight: Tensor, rank: int, alpha: float) -> None:
+        super().__init__()
+        self.scale = alpha / rank
+        self.down = nn.Parameter(weight.new_empty(rank, weight.shape[1]))
+        self.up = nn.Parameter(weight.new_zeros(weight.shape[0], rank))
+        nn.init.kaiming_uniform_(self.down, a=5**0.5)
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight + self.scale * self.up @ self.down
+
+
 def add_lora(model: nn.Module, rank: int, alpha: float) -> int:
     """Freeze every weight and put an adapter on each attention layer's linear maps; returns how many there are.
 
@@ -53,4 +68,11 @@ def add_lora(model: nn.Module, rank: int, alpha: float) -> int:
     ]
     for module, name, layer in adapted:
         setattr(module, name, LoRALinear(layer, rank, alpha))
-    return len(adapted)
+    whole = [module for module in model.modules() if isinstance(module, nn.MultiheadAttention)]
+    for attention in whole:  # torch's own, which keeps the weights of queries, keys and values in one parameter
+        setattr(attention, "out_proj", LoRALinear(attention.out_proj, rank, alpha))  # noqa: B010 - of another type
+        if attention.in_proj_weight is not None:
+            register_parametrization(
+                attention, "in_proj_weight", LowRank(attention.in_proj_weight.detach(), rank, alpha)
+            )
+    return len(adapted) + 2 * len(whole)

@@ -35,10 +35,11 @@ def takes_prompts(model: nn.Module) -> bool:
     return isinstance(model, VisionTransformer | Eva) and not relative
 
 
-def add_prompts(model: Any, count: int, deep: bool) -> None:
-    """Put `count` trained prompts into a timm model that `takes_prompts`; its other weights are left as they are.
+def add_prompts(blocks: nn.ModuleList, width: int, count: int, deep: bool) -> None:
+    """Put `count` trained prompts into the blocks of a transformer; other weights are left as they are.
 
     Args:
+        blocks: of a timm model that `takes_prompts`, or of a tower of CLIP: tokens [b, t, width] -> the same.
         deep: prompts of its own for every block; else those of the first block go through all.
 
     Source: Jia et al. 2022 (visual prompt tuning), Section 3.2; for retrieval Ren et al. 2024, whose code starts them
@@ -49,12 +50,12 @@ def add_prompts(model: Any, count: int, deep: bool) -> None:
     """
     if count < 1:
         raise ValueError(f"a transformer needs a prompt or more: got {count}")
-    last = len(model.blocks) - 1
-    for at, block in enumerate(model.blocks):
+    last = len(blocks) - 1
+    for at, block in enumerate(blocks):
         attention: Any = getattr(block, "attn", None)
         if attention is not None and hasattr(attention, "num_prefix_tokens"):
             attention.num_prefix_tokens += count  # which have no place in the image: no rotary embedding
-        prompts = nn.init.xavier_normal_(torch.empty(count, model.embed_dim)) if deep or at == 0 else None
-        model.blocks[at] = PromptedBlock(
+        prompts = nn.init.xavier_normal_(torch.empty(count, width)) if deep or at == 0 else None
+        blocks[at] = PromptedBlock(
             block, None if prompts is None else nn.Parameter(prompts), count if deep or at == last else 0
         )

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
+from workbench.backbones.adapters import AdapterParams, Tokens, adapt, load_trained
 from workbench.backbones.fetching import hub_file
-from workbench.backbones.lora import add_lora
 from workbench.backbones.pooling import GeM, Max, Mean
 from workbench.backbones.pretrained import (
     GreyToColour,
@@ -20,7 +20,7 @@ from workbench.backbones.pretrained import (
     other_architecture,
     read_state,
 )
-from workbench.backbones.prompts import add_prompts, takes_prompts
+from workbench.backbones.prompts import takes_prompts
 from workbench.backbones.recomputed import count_batches_once, first_computation
 from workbench.files.unreadable import refusing
 from workbench.params import Params, param
@@ -38,8 +38,8 @@ SHOWN = 5  # similar names in a message
 WEIGHTS_NAME = "model.safetensors"  # what every timm repository of the hub holds
 
 
-class TimmParams(Params):
-    """Parameters of a backbone of timm: the model, its weights, pooling and which blocks are trained."""
+class TimmModelParams(Params):
+    """The model, its weights, pooling and which blocks are trained."""
 
     model: str = param(
         "vit_small_patch16_224", label="Model",
@@ -70,30 +70,13 @@ class TimmParams(Params):
         label="Freeze batch-norm",
         help="Do not train batch-norm: its statistics, scale and shift stay as loaded.",
     )
-    lora_rank: int = param(
-        0, ge=0, le=1024, symbol="r", label="LoRA rank",
-        help="Above 0 the network is frozen and adapters of this rank on its attention layers are trained.",
-    )  # fmt: skip
-    lora_alpha: float = param(
-        16.0, gt=0, le=1024, symbol="α", label="LoRA scale", help="The adapters' output is multiplied by α / r."
-    )
-    prompts: int = param(
-        0, ge=0, le=1000, label="Visual prompts", unit="tokens",
-        help="Above 0 the network is frozen, and this many tokens beside the patches are trained; 10: Ren et al. 2024.",
-    )  # fmt: skip
-    prompt_depth: Literal["deep", "shallow"] = param(
-        "deep", help="deep: every block has its own prompts; shallow: those of the first block pass through all."
-    )
-    trained_file: str = param(
-        "", label="Trained part", path="file",
-        help='What another run trained of this model, such as prompts: its export "Trained weights" (.safetensors).',
-    )  # fmt: skip
     drop_path: float = param(
         0.0, ge=0, lt=1, label="Stochastic depth", help="Probability that a block is skipped for an image in training."
     )
-    gradient_checkpointing: bool = param(
-        False, label="Gradient checkpointing", help="Compute activations twice instead of keeping them: less memory."
-    )
+
+
+class TimmParams(AdapterParams, TimmModelParams):
+    """Parameters of a backbone of timm."""
 
 
 class TimmBackbone(nn.Module):
@@ -187,7 +170,8 @@ def timm_model(params: TimmParams, channels: int, progress: Progress = quiet) ->
         _load(model, path)
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
-    _adapt(model, params)
+    refused = partial(_refused, params.model)
+    adapt(model, _tokens(model), params, refused, partial(_freeze, model, params))
     if params.pooling == "token" and not _has_class_token(model):
         raise _refused(params.model, "has no class token", "Choose another pooling.")
     if params.gradient_checkpointing:
@@ -198,7 +182,7 @@ def timm_model(params: TimmParams, channels: int, progress: Progress = quiet) ->
         count_batches_once(model)
     backbone = TimmBackbone(model, params, channels, path)
     if params.trained_file:
-        _load_trained(backbone, Path(params.trained_file))
+        load_trained(backbone, Path(params.trained_file), refused)
     return backbone
 
 
@@ -266,22 +250,6 @@ def _load(model: Any, path: Path) -> None:
     load_into(model, {key: value for key, value in state.items() if not key.startswith(heads)}, str(path))
 
 
-def _load_trained(backbone: TimmBackbone, path: Path) -> None:
-    """Put in what another run trained. Raises Problem for a file of another model or of another kind of prompts."""
-    prefix = "backbone."
-    state = {key[len(prefix) :]: value for key, value in read_state(path).items() if key.startswith(prefix)}
-    own = backbone.state_dict()
-    trained = {name for name, weight in backbone.named_parameters() if weight.requires_grad}
-    unfit = [key for key, value in state.items() if key not in own or own[key].shape != value.shape]
-    if unfit or not trained <= state.keys():
-        wrong = sorted(unfit) or sorted(trained - state.keys())
-        raise _refused(
-            backbone.name, f"does not go with the trained part in {path}, such as {wrong[0]}",
-            "Choose the same model, prompts and adapters as that run, or leave the trained part out.",
-        )  # fmt: skip
-    backbone.load_state_dict(state, strict=False)
-
-
 def _has_class_token(model: nn.Module) -> bool:
     """Whether the first of its features is a class token; it may have register tokens alone."""
     names = {name.rpartition(".")[2] for name, _ in model.named_parameters()}
@@ -303,21 +271,8 @@ def before_blocks(model: nn.Module) -> list[nn.Parameter]:
     return parameters
 
 
-def _adapt(model: nn.Module, params: TimmParams) -> None:
-    """Freeze what is not trained, and add what is trained in its place."""
-    if params.prompts and not takes_prompts(model):
-        raise _refused(
-            params.model, "has no sequence of tokens for prompts", "Set the prompts to 0, or take a ViT, DINO or EVA."
-        )
-    if params.prompts:
-        model.requires_grad_(False)
-    if params.lora_rank and not add_lora(model, params.lora_rank, params.lora_alpha):
-        raise _refused(
-            params.model, "has no attention layers for adapters", "Set the LoRA rank to 0, or take a transformer."
-        )
-    _freeze(model, params)
-    if params.prompts:
-        add_prompts(model, params.prompts, params.prompt_depth == "deep")
+def _tokens(model: Any) -> Tokens | None:
+    return Tokens(model.blocks, model.embed_dim) if takes_prompts(model) else None
 
 
 def _freeze(model: nn.Module, params: TimmParams) -> None:

@@ -261,4 +261,4 @@ def test_prompts_need_a_sequence_of_any_length(name):
     with pytest.raises(Problem, match="no sequence of tokens"):
         made(model=name, prompts=2)
     with pytest.raises(ValueError, match="a prompt or more"):
-        add_prompts(timm.create_model(TINY), 0, deep=True)
+        add_prompts(timm.create_model(TINY).blocks, 8, 0, deep=True)
