@@ -80,8 +80,10 @@ def test_prompts_are_trained_tokens_beside_the_patches(make, depth):
     fill(prompted)
     visual, prompts = plain.backbone.visual, prompted.backbone.visual.transformer.resblocks[0].prompts
     with torch.no_grad():
-        tokens = visual._embeds((images() - plain.mean) / plain.std)
-        tokens = torch.cat([prompts.expand(2, -1, -1), tokens], 1)
+        entering = []
+        visual.transformer.register_forward_pre_hook(lambda transformer, inputs: entering.append(inputs[0]))
+        features(plain)
+        tokens = torch.cat([prompts.expand(2, -1, -1), entering[0]], 1)
         tokens = visual.transformer.resblocks[0](tokens)[:, 3:]
         expected = visual.ln_post(tokens)[:, 0] @ visual.proj
         torch.testing.assert_close(features(prompted), expected, rtol=1e-11, atol=1e-12)
