@@ -151,6 +151,18 @@ def test_a_living_run_is_not_called_dead_after_the_clock_was_set(workspace, proc
     assert workspace.run(run_id).status == workspace.run(begun_since).status == "running"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing names a start but the clock")
+@pytest.mark.parametrize("set_by", [-7200, 3600, 400 * 86400])
+def test_a_program_that_starts_after_the_clock_was_set_knows_who_lives(workspace, process, set_by):
+    start = ownership.start_of(psutil.Process(process[0]))
+    lives = owned_by(workspace, process[0], ownership.this_host(), start - set_by, ago(set_by), "running")
+    of_another = ownership.start_of(psutil.Process()) - set_by
+    gone = owned_by(workspace, process[0], ownership.this_host(), of_another, ago(set_by), "running")
+    assert workspace.sweep_dead_runs() == [gone], "its number was given again"
+    with pytest.raises(Problem, match="still working"):
+        workspace.take_over(lives)
+
+
 def test_a_dead_run_goes_to_the_trash_and_a_living_one_does_not(workspace, process):
     pid, born = process
     dead, living = (owned_by(workspace, pid, HERE, born - later, ago(0)) for later in (3600, 0))

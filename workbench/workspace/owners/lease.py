@@ -27,7 +27,7 @@ from workbench import files, jobs
 from workbench.files.mounts import shared_kind
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace.owners import lease_holder
+from workbench.workspace.owners import lease_holder, ownership
 from workbench.workspace.owners.lease_holder import NAME, Holder, Leased, held_elsewhere, read
 
 BEAT = 20.0  # seconds between two heartbeats
@@ -117,7 +117,7 @@ class Lease:
 
     def _content(self) -> bytes:
         self.count += 1
-        born = float(psutil.Process().create_time())
+        born = ownership.start_of(psutil.Process())
         beat = datetime.now(UTC).isoformat(timespec="seconds")
         holder = Holder(
             machine=lease_holder.machine(),

@@ -1,10 +1,10 @@
 """The owner of a run or a sweep: one process of one machine, identified by its start, with a heartbeat.
 
-Where the owner's process can be seen it decides: it exists, is no zombie, and began at the time in the row. Elsewhere,
-on another machine or in another container, the heartbeat decides: an owner without one for SILENT seconds counts as
-gone. Machines may have one name, as containers often do: a row names the host as `this_host`. Each time that a process
-takes a run it gets a new token, so that a process that lost the run (on a suspended laptop) finds another token in its
-row.
+Where the owner's process can be seen it decides: it exists, is no zombie, and began at the time in the row; on Linux
+also if the clock was set since. Elsewhere, on another machine or in another container, the heartbeat decides: an owner
+without one for SILENT seconds counts as gone. Machines may have one name, as containers often do: a row names the host
+as `this_host`. Each time that a process takes a run it gets a new token, so that a process that lost the run (on a
+suspended laptop) finds another token in its row.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
-from math import inf
+from math import floor, inf
 from pathlib import Path
 from typing import Literal
 
@@ -30,6 +30,7 @@ from workbench.workspace.times import now
 SAME_START = 60.0  # seconds by which two readings of a process's start may differ if the clock was set
 SILENT = 120.0  # seconds without a heartbeat after which an owner on another machine counts as gone
 AHEAD = 3600.0  # seconds by which another machine's clock may be ahead; later heartbeats are ignored
+STARTS = 1 << 20  # hashes of starts: as fractions of a second they are exact beside the seconds since 1970
 APART = "#"  # between a host's name and its mark
 BEAT = 20.0  # seconds between two heartbeats
 GONE = "The program that ran it ended. What was saved is kept."
@@ -88,10 +89,32 @@ class Owner:
 def began_at(process: psutil.Process, born: float) -> bool:
     """Whether a process of this machine began at that time, by the clock as it was then or as this program began.
 
-    A system derives the start from its clock: setting that moves the start of every process. Raises psutil.Error.
+    A system derives the start from its clock: setting that moves the start of every process. On Linux the fraction of
+    `start_of` identifies the start however often the clock was set. Raises psutil.Error.
     """
+    if born % 1 == _start_hash(process.pid):
+        return True
     started, set_by = float(process.create_time()), float(psutil.boot_time()) - _BOOTED
     return min(abs(started - born), abs(started - set_by - born)) < SAME_START
+
+
+def start_of(process: psutil.Process) -> float:
+    """The start of a process in seconds since 1970; on Linux the fraction of the second is a hash of the start.
+
+    Programs of older versions, which compare the seconds, read it as well. Raises psutil.Error.
+    """
+    started, fraction = float(process.create_time()), _start_hash(process.pid)
+    return started if fraction is None else floor(started) + fraction
+
+
+def _start_hash(pid: int) -> float | None:
+    """Boot and time since boot at which a process began, hashed to a fraction; None on other systems than Linux."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
+        ticks = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19]
+    except (OSError, IndexError):
+        return None
+    return int.from_bytes(blake2b(boot + b" " + ticks, digest_size=4).digest(), "big") % STARTS / STARTS
 
 
 def this_host() -> str:
@@ -121,7 +144,7 @@ def _mark() -> str:
 @cache
 def _born(pid: int) -> float:
     """The start of this process, in seconds since 1970; cached by its number, which a forked child does not share."""
-    return float(psutil.Process(pid).create_time())
+    return start_of(psutil.Process(pid))
 
 
 def age(beat: object) -> float:
