@@ -31,6 +31,7 @@ class RunRow(QStyledItemDelegate):
         super().__init__(parent)
         self.known: Catalog = {}  # how entries are called
         self.control_of: Callable[[int], Control | None] = lambda run_id: None  # of a run that the window steers
+        self.away = False  # the workspace cannot be read at the moment
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, 2 * option.fontMetrics.height() + 3 * 4)
@@ -99,7 +100,7 @@ class RunRow(QStyledItemDelegate):
         share = share_done(run)
         if share is not None:
             text.setRight(text.right() - BAR - PAD)
-        words = about(run, self.known, self.control_of(run.id) if run.live and run.id > 0 else None)
+        words = about(run, self.known, self.control_of(run.id) if run.live and run.id > 0 else None, self.away)
         short = fitted(words, painter.fontMetrics(), text.width(), keep_last=run.id < 0)
         painter.drawText(text, _LEFT, short)
         if share is not None:
@@ -107,7 +108,8 @@ class RunRow(QStyledItemDelegate):
             track = QRect(left, text.center().y() - THICK // 2 + 1, BAR, THICK)
             painter.fillRect(track, QColor(tokens.border))
             track.setWidth(round(BAR * share))
-            painter.fillRect(track, QColor(tokens.accent if run.status == "running" else tokens.muted))
+            moves = run.status == "running" and not self.away
+            painter.fillRect(track, QColor(tokens.accent if moves else tokens.muted))
         painter.setPen(QColor(tokens.text))
         for column, name in enumerate(reversed(self.columns)):
             cell = QRect(rect.right() + 1 - (column + 1) * width, rect.y(), width, rect.height())
@@ -146,14 +148,19 @@ def inside(rect: QRect, fold: str) -> QRect:
     return rect.adjusted(2 * PAD + BOX + (INDENT if fold == "inside" else 0), 4, -PAD, -4)
 
 
-def about(run: Run, known: Catalog, control: Control | None = None) -> str:
-    """The second line: state, data set or loss as the catalog `known` calls it, time, tags."""
+def about(run: Run, known: Catalog, control: Control | None = None, away: bool = False) -> str:
+    """The second line: state, data set or loss as the catalog `known` calls it, time, tags.
+
+    With `away` the workspace cannot be read at the moment, and a state that may have changed is the last one seen.
+    """
     if run.id < 0:  # a group counts its runs; an experiment is named by the loss that its runs share
         loss = [title_of(known, "loss", run.loss)] if -run.id < OTHER_GROUPS else []
         count = f"{run.epoch} of {run.epochs} done" if run.epoch < run.epochs else counted(run.epochs, "run")
         return " · ".join((*loss, count))
-    word = work_word(run, control)
-    if run.status == "running" and run.epochs and word == state_word(run.status):  # else it is being ended
+    word = work_word(run, control, away)
+    if away and run.status == "running" and run.epochs:
+        word = f"Last seen in epoch {epoch_at_work(run)} / {run.epochs}"
+    elif run.status == "running" and run.epochs and word == state_word(run.status):  # else it is being ended
         word = f"Epoch {epoch_at_work(run)} / {run.epochs}"
     at = where(run.placement) if run.placement is not None else ""
     if run.placement is not None and run.placement.silent and run.live:

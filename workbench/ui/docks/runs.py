@@ -248,7 +248,7 @@ class RunsDock(Dock):
             return
         trash = self._actions.show_trash.isChecked()
         self.model.can_tick, self.model.known = not trash, self._session.catalog
-        self.rows.known = self._session.catalog
+        self.rows.known, self.rows.away = self._session.catalog, self._session.follower.away
         self._take(trash)
         self._show_ticks()
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")

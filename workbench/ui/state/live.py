@@ -47,6 +47,7 @@ class Follower(QObject):
         self.experiments: list[Experiment] = watch.first.experiments  # newest first
         self._marks = watch.first.choices
         self._gone: Gone | None = None
+        self.away = False  # the last look could not read the workspace: its runs may have gone on, or ended
         # Why other programs cannot open the workspace, as those that draw maps and reports; None where they can.
         self.alone: Problem | None = opened_alone(watch.workspace.path) if watch.workspace.alone else None
         self._position = Place()
@@ -128,6 +129,7 @@ class Follower(QObject):
     def _heard(self, news: News | Problem | None) -> list[Callable[[], None]]:
         """The signals to send for the news, in order; the last step schedules the next look."""
         gone = self._gone
+        self.away = isinstance(news, Problem)
         if isinstance(news, Gone):  # it may be restored: following continues
             self._gone = gone or news
             said = [] if gone is not None else [partial(self.failed.emit, news)]

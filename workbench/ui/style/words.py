@@ -51,11 +51,15 @@ def can_pause(run: Run, control: Control | None) -> bool:
     return steered and run.status != "queued" and not run.problem
 
 
-def work_word(run: Run, control: Control | None) -> str:
+def work_word(run: Run, control: Control | None, away: bool = False) -> str:
     """What a run does, in a word or how it is being ended: "Running", "Stopping after this epoch", "Stopping now".
 
-    `control` is None for a run that this window does not steer.
+    Args:
+        control: None for a run that this window does not steer.
+        away: the workspace cannot be read at the moment, which leaves the state of a run that had not ended unknown.
     """
+    if away and run.live:
+        return f"Last seen {state_word(run.status).lower()}"
     if control is None or run.status not in ("running", "waiting"):
         return state_word(run.status)
     if is_ending_now(control):

@@ -240,7 +240,8 @@ class TrainPage(QStackedWidget):
         if run is None:
             return
         control = self.session.control(run.id)
-        self.header.show_run(run, control, self.session.can_resume(), self.session.catalog)
+        away = self.session.follower.away
+        self.header.show_run(run, control, self.session.can_resume(), self.session.catalog, away)
         self.tiles.show_run(run)
         self.system.show_run(run)
         self.options.set_steps_per_epoch(run.total / run.epochs if run.total and run.epochs else 0.0)

@@ -65,4 +65,5 @@ class Rail(QToolBar):
             dot.fill(colour)
             self._dot.setPixmap(dot)
         epoch = f", epoch {epoch_at_work(run)} / {run.epochs}" if run.status == "running" and run.epochs else ""
-        self.run.setText(f"{run.name}: {work_word(run, self._session.control(run.id)).lower()}{epoch}")
+        word = work_word(run, self._session.control(run.id), self._session.follower.away)
+        self.run.setText(f"{run.name}: {word.lower()}{epoch}")

@@ -37,8 +37,9 @@ class RunActivity(QObject):
                 self._end(run_id, item, now)
 
     def _tell(self, item: ActivityItem, run: Run) -> None:
-        left = None if run.status == "waiting" else run.seconds_left or None
-        progress = Progressed(run.done, run.total, _words(run, self._session.control(run.id)), left)
+        away = self._session.follower.away
+        left = None if away or run.status == "waiting" else run.seconds_left or None
+        progress = Progressed(run.done, run.total, _words(run, self._session.control(run.id), away), left)
         if self._told.get(run.id) != progress:
             self._told[run.id] = progress
             item.progress(progress.done, progress.total, progress.text, progress.seconds_left)
@@ -64,9 +65,9 @@ class RunActivity(QObject):
         self._told.clear()
 
 
-def _words(run: Run, control: Control | None) -> str:
-    word = work_word(run, control)
-    if word != state_word(run.status):  # it is being ended
+def _words(run: Run, control: Control | None, away: bool) -> str:
+    word = work_word(run, control, away)
+    if word != state_word(run.status):  # it is being ended, or cannot be read
         return f"{word}: {run.phase}" if run.phase else word
     if run.status == "waiting":
         return f"Paused: {run.problem.removesuffix('.')}" if run.problem else "Paused"

@@ -92,10 +92,13 @@ class RunHeader(QWidget):
         column.addLayout(second)
         column.addWidget(self.bar)
 
-    def show_run(self, run: Run, control: Control | None, can_resume: bool, known: Catalog) -> None:
-        """The run as it is; `control` is None if this window cannot steer it, `known` has the titles of entries."""
+    def show_run(self, run: Run, control: Control | None, can_resume: bool, known: Catalog, away: bool = False) -> None:
+        """The run as it is, or as it was last read if the workspace is away.
+
+        `control` is None if this window cannot steer the run; `known` has the titles of entries.
+        """
         _, picture, role = STATES.get(run.status, ("", "circle", "muted"))
-        word = work_word(run, control)
+        word = work_word(run, control, away)
         if word == STATES["waiting"][0] and run.problem:
             word = "Waiting for you"
         self.name.setText(run.name)

@@ -1,0 +1,49 @@
+"""A workspace that goes away while the window shows it: no run is called alive until it can be read again."""
+
+import os
+
+import pytest
+
+from workbench.ui.docks.run_row import about
+from workbench.ui.window.main_window import MainWindow
+
+pytestmark = [
+    pytest.mark.qt_log_ignore("propagateSizeHints"),
+    pytest.mark.skipif(os.name == "nt", reason="open files cannot be taken away there"),
+]
+
+
+def row_of(window, run_id):
+    """The second line of a run in the list."""
+    rows = window.runs.rows
+    return about(window.session.run(run_id), rows.known, away=rows.away)
+
+
+def test_a_run_is_not_called_alive_while_the_workspace_is_away(qtbot, session, workspace, config):
+    runs, done, waits = (workspace.create_run(config) for _ in range(3))
+    with workspace.writing() as db:
+        db.execute("update runs set status = 'running', epoch = 2, epochs = 9, seconds_left = 60 where id = ?", (runs,))
+        db.execute("update runs set status = 'done' where id = ?", (done,))
+    session.show_run(runs)
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    session.follower.look()
+    window.show_page("train")
+    state = window.pages.page("train").header.state
+    assert row_of(window, runs).startswith("Epoch 3 / 9")
+
+    space, elsewhere = workspace.path, workspace.path.with_name("elsewhere")
+    space.rename(elsewhere)
+    qtbot.waitUntil(lambda: row_of(window, runs).startswith("Last seen in epoch 3 / 9"))
+    assert row_of(window, waits).startswith("Last seen queued")
+    assert state.text() == "Last seen running"
+    assert row_of(window, done).startswith("Done"), "it had ended"
+    assert window.rail.run.text() == "Counting: last seen running, epoch 3 / 9"
+
+    elsewhere.rename(space)
+    qtbot.waitUntil(lambda: row_of(window, runs).startswith("Epoch 3 / 9"))
+    assert row_of(window, waits).startswith("Queued")
+    assert state.text() == "Running"
+    assert window.rail.run.text() == "Counting: running, epoch 3 / 9"
