@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from trained import trained_run
 
 from workbench.config import RunConfig
@@ -116,6 +117,18 @@ def test_an_export_that_begins_before_its_default_folder_is_known_ends_the_searc
     qtbot.addWidget(dialog)
     dialog.accept()
     assert tasks[0].cancelled  # its answer would be for a dialog that is deleted
+
+
+def test_a_read_only_workspace_proposes_no_folder_of_its_own(qtbot, run_id, session, workspace):
+    workspace.read_only = True
+    session.show_run(run_id)
+    dialog, asked = ExportDialog(session, session.run()), []
+    qtbot.addWidget(dialog)
+    session.find_place(run_id, "report", asked.append)
+    qtbot.waitUntil(lambda: bool(asked) and dialog.boxes["config"].isEnabled())
+    assert (asked, dialog.folder.value(), dialog.start.isEnabled()) == ([""], "", False)
+    assert any("which is read-only" in line.text() for line in dialog.findChildren(QLabel))
+    dialog.reject()
 
 
 def test_a_run_that_has_not_ended_says_so(qtbot, session, workspace, window):

@@ -297,6 +297,15 @@ def test_every_epoch_is_mapped_on_request_alone(qtbot, session, analysis, run, w
     assert not page.time.every.isVisible()
 
 
+def test_in_a_read_only_workspace_no_epoch_is_mapped(qtbot, session, analysis, run, workspace):
+    store_chain(workspace, run.evaluations[2:])
+    workspace.read_only = True
+    page = open_page(qtbot, session, run)
+    assert page.time.every.isVisible()
+    assert not page.time.every.isEnabled()
+    assert page.time.every.toolTip().endswith("the workspace is read-only")
+
+
 def test_mapping_all_can_be_cancelled_and_can_fail(qtbot, session, analysis, run, workspace):
     store_chain(workspace, run.evaluations[2:])
     page = open_page(qtbot, session, run)

@@ -61,6 +61,7 @@ def draw(
     Raises:
         Problem: as make_map; a workspace that cannot be written; a start whose file is missing.
     """
+    _may_be_stored(workspace)
     ids, labels, embeddings = workspace.embeddings(evaluation_id)
     rows = wanted.rows(ids, labels)
     vectors = embeddings if len(rows) == len(ids) else embeddings[rows]
@@ -91,6 +92,16 @@ def draw(
         None if start is None else start.id,
     )  # fmt: skip
     return number, projected
+
+
+def _may_be_stored(workspace: Workspace) -> None:
+    """Raises Problem for a workspace that is only read, in which the map cannot be kept."""
+    if workspace.read_only:
+        raise Problem(
+            "This map is not stored yet, and cannot be: the workspace is open for reading only.",
+            kept="PCA and the stored maps are shown.",
+            todo="Copy the workspace to a folder where you may write to make another.",
+        )
 
 
 def _among(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:

@@ -6,7 +6,7 @@ Ops: project, project_epochs, project_arrays, nmi, warm.
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.projection.maps import Map, make_map
 from workbench.projection.subset import MOST_POINTS
-
-if TYPE_CHECKING:
-    from workbench.workspace import Workspace
 
 
 def project(request: Message, progress: Progress) -> Message:
@@ -37,7 +34,6 @@ def project(request: Message, progress: Progress) -> Message:
     started = time.monotonic()
     evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
-        _may_be_stored(workspace)
         number, projected = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), progress)
     return {"projection": number, **_answer_of(projected, started)}
 
@@ -51,7 +47,6 @@ def project_epochs(request: Message, progress: Progress) -> Message:
     started = time.monotonic()
     wanted = Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
-        _may_be_stored(workspace)
         numbers, count = draw_all(workspace, field(request, "evaluation", int), wanted, progress)
     return {"projections": numbers, "made": count, "seconds": time.monotonic() - started}
 
@@ -96,16 +91,6 @@ OPS: Ops = {
     "nmi": nmi,
     "warm": warm,
 }
-
-
-def _may_be_stored(workspace: "Workspace") -> None:
-    """Raises Problem for a workspace that is only read, before a map is computed that cannot be kept."""
-    if workspace.read_only:
-        raise Problem(
-            "This map is not stored yet, and cannot be: the workspace is open for reading only.",
-            kept="PCA and the stored maps are shown.",
-            todo="Copy the workspace to a folder where you may write to make another.",
-        )
 
 
 def _wanted(request: Message) -> tuple[str, dict[str, Any], int]:

@@ -1,6 +1,7 @@
 """The analysis process as it really runs: lines in, lines out, and an end when nobody is left."""
 
 import json
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -12,6 +13,9 @@ from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.events import Ended, Evaluated
 from workbench.jobs import serving
+from workbench.problem import Problem
+from workbench.progress import quiet
+from workbench.projection import server
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -159,6 +163,19 @@ def test_the_course_of_a_run_is_mapped_once(running, evaluation):
     assert told[-1] == "map 1 of 1: Storing the map"
     _, again = running.ask(id=3, **asked)
     assert (again["projections"], again["made"]) == (found["projections"], 0)
+
+
+def test_stored_maps_of_a_read_only_workspace_are_found(evaluation, monkeypatch):
+    path, number = evaluation
+    asked = {"workspace": path, "evaluation": number, "method": "pca", "seed": 6}
+    made = server.project_epochs(asked, quiet)
+    true, stages = os.access, []
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and true(path, mode))
+    assert server.project_epochs(asked, quiet)["projections"] == made["projections"]
+    for ask in (server.project, server.project_epochs):
+        with pytest.raises(Problem, match=r"cannot be: .* reading only. PCA and the stored maps are shown"):
+            ask({**asked, "seed": 7}, lambda text, *_: stages.append(text))
+    assert stages == ["map 1 of 1: Looking for a stored map"], "nothing is computed that could not be stored"
 
 
 def test_maps_of_arrays_are_written_beside_each_other(running, arrays):

@@ -10,7 +10,6 @@ import pytest
 from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.projection import server
 from workbench.workspace import Workspace
 from workbench.workspace.database import connection
 from workbench.workspace.news import Place, Watch
@@ -100,12 +99,3 @@ def test_one_of_a_network_disk_which_has_no_log_is_read_under_its_locks(space, c
         left.execute("select 1")
     left.close()
     assert connection.lying_still(space / "workspace.db") is None
-
-
-@pytest.mark.parametrize("ask", [server.project, server.project_epochs])
-def test_no_map_is_computed_that_could_not_be_stored(space, closed_folder, ask):
-    stages = []
-    request = {"workspace": str(space), "evaluation": 1, "method": "umap"}
-    with pytest.raises(Problem, match=r"cannot be: .* reading only. PCA and the stored maps are shown"):
-        ask(request, lambda *stage: stages.append(stage))
-    assert stages == []

@@ -22,6 +22,8 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
 AT_FIRST = ("config", "csv", "npy")
+FOLDER = "Folder; files of an earlier export are replaced"
+READ_ONLY = "Folder outside the workspace, which is read-only; files of an earlier export are replaced"
 WIDTH = 620  # px at 100% text
 
 
@@ -87,7 +89,7 @@ class ExportDialog(MainButtonDialog):
         column.addSpacing(8)
         column.addLayout(self._epochs())
         column.addSpacing(8)
-        column.addWidget(label("Folder; files of an earlier export are replaced", "caption"))
+        column.addWidget(label(READ_ONLY if self._session.workspace.read_only else FOLDER, "caption"))
         column.addWidget(self.folder)
         column.addWidget(self.state)
         column.addStretch(1)

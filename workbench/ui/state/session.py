@@ -259,9 +259,12 @@ class Session(Shown):
         self.run_in_thread(f"Starting at {place.name}", work, sent, failed, cancelled=cancelled, lasting=True)
 
     def find_place(self, run_id: int, name: str, then: Callable[[str], None]) -> Task:
-        """Call `then` with the default folder for files made from a run; a link there is shown as a Problem."""
+        """Call `then` with the default folder for files made from a run; a link there is shown as a Problem.
+
+        A read-only workspace has none: `then` is called with "".
+        """
         workspace = self.workspace
-        return self.read(lambda: str(workspace.file(run_id, name)), then)
+        return self.read(lambda: "" if workspace.read_only else str(workspace.file(run_id, name)), then)
 
     def resume_run(self, run_id: int) -> None:
         """Resume a run from its last intact checkpoint, where it trained; reports a run that is still training."""

@@ -118,7 +118,7 @@ class MapPage(QStackedWidget):
         self.side = SideColumn(self.session, self.class_table)
         yield
         self.legend, self.selections = self.side.legend, self.side.selections
-        self.time = TimeBar(self.model.timeline)
+        self.time = TimeBar(self.model.timeline, lambda: self.session.workspace.read_only)
         self.playback = Playback(self.session, self.model, self.time, self)
         content = QWidget()
         row = QHBoxLayout(content)

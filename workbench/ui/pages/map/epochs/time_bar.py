@@ -32,9 +32,11 @@ class TimeBar(QWidget):
     cancelled = Signal()
     trails_toggled = Signal(bool)
 
-    def __init__(self, timeline: Timeline, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, timeline: Timeline, read_only: Callable[[], bool] = lambda: False, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.timeline = timeline
+        self.timeline, self._read_only = timeline, read_only
         self._clock = QElapsedTimer()
         self._clock.start()
         self._timer = QTimer(self, interval=TICK)
@@ -132,9 +134,10 @@ class TimeBar(QWidget):
         self.every.setIcon(icon("x" if working else "film-strip"))
         self.every.setAccessibleName("Cancel mapping every epoch" if working else EVERY)
         self.every.setVisible(working or (timeline.missing > 0 and timeline.evaluations > 1))
-        self.every.setToolTip(
-            f"{timeline.missing:,} of {timeline.evaluations:,} evaluations have no map that starts from the one before"
-        )
+        count = f"{timeline.missing:,} of {timeline.evaluations:,}"
+        lacking = f"{count} evaluations have no map that starts from the one before"
+        self.every.setEnabled(working or not self._read_only())
+        self.every.setToolTip(lacking if self.every.isEnabled() else f"{lacking}; the workspace is read-only")
 
     def _draw_play(self) -> None:
         playing = self.timeline.playing
