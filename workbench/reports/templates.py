@@ -153,15 +153,17 @@ def template(name: str, stored: Mapping[str, Mapping[str, Any]] | None = None) -
         stored: as in `offered`; without it only those that Workbench brings are known.
 
     Raises:
-        Problem: there is none of that name.
+        Problem: there is none of that name, or several, as two windows can make at the same moment.
     """
     known = templates()
     if name in known:
         return known[name]
     own = [own_template for own_template in offered(stored or {}).values() if own_template.base]
-    for own_template in own:
-        if own_template.title.casefold() == name.casefold():
-            return own_template
+    fitting = [own_template for own_template in own if own_template.title.casefold() == name.casefold()]
+    if len(fitting) > 1:
+        raise Problem(f"{len(fitting)} report templates are named “{name}”.", todo="Rename all but one in the window.")
+    if fitting:
+        return fitting[0]
     every = ", ".join((*known, *(own_template.title for own_template in own)))
     raise Problem(f"There is no report template {name!r}.", todo=f"Known: {every}.")
 

@@ -56,6 +56,8 @@ def test_a_template_of_ones_own_is_kept_beside_those_that_are_brought(tmp_path):
     assert own.copied("Second", offered(stored).values()).base == "comparison"
     with pytest.raises(Problem, match="Known: one-run, comparison, paper-appendix, For <b>Ana</b>"):
         template("thesis", stored)
+    with pytest.raises(Problem, match=r"2 report templates are named “For <b>Ana</b>”. Rename all but one"):
+        template("For <b>Ana</b>", {**stored, "own-2": own.arrangement()})
 
 
 @pytest.mark.parametrize(
