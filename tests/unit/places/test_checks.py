@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from datetime import UTC, datetime
 
@@ -111,3 +112,32 @@ def test_the_probe_of_a_real_python_without_workbench(tmp_path):
     ]  # fmt: skip
     assert "No module named 'workbench'" in said[2][2]
     assert "No module named 'torch'" in said[3][2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
+def test_without_python_disk_gpu_and_data_are_checked_all_the_same(tmp_path, monkeypatch):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "nvidia-smi").write_text("#!/bin/sh\necho 'NVIDIA H200, 143771'\necho 'NVIDIA H200, [N/A]'\n")
+    (tools / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+    (tmp_path / "it's birds").mkdir()
+    data = {"/a": str(tmp_path / "it's birds"), "/b": str(tmp_path / "none")}
+    place = SshPlace(name="lab", host="lab", python="none/python", folder=str(tmp_path / "new" / "runs"), data=data)
+    findings = look(LocalHost(tmp_path), place)
+    assert [(finding.what, finding.good) for finding in findings] == [
+        ("Connection", True), ("Python", False), ("GPU", True), ("Disk", True), ("Data", True), ("Data", False),
+    ]  # fmt: skip
+    assert findings[1].said.startswith("There is no Python at none/python")
+    assert findings[2].said == "2 GPUs: NVIDIA H200, 151 GB; NVIDIA H200, 0 GB."
+    assert re.fullmatch(r"[0-9,]+ GB are free there\.", findings[3].said)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
+@pytest.mark.parametrize("folder", ["runs", "a/b", "/none/runs"])
+def test_without_python_a_folder_that_is_not_made_yet_is_that_above(tmp_path, folder, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    place = SshPlace(name="lab", host="lab", python="none/python", folder=folder)
+    findings = {finding.what: finding for finding in look(LocalHost(tmp_path), place)}
+    assert findings["Disk"].said.endswith(("are free there.", "Name another."))
+    assert "Clock" not in findings

@@ -46,6 +46,18 @@ except Exception as error:
     facts["no torch"] = str(error)
 print("facts " + json.dumps(facts))
 """
+# What can be found without Python: the folder of the runs, then the data; a fact a line.
+SHELL_PROBE = (
+    "f=$1; shift; case $f in /*) top=/;; *) top=.;; esac; "
+    'while [ -n "$f" ] && [ ! -d "$f" ]; do case $f in */*) f=${f%/*};; *) f=;; esac; done; f=${f:-$top}; '
+    'df -Pk "$f" 2>/dev/null | tail -n 1 | { read -r _ _ _ free _ && echo "free $free"; }; '
+    'if [ -w "$f" ]; then echo "writable yes"; else echo "writable no"; fi; echo "clock $(date +%s)"; '
+    "if command -v nvidia-smi >/dev/null 2>&1; then "
+    "nvidia-smi --query-gpu=name,memory.total --format=csv,noheader,nounits 2>/dev/null | sed 's/^/gpu /'; fi; "
+    'for d in "$@"; do if [ ! -e "$d" ]; then echo "data missing"; '
+    'elif [ -r "$d" ] && { [ ! -d "$d" ] || [ -x "$d" ]; }; then echo "data there"; '
+    'else echo "data unreadable"; fi; done'
+)
 
 
 def look(host: Host, place: Place) -> list[Finding]:
@@ -54,11 +66,13 @@ def look(host: Host, place: Place) -> list[Finding]:
     try:
         host.call(["true"], seconds=20)
         finding = Finding("Connection", f"It answers in {short_time(monotonic() - began)}.")
-        return [finding, *_of_facts(_facts(host, place), place)]
-    except (Unreachable, _MissingPython) as problem:
-        what = "Connection" if isinstance(problem, Unreachable) else "Python"
-        findings = [] if isinstance(problem, Unreachable) else [finding]
-        return [*findings, Finding(what, str(problem), good=False)]
+        try:
+            return [finding, *_of_facts(_facts(host, place), place)]
+        except _MissingPython as problem:
+            python = Finding("Python", str(problem), good=False)
+            return [finding, python, *_without_python(_facts_by_shell(host, place), place)]
+    except Unreachable as problem:
+        return [Finding("Connection", str(problem), good=False)]
 
 
 class _MissingPython(Problem):
@@ -82,12 +96,43 @@ def _facts(host: Host, place: Place) -> dict[str, Any]:
     )
 
 
+def _facts_by_shell(host: Host, place: Place) -> dict[str, Any]:
+    """What is known of a machine on which there is no Python: as `_facts`, without what only Python can find."""
+    answer = host.call(["sh", "-c", SHELL_PROBE, "sh", place.folder, *sorted(place.data.values())])
+    facts: dict[str, Any] = {"data": []}
+    for line in answer.out.decode("utf-8", "replace").splitlines():
+        name, _, value = line.partition(" ")
+        if name == "data":
+            facts["data"].append(value)
+        elif name == "writable":
+            facts[name] = value == "yes"
+        elif name == "gpu":
+            title, _, mebibytes = value.rpartition(", ")
+            facts.setdefault("gpus", []).append([title, float(mebibytes) * 2**20 if _is_count(mebibytes) else 0.0])
+        elif name in ("clock", "free") and _is_count(value):
+            facts[name] = int(value) * (1024 if name == "free" else 1)
+    return facts
+
+
 def _of_facts(facts: dict[str, Any], place: Place) -> Iterable[Finding]:
     """Findings from the output of the probe, which may be any JSON."""
     yield _python(facts, place)
     yield _workbench(facts, place)
     yield _gpu(facts, place)
     yield _disk(facts, place)
+    yield from _clock_and_data(facts, place)
+
+
+def _without_python(facts: dict[str, Any], place: Place) -> Iterable[Finding]:
+    """Findings from the output of the probe that needs no Python; a GPU that only PyTorch can find is left out."""
+    if "gpus" in facts or isinstance(place, SlurmPlace | RayPlace):
+        yield _gpu(facts, place)
+    if "free" in facts or facts.get("writable") is False:
+        yield _disk(facts, place)
+    yield from _clock_and_data(facts, place)
+
+
+def _clock_and_data(facts: dict[str, Any], place: Place) -> Iterable[Finding]:
     off = abs(_number(facts.get("clock")) - datetime.now(UTC).timestamp())
     if off > CLOCK_OFF:
         yield Finding(
@@ -166,6 +211,10 @@ def _data(path: str, state: object, place: Place) -> Finding:
         return Finding("Data", f"The data in {path} cannot be read by you there.", good=False)
     todo = f"`workbench place data {place.name} HERE THERE` names another folder."
     return Finding("Data", f"The data in {path} are not there. {todo}", good=False)
+
+
+def _is_count(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,15}", text) is not None
 
 
 def _is_gpu(gpu: object) -> bool:
