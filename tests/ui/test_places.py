@@ -312,7 +312,7 @@ def test_a_run_that_was_never_sent_is_sent_from_the_window(qtbot, at_box):
     """The program that sent it was killed."""
     (run_id,) = sending.prepare(at_box.workspace, RunConfig(name="unsent"), records.named("box"))
     with at_box.workspace.writing() as db:
-        db.execute("update runs set born = born - 1000 where id = ?", (run_id,))
+        db.execute("update runs set born = born - 1000.5 where id = ?", (run_id,))
     at_box.workspace.sweep_dead_runs()
     at_box.show_run(run_id)
     qtbot.waitUntil(lambda: at_box.run() is not None and at_box.run().status == "interrupted")

@@ -10,7 +10,7 @@ from workbench.config import KINDS, Choice, RunConfig
 from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.files.temporary import temporary_folder
-from workbench.places.contract import Launcher, Order, Unreachable
+from workbench.places.contract import Launcher, Order, Part, Unreachable, all_of
 from workbench.places.place import Place
 from workbench.problem import UNSTARTED, Problem
 from workbench.running import folds_and_seeds
@@ -72,11 +72,13 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
 
     Raises:
         Unreachable: the place did not answer.
-        Problem: it refused them. The runs stay, and can be resumed.
+        Problem: it refused them: the runs stay, and can be resumed. Or the folder of a run that had begun there is
+            gone: nothing was changed.
         Cancelled: by the launcher. The runs stay, and can be resumed.
     """
     with workspace.reading() as db:
         placed = [placements.required(db, run_id) for run_id in numbers]
+    _refuse_without_folder(workspace, placed, place, launcher)
     orders = [_order(workspace, placement, place) for placement in placed]
     try:
         jobs = launcher.submit(orders)
@@ -93,6 +95,24 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
             stored = Placement(placement.run_id, placement.uid, place.name, job, reached=now(), machine=at)
             placements.store(db, stored)
             placements.wait(db, placement.run_id)
+
+
+def _refuse_without_folder(
+    workspace: Workspace, placed: Sequence[Placement], place: Place, launcher: Launcher
+) -> None:  # fmt: skip
+    """Raise a Problem for a run that had begun and whose folder is gone there.
+
+    It would begin anew, and what came of it before would be mixed with the points of another training.
+    """
+    begun = [there for there in placed if there.job and journal.whole_lines(workspace.folder(there.run_id))]
+    contents = all_of(launcher.read, [Part(f"{there.uid}/{journal.NAME}", 0, 1) for there in begun])
+    for there, content in zip(begun, contents, strict=True):
+        if content is None:
+            raise Problem(
+                f"The folder of run {there.run_id} is not at {place.name} any more: it cannot be resumed.",
+                kept="What came of it is kept here.",
+                todo="Train its config again as a new run.",
+            )
 
 
 def translated(config: RunConfig, place: Place) -> RunConfig:

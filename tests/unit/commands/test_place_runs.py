@@ -74,7 +74,7 @@ def test_a_run_that_was_never_sent_is_named_and_sent(workspace, played):
     (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
     assert "never sent" not in place(workspace, "follow", "box").output  # this process may be sending it
     with workspace.writing() as db:
-        db.execute("update runs set born = born - 1000")
+        db.execute("update runs set born = born - 1000.5")
     said = place(workspace, "follow", "box")
     assert said.exit_code == 0
     assert f"Run {run_id} was never sent there: workbench place resume {run_id}\n" in said.output

@@ -352,6 +352,23 @@ def test_an_order_to_resume_names_the_job_in_which_the_run_wrote_its_end(
     assert [order.ended for order in orders] == [ended]
 
 
+def test_a_run_whose_folder_is_gone_there_is_not_begun_anew_under_its_number(made, workspace, played, monkeypatch):
+    run_id = sent(workspace, played)
+    sending.submit(workspace, [run_id], PLACE, played)  # it has not begun: nothing can be mixed
+    there = works(workspace, played, run_id, made[0])
+    Following(workspace, PLACE, played).look()
+    shutil.rmtree(there)
+    played.standing = Standing(JobState.LOST)
+    Following(workspace, PLACE, played).look()
+    before = workspace.run(run_id)
+    monkeypatch.setattr(working, "launcher_of", lambda *_: played)
+    records.store(PLACE)
+    with pytest.raises(Problem, match=f"The folder of run {run_id} is not at box any more: it cannot be resumed"):
+        working.resume(workspace, run_id)
+    assert workspace.run(run_id) == before
+    assert not there.exists()
+
+
 @pytest.mark.parametrize("request_of", ["states", "read"])
 def test_a_run_that_is_resumed_during_a_look_is_followed_again(made, workspace, played, monkeypatch, request_of):
     run_id = sent(workspace, played)
@@ -627,7 +644,7 @@ def test_a_run_whose_sender_ended_before_its_place_had_it_waits_for_nobody(works
     sent_before = sent(workspace, played)
     assert workspace.sweep_dead_runs() == []  # this process may be sending it
     with workspace.writing() as db:
-        db.execute("update runs set born = born - 1000")
+        db.execute("update runs set born = born - 1000.5")
     assert workspace.sweep_dead_runs() == [run_id]
     run = workspace.run(run_id)
     assert (run.status, run.problem, run.resumable) == ("interrupted", ownership.UNSENT, True)

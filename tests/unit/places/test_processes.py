@@ -280,7 +280,7 @@ def test_states_that_no_shell_prints_are_no_states(place, line):
 
 def test_checks_say_what_is_missing(home, place):
     findings = Processes(LocalHost(home), place.model_copy(update={"python": "none/bin/python"})).check()
-    assert [finding.good for finding in findings] == [True, False]
+    assert [finding.what for finding in findings if not finding.good] == ["Python"]
     assert "workbench place install box" in findings[1].said
     lies = (
         b'facts {"python": ["\\n<b>"], "workbench": {"x": 1}, "free": "much", "gpus": [1, ["a", 2], {}], "clock": null}'
