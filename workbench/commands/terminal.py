@@ -45,7 +45,7 @@ class ProgressLine:
         self._moving = sys.stderr.isatty()
         self._every = EVERY if self._moving else SILENT
         self._drawn = 0.0 if self._moving else monotonic()
-        self._loss = float("nan")
+        self._loss: float | None = None  # of a run that is followed nothing tells it
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -56,11 +56,12 @@ class ProgressLine:
             case Status(text, done, total) if self._is_due():
                 self._put(text if not total else f"{text} {done:,} of {total:,}")
             case Evaluated(epoch=epoch, metrics=metrics):
+                loss = self._loss_in_words()
                 recall, score = (percentage(metrics[name], 2) for name in ("recall@1", "MAP@R"))
                 self.say(
                     f"Epoch {epoch} / {self._epochs}   R@1 {recall}   MAP@R {score}"
                     + _levels(metrics)
-                    + ("   (untrained)" if epoch == 0 else f"   loss {self._loss:.4f}")
+                    + ("   (untrained)" if epoch == 0 else f"   {loss}".rstrip())
                 )
             case Waiting(text) | Noted(text) | Remarked(text) if text:
                 self.say(text)
@@ -91,10 +92,13 @@ class ProgressLine:
     def _draw(self, progress: Progress) -> None:
         share = progress.done / max(1, progress.total)
         bar = f"{'█' * round(share * WIDTH):░<{WIDTH}} " if self._moving else ""
-        self._put(
-            f"{bar}{percentage(share, 0):>4}  step {progress.done} / {progress.total}  "
-            f"loss {self._loss:.4f}  {progress.images_per_second:,.0f} img/s  {duration(progress.seconds_left)} left"
-        )
+        step, pace = f"step {progress.done} / {progress.total}", f"{progress.images_per_second:,.0f} img/s"
+        left = f"{duration(progress.seconds_left)} left"
+        parts = (f"{bar}{percentage(share, 0):>4}", step, self._loss_in_words(), pace, left)
+        self._put("  ".join(filter(None, parts)))
+
+    def _loss_in_words(self) -> str:
+        return "" if self._loss is None else f"loss {self._loss:.4f}"
 
     def _put(self, text: str) -> None:
         """The moving line, or one that stays where nothing moves."""

@@ -51,6 +51,18 @@ def test_a_file_gets_a_line_of_progress_now_and_then(monkeypatch, capsys):
     ]  # fmt: skip
 
 
+def test_a_run_that_is_followed_has_no_loss_in_its_line(monkeypatch, capsys):
+    """Nothing tells it; a loss that is not a number is another matter."""
+    monkeypatch.setattr(terminal, "SILENT", -1.0)
+    line = ProgressLine(0)
+    line(Progress(9, 90, 80.0, seconds_left=130))
+    line(Scalar("batch/loss", 10, float("nan")))
+    line(Progress(10, 90, 80.0, seconds_left=130))
+    assert capsys.readouterr().err.splitlines() == [
+        "10%  step 9 / 90  80 img/s  2 min 10 s left", "11%  step 10 / 90  loss nan  80 img/s  2 min 10 s left",
+    ]  # fmt: skip
+
+
 def test_names_of_files_move_no_cursor(capsys):
     ProgressLine(1)(Remarked("1 file was left out: \x1b]0;title\x07\x1b[2J.jpg is empty."))
     assert capsys.readouterr().err == "1 file was left out:  ]0;title  [2J.jpg is empty.\n"
