@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 
 import psutil
@@ -15,6 +16,7 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments, sweep_worker, sweeps
 from workbench.workspace.experiments.sweeps import Point
+from workbench.workspace.owners import ownership
 
 
 @pytest.fixture
@@ -113,6 +115,30 @@ def test_one_worker_for_a_sweep_and_one_sweep_for_a_device(workspace):
 def owned(workspace, number, pid, born):
     with workspace.writing() as db:
         db.execute("update sweeps set pid = ?, born = ?, holds = 1 where id = ?", (pid, born, number))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing names a start but the clock")
+@pytest.mark.parametrize("set_by", [-7200, 7200])
+def test_a_worker_lives_although_the_clock_was_set(workspace, set_by):
+    number = make(workspace)
+    sweep_worker.take(workspace, number, "cpu")
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        owned(workspace, number, process.pid, ownership.start_of(psutil.Process(process.pid)) - set_by)
+        assert sweeps.one(workspace, number).alive
+        owned(workspace, number, process.pid, ownership.start_of(psutil.Process()) - set_by)
+        assert not sweeps.one(workspace, number).alive, "its number was given again"
+        process.kill()
+
+
+def test_a_worker_that_never_came_is_not_waited_for_after_the_clock_was_set_back(workspace):
+    number = make(workspace)
+    assert sweep_worker.announce(workspace, number)
+    assert not sweep_worker.announce(workspace, number), "one was started a moment ago"
+    ahead = (datetime.now(UTC) + timedelta(hours=2)).isoformat(timespec="seconds")
+    with workspace.writing() as db:
+        db.execute("update sweeps set beat = ? where id = ?", (ahead, number))
+    assert not sweeps.one(workspace, number).starting
+    assert sweep_worker.announce(workspace, number)
 
 
 def test_a_dead_worker_holds_nothing(workspace):

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.experiments.sweeps import STARTS, Trial
+from workbench.workspace.experiments.sweeps import Trial, starts_now
 from workbench.workspace.owners import ownership
-from workbench.workspace.owners.ownership import Owner, age
+from workbench.workspace.owners.ownership import Owner
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -16,7 +16,7 @@ def announce(workspace: Workspace, sweep_id: int) -> bool:
     """Record that a worker is about to be started; False if there is one or one was started a moment ago."""
     with workspace.writing() as db:
         worker = ownership.owner_of(db, "sweeps", sweep_id)
-        if worker is None or worker.alive or (worker.pid is None and age(worker.beat) < STARTS):
+        if worker is None or worker.alive or starts_now(worker):
             return False
         db.execute("update sweeps set pid = null, holds = 0, beat = ? where id = ?", (now(), sweep_id))
     return True

@@ -271,7 +271,11 @@ def _sweep(row: list[Any]) -> Sweep:
     # A killed worker leaves its last remark, which is no longer true.
     remark = facts["problem"] if alive or facts["state"] != "active" else ""
     facts["problem"] = " ".join(part for part in (remark, told_of([*doubts, *unread])) if part)
-    starting = worker.pid is None and age(worker.beat) < STARTS
     return Sweep(
-        **facts, reported=reported, holds=holds, parameters=parameters, alive=alive, starting=starting
+        **facts, reported=reported, holds=holds, parameters=parameters, alive=alive, starting=starts_now(worker)
     )  # fmt: skip
+
+
+def starts_now(worker: Owner) -> bool:
+    """Whether a worker was started a moment ago and has not taken its sweep yet; a clock may have been set since."""
+    return worker.pid is None and abs(age(worker.beat)) < STARTS

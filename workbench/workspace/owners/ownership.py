@@ -30,7 +30,7 @@ from workbench.workspace.times import now
 SAME_START = 60.0  # seconds by which two readings of a process's start may differ if the clock was set
 SILENT = 120.0  # seconds without a heartbeat after which an owner on another machine counts as gone
 AHEAD = 3600.0  # seconds by which another machine's clock may be ahead; later heartbeats are ignored
-STARTS = 1 << 20  # hashes of starts: as fractions of a second they are exact beside the seconds since 1970
+STARTS = 100_000  # hashes of starts, as fractions of a second; SQLite writes 15 digits of a number as JSON
 APART = "#"  # between a host's name and its mark
 BEAT = 20.0  # seconds between two heartbeats
 GONE = "The program that ran it ended. What was saved is kept."
@@ -75,7 +75,7 @@ class Owner:
             if process.status() == psutil.STATUS_ZOMBIE:  # it ended, but its parent lives
                 return False
             if not isinstance(self.born, int | float):
-                return age(self.beat) < SILENT
+                return -AHEAD < age(self.beat) < SILENT
             return began_at(process, self.born)  # process numbers are reused
         except (psutil.Error, OverflowError):
             return False
@@ -92,7 +92,8 @@ def began_at(process: psutil.Process, born: float) -> bool:
     A system derives the start from its clock: setting that moves the start of every process. On Linux the fraction of
     `start_of` identifies the start however often the clock was set. Raises psutil.Error.
     """
-    if born % 1 == _start_hash(process.pid):
+    fraction = _start_hash(process.pid)
+    if fraction is not None and abs(born % 1 - fraction) < 0.5 / STARTS:
         return True
     started, set_by = float(process.create_time()), float(psutil.boot_time()) - _BOOTED
     return min(abs(started - born), abs(started - set_by - born)) < SAME_START
