@@ -242,6 +242,11 @@ def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool
     With `others`, until all of its runs have ended, those that begin meanwhile, too.
     """
     place = records.named(name)
+    if workspace.read_only:
+        raise Problem(
+            f"The workspace {workspace.path} is open for reading only: no run can be followed into it.",
+            kept=f"The runs at {name} go on.",
+        )
     following = Following(workspace, place, launcher_of(place))
     line, said = ProgressLine(0, quiet=quiet), set[str]()
     try:

@@ -73,10 +73,10 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     Raises:
         Unreachable: the place did not answer.
         Problem: it refused them: the runs stay, and can be resumed. Or the folder of a run that had begun there is
-            gone: nothing was changed.
+            gone, or the workspace cannot be written: nothing was changed.
         Cancelled: by the launcher. The runs stay, and can be resumed.
     """
-    with workspace.reading() as db:
+    with workspace.writing() as db:  # what begins there must be recorded here
         placed = [placements.required(db, run_id) for run_id in numbers]
     _refuse_without_folder(workspace, placed, place, launcher)
     orders = [_order(workspace, placement, place) for placement in placed]

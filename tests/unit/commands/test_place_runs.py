@@ -1,5 +1,6 @@
 """Runs at places from the command line: followed to their ends, which are said, and resumed."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -68,6 +69,21 @@ def test_a_resumed_run_that_is_not_followed_is_named(workspace, played):
     place(workspace, "follow", "box")
     result = place(workspace, "resume", str(run_id), "--detach")
     assert (result.exit_code, result.output) == (0, f"Run {run_id} continues at box.\n")
+
+
+def test_in_a_read_only_workspace_nothing_is_followed_or_resumed(workspace, played, monkeypatch):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
+    sending.submit(workspace, [run_id], BOX, played)
+    played.standing = Standing(JobState.INTERRUPTED)
+    place(workspace, "follow", "box")
+    true, orders = os.access, []
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and true(path, mode))
+    monkeypatch.setattr(played, "submit", orders.append)
+    for asked in (("follow", "box"), ("resume", str(run_id), "--detach")):
+        result = place(workspace, *asked)
+        assert result.exit_code == 1
+        assert "open for reading only" in result.output
+    assert orders == [], "it would train there and not be known here"
 
 
 def test_a_run_that_was_never_sent_is_named_and_sent(workspace, played):
