@@ -14,7 +14,7 @@ from workbench.ui.style.icons import icon
 from workbench.ui.style.words import PAUSE
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import ElidedLabel
+from workbench.ui.widgets.labels import ElidedLabel, plain_tip
 
 STEPS = 100  # of the slider between two epochs
 TICK = 33  # ms: 30 frames a second
@@ -135,9 +135,9 @@ class TimeBar(QWidget):
         self.every.setAccessibleName("Cancel mapping every epoch" if working else EVERY)
         self.every.setVisible(working or (timeline.missing > 0 and timeline.evaluations > 1))
         count = f"{timeline.missing:,} of {timeline.evaluations:,}"
-        lacking = f"{count} evaluations have no map that starts from the one before"
-        self.every.setEnabled(working or not self._read_only())
-        self.every.setToolTip(lacking if self.every.isEnabled() else f"{lacking}; the workspace is read-only")
+        why_not = "" if working or not self._read_only() else "; the workspace is read-only"
+        self.every.setEnabled(not why_not)
+        self.every.setToolTip(plain_tip(f"{count} evaluations have no map that starts from the one before{why_not}"))
 
     def _draw_play(self) -> None:
         playing = self.timeline.playing
