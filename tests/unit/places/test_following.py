@@ -362,7 +362,7 @@ def test_a_run_whose_folder_is_gone_there_is_not_begun_anew_under_its_number(mad
     Following(workspace, PLACE, played).look()
     before = workspace.run(run_id)
     monkeypatch.setattr(working, "launcher_of", lambda *_: played)
-    records.store(PLACE)
+    monkeypatch.setattr(working.records, "existing", lambda name: PLACE)
     with pytest.raises(Problem, match=f"The folder of run {run_id} is not at box any more: it cannot be resumed"):
         working.resume(workspace, run_id)
     assert workspace.run(run_id) == before
