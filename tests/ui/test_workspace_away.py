@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from workbench.control import Control
 from workbench.ui.docks.run_row import about
 from workbench.ui.window.main_window import MainWindow
 
@@ -41,6 +42,10 @@ def test_a_run_is_not_called_alive_while_the_workspace_is_away(qtbot, session, w
     assert state.text() == "Last seen running"
     assert row_of(window, done).startswith("Done"), "it had ended"
     assert window.rail.run.text() == "Counting: last seen running, epoch 3 / 9"
+
+    asked = Control()
+    asked.stop()
+    assert about(session.run(runs), {}, asked, away=True).startswith("Stopping after this epoch"), "of this window"
 
     elsewhere.rename(space)
     qtbot.waitUntil(lambda: row_of(window, runs).startswith("Epoch 3 / 9"))

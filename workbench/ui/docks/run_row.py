@@ -158,10 +158,9 @@ def about(run: Run, known: Catalog, control: Control | None = None, away: bool =
         count = f"{run.epoch} of {run.epochs} done" if run.epoch < run.epochs else counted(run.epochs, "run")
         return " · ".join((*loss, count))
     word = work_word(run, control, away)
-    if away and run.status == "running" and run.epochs:
-        word = f"Last seen in epoch {epoch_at_work(run)} / {run.epochs}"
-    elif run.status == "running" and run.epochs and word == state_word(run.status):  # else it is being ended
-        word = f"Epoch {epoch_at_work(run)} / {run.epochs}"
+    ends = work_word(run, control) != state_word(run.status)
+    if run.status == "running" and run.epochs and not ends:
+        word = f"{'Last seen in epoch' if away else 'Epoch'} {epoch_at_work(run)} / {run.epochs}"
     at = where(run.placement) if run.placement is not None else ""
     if run.placement is not None and run.placement.silent and run.live:
         return " · ".join((at, word, data_title(known, run)))

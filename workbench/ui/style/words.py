@@ -58,13 +58,13 @@ def work_word(run: Run, control: Control | None, away: bool = False) -> str:
         control: None for a run that this window does not steer.
         away: the workspace cannot be read at the moment, which leaves the state of a run that had not ended unknown.
     """
-    if away and run.live:
-        return f"Last seen {state_word(run.status).lower()}"
-    if control is None or run.status not in ("running", "waiting"):
-        return state_word(run.status)
-    if is_ending_now(control):
-        return STOPPING_NOW
-    return STOPPING if control.stop_asked else state_word(run.status)
+    if control is not None and run.status in ("running", "waiting"):
+        if is_ending_now(control):
+            return STOPPING_NOW
+        if control.stop_asked:
+            return STOPPING
+    word = state_word(run.status)
+    return f"Last seen {word.lower()}" if away and run.live else word
 
 
 def where(placement: Placement) -> str:
