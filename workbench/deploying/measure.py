@@ -69,9 +69,11 @@ def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
     """Queries and gallery of an evaluation; of more than `most` queries, `most` are drawn, the same ones each time.
 
     Raises:
-        Problem: no query has a true neighbour.
+        Problem: no query has a true neighbour, or for cosine an embedding has length zero.
     """
     vectors = comparable(stored.embeddings, stored.distance).astype(np.float32)
+    if stored.distance == "cosine":
+        _refuse_without_direction(vectors)
     searched = np.flatnonzero(stored.searched())
     searched = searched[np.argsort(stored.sample_ids[searched])]
     place = np.full(len(stored.labels), -1, np.int64)
@@ -90,6 +92,18 @@ def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
         vectors[asked], stored.labels[asked], stored.r[asked].astype(np.int64), own, vectors[searched],
         stored.labels[searched], stored.sample_ids[searched], stored.distance == "cosine", len(rows), training,
     )  # fmt: skip
+
+
+def _refuse_without_direction(vectors: np.ndarray) -> None:
+    """Raise Problem for a zero vector: its cosine with all others is 0, but in L2 it is nearer than orthogonal ones."""
+    zero = int((~vectors.any(axis=1)).sum())
+    if zero:
+        raise Problem(
+            f"{zero:,} of {len(vectors):,} embeddings {'has' if zero == 1 else 'have'} length zero, and so no "
+            "direction: an index of unit vectors would rank them wrongly.",
+            kept="The evaluation is unchanged; its metrics take their cosine with every image as 0.",
+            todo="Choose another epoch.",
+        )
 
 
 def measure(

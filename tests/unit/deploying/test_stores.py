@@ -17,11 +17,12 @@ from workbench.problem import Problem
 from workbench.results.stored import Stored, rows_of
 
 
-def evaluation(seed=0, *, distance="cosine", is_query=None, count=90, dim=16, classes=6):
+def evaluation(seed=0, *, distance="cosine", is_query=None, count=90, dim=16, classes=6, zero=()):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, classes, count) * 10
     vectors = (rng.normal(size=(classes, dim))[labels // 10] + 1.2 * rng.normal(size=(count, dim))).astype(np.float32)
     vectors[5:9] = vectors[4]  # copies: ranks go by id
+    vectors[list(zero)] = 0
     ids = rng.permutation(10_000)[:count]
     stored = retrieve(vectors, labels, ids, k=15, distance=distance, is_query=is_query)
     return Stored(ids, labels, vectors, rows_of(ids, stored.neighbours), stored.first_hit, stored.r, distance), stored
@@ -58,6 +59,17 @@ def test_the_baseline_is_the_stored_evaluation(distance, halves):
     assert measured.difference == (0, 0, 0)
     assert measured.kept == 1
     assert measured.bytes == 64
+
+
+@pytest.mark.parametrize(
+    ("zero", "words"), [([11], "1 of 90 embeddings has"), ([11, 12, 70], "3 of 90 embeddings have")]
+)
+def test_unit_vectors_cannot_be_made_of_zero_vectors(zero, words):
+    """Its cosine with every image is 0, but to an index it would be nearer than the orthogonal ones."""
+    with pytest.raises(Problem, match=f"{words} length zero"):
+        search_of(evaluation(10, zero=zero)[0])
+    stored, exact = evaluation(10, zero=zero, distance="l2")  # a point as any other
+    assert measure(search_of(stored), [])[0].metrics["MAP@R"] == pytest.approx(exact.metrics["MAP@R"], abs=1e-12)
 
 
 def numpy_stores(gallery):
