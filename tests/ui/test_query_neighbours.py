@@ -168,3 +168,5 @@ def test_a_small_card_has_its_similarity_in_the_tooltip(qtbot):
     assert "<b>dog" not in card.toolTip()
     assert card.accessibleName() == f"Neighbour 3, right, {NAMES[2]}, similarity 0.500"
     assert card.sizeHint().width() < 60
+    card.show_neighbour(Neighbour(3, 7, -1.25, True, 2, NAMES[2]), judged=True)
+    assert card.accessibleName().endswith("similarity −1.250")

@@ -82,6 +82,12 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
     assert "PQ 5: 16 dimensions cannot be cut" in panel.sentence.text()
     threshold = panel.threshold.facts["Threshold"].findChildren(type(panel.sentence))[-1]
     assert threshold.text() == f"{measured['limit']['similarity']:.3f}"
+    by_l2 = measured["limit"] | {"similarity": -3.25, "similarity_range": [-3.5, -3.0]}
+    panel.threshold.show_threshold(by_l2, str)
+    assert threshold.text() == "−3.250"
+    assert panel.threshold.facts["Threshold"].toolTip() == "95% interval −3.5000 to −3.0000"
+    assert "at a threshold of −3.250," in panel.threshold.pairs.describe()
+    panel.threshold.show_threshold(measured["limit"], str)
     assert panel.stores.lines()[0].split("\t")[5] == "Δ points"
     for row, line in zip(panel.stores.rows, panel.stores.lines()[1:], strict=True):
         difference = line.split("\t")[5]

@@ -10,7 +10,7 @@ import click
 from workbench.commands.exchange import epoch
 from workbench.commands.terminal import told
 from workbench.deploying.kinds import KNOWN
-from workbench.numerals import percentage
+from workbench.numerals import minus, percentage
 from workbench.results.stored import fitted_sentence
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
@@ -94,12 +94,13 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
         )
     limit = measured["limit"]
     low, high = limit["similarity_range"]
+    between = minus(f"{limit['similarity']:.4f} ({low:.4f} to {high:.4f})")
+    accepted = " to ".join(percentage(end, 2) for end in limit["accepts_range"])
     lines += [
         "",
         "less: MAP@R against float32 in points; * where its paired 95% interval excludes 0.",
-        f"Same or different at {100 * limit['wanted']:g}% false accepts: threshold {limit['similarity']:.4f} "
-        f"({low:.4f} to {high:.4f}), accepts {percentage(limit['accepts'], 2)} "
-        f"({' to '.join(percentage(end, 2) for end in limit['accepts_range'])}) of {limit['same_pairs']:,} "
+        f"Same or different at {100 * limit['wanted']:g}% false accepts: threshold {between}, "
+        f"accepts {percentage(limit['accepts'], 2)} ({accepted}) of {limit['same_pairs']:,} "
         f"pairs of one class. Equal error {percentage(limit['equal_error'], 2)}.",
     ]
     return "\n".join(lines)

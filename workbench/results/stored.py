@@ -58,11 +58,17 @@ class Stored:
         return comparable(self.embeddings[rows], self.distance)
 
     def gaps(self, rows: np.ndarray, others: np.ndarray, between: Between = lambda: None) -> np.ndarray:
-        """Euclidean distances [m] float64 of pairs of rows; for cosine those of unit vectors, 0..2."""
+        """Euclidean distances [m] float64 of pairs of rows; for cosine those of unit vectors, 0..2.
+
+        A zero vector is as far from every other as unit vectors of cosine 0 are, as the metrics rank it.
+        """
         gaps = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
-            gaps[part] = lengths(self.vectors(rows[part]) - self.vectors(others[part]))
+            first, second = self.vectors(rows[part]), self.vectors(others[part])
+            gaps[part] = lengths(first - second)
+            if self.distance == "cosine":
+                gaps[part][~(first.any(axis=1) & second.any(axis=1))] = 2**0.5
             between()
         return gaps
 

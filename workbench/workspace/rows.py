@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from workbench.events import LIVE, RESUMABLE
+from workbench.numerals import MINUS, minus
 
+FARTHEST = 214_748  # an L2 distance beyond it is stored as it: in units of 1e-4 it would not fit into 32 bits
 RECALL = re.compile(r"recall@[0-9]{1,9}")
 
 
@@ -161,10 +163,17 @@ class Neighbour:
 
     rank: int  # from 1
     sample_id: int
-    similarity: float  # cosine, or minus the distance; stored to 1e-4
+    similarity: float  # cosine, or minus the distance; stored to 1e-4, and distances up to FARTHEST
     right: bool  # of the query's class
     label: int
     class_name: str
+
+    @property
+    def similarity_words(self) -> str:
+        """Its similarity with the sign of minus: "−0.122"; "−214,748 or less" where it was too far to be stored."""
+        if self.similarity <= -FARTHEST:
+            return f"{MINUS}{FARTHEST:,} or less"
+        return minus(f"{self.similarity:.3f}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench.reports.content.run_content import similarity_words
 from workbench.reports.figures.run_figures import draw
 from workbench.reports.writing.blocks import Table
 from workbench.workspace.rows import Neighbour
@@ -19,7 +18,7 @@ def test_columns_of_numbers_have_the_sign_of_minus_and_names_the_hyphen():
 
 @pytest.mark.parametrize(("value", "words"), [(-0.1224, "−0.122"), (0.5, "0.500")])
 def test_a_similarity_below_zero(value, words):
-    assert similarity_words(Neighbour(1, 7, value, False, 0, "ant")) == words
+    assert Neighbour(1, 7, value, False, 0, "ant").similarity_words == words
 
 
 def test_the_legend_of_the_retrieval_curves_covers_no_curve():

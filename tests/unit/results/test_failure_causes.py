@@ -55,6 +55,14 @@ def test_a_near_duplicate_with_another_label(two_classes):
     assert 0.3 < found.typical_gap < 3
 
 
+def test_a_zero_vector_has_a_cosine_of_0_with_every_other():
+    vectors = np.array([[0, 0], [1, 0], [0, 2], [0, 0], [3, 3]])
+    first, second = np.triu_indices(5, 1)
+    gaps = stored(vectors, [0, 0, 1, 1, 0], distance="cosine").gaps(first, second)
+    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    np.testing.assert_allclose(1 - gaps**2 / 2, (unit @ unit.T)[first, second], atol=1e-12)
+
+
 def test_a_label_error_is_suspected_where_all_neighbours_are_of_one_other_class(two_classes):
     point = np.array([0.5, 0.4, -0.6, 0.3])
     found = find_causes(stored(*with_one_more(two_classes, point, 1)))

@@ -1,6 +1,7 @@
 """Neighbours packed into blobs, read back through the package and in plain SQL, beside those stored as JSON before."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tests.ui.small_run import store_run
+from tests.ui.small_run import Images, blobs, evaluated, store_run
 from tests.unit.workspace.older import make_older
+from workbench.events import Ended
 from workbench.workspace import Workspace
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.packed import packed, unpacked
+from workbench.workspace.recorder import Recorder
+from workbench.workspace.rows import FARTHEST
 
 LIMITS = st.integers(-(2**31), 2**31 - 1)
 VIEW = (
@@ -52,6 +56,25 @@ def test_the_view_and_the_package_say_the_same(stored):
     for evaluation in run.evaluations:
         for query in run.ids.tolist():
             assert in_sql(workspace, evaluation, query) == told(workspace, run, evaluation, query)
+
+
+def test_a_distance_too_far_for_32_bits_is_said_to_be_so(tmp_path):
+    labels = np.repeat(np.arange(2), 3)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = store_run(workspace, labels)
+        recorder = Recorder(workspace, run.run_id)
+        recorder.dataset(workspace.run(run.run_id).dataset_id)
+        far = np.array([[-0.12344, -34_567.25, -214_747.5, -1e6, -np.finfo(np.float32).max]] * 6, np.float32)
+        recorder(replace(evaluated(Images([], labels, (), run.ids, ""), 3, blobs(labels, 1, 0), 5, None), distance="l2",
+                         similarities=far))  # fmt: skip
+        recorder(Ended("done"))
+        (*_, last) = workspace.evaluations(run.run_id)
+        near = workspace.neighbours(run.run_id, int(run.ids[0]), last.id)
+        stored = [-0.1234, -34_567.25, -214_747.5, -FARTHEST, -FARTHEST]
+        assert [each.similarity for each in near] == pytest.approx(stored, rel=1e-7)
+        assert near[0].similarity_words == "−0.123"
+        assert [each.similarity_words for each in near[3:]] == ["−214,748 or less"] * 2
+        assert [row[3] for row in in_sql(workspace, last.id, int(run.ids[0]))] == [each.similarity for each in near]
 
 
 def test_any_number_of_32_bits_comes_back_in_sql(stored):

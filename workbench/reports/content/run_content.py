@@ -9,7 +9,7 @@ from workbench.comparing.published.published_tables import (
     Table,
 )
 from workbench.config import RunConfig
-from workbench.numerals import minus, percentage
+from workbench.numerals import percentage
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
 
@@ -112,8 +112,3 @@ class Content:
 def percent(value: float) -> str:
     """A fraction as "81.23%"; a dash for not-a-number, "∞" for an infinite one."""
     return percentage(value, 2)
-
-
-def similarity_words(neighbour: Neighbour) -> str:
-    """The similarity of a neighbour to its query, with the sign of minus: "−0.122"."""
-    return minus(f"{neighbour.similarity:.3f}")

@@ -14,7 +14,7 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 from workbench.colours import OKABE_ITO, class_colours
 from workbench.comparing.curves.smoothing import BATCH_LOSS, exponential_mean
 from workbench.metric_names import metric_name
-from workbench.reports.content.run_content import Content, Curve, Map, QueryCard, percent, similarity_words
+from workbench.reports.content.run_content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
@@ -195,7 +195,7 @@ def _sheet(cards: list[QueryCard], host: Figure) -> None:
         _picture(axes, 0, row, card.image, title, "black")
         for column, (near, image) in enumerate(card.neighbours, start=1):
             colour, sign = (RIGHT, "✓") if near.right else (WRONG, "✗")
-            _picture(axes, column, row, image, f"{sign} {similarity_words(near)}\n{_short(near.class_name)}", colour)
+            _picture(axes, column, row, image, f"{sign} {near.similarity_words}\n{_short(near.class_name)}", colour)
     axes.set(xlim=(0, columns), ylim=(len(cards) * 1.3, 0))
 
 

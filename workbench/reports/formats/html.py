@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from workbench.files.resources import resources
-from workbench.reports.content.run_content import percent, similarity_words
+from workbench.reports.content.run_content import percent
 from workbench.reports.figures.drawing import Drawing
 from workbench.reports.formats.line_breaks import BREAK, breakable
 from workbench.reports.formats.thumbnails import thumbnail
@@ -45,7 +45,6 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["percent"] = percent
-    environment.filters["similarity"] = similarity_words
     environment.filters["breakable"] = _breakable
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
     return environment

@@ -18,7 +18,7 @@ from workbench.files import explain
 from workbench.files.resources import resources
 from workbench.files.temporary import temporary_folder
 from workbench.problem import Problem
-from workbench.reports.content.run_content import QueryCard, percent, similarity_words
+from workbench.reports.content.run_content import QueryCard, percent
 from workbench.reports.figures.drawing import FULL
 from workbench.reports.formats.line_breaks import breakable
 from workbench.reports.formats.thumbnails import thumbnail
@@ -184,7 +184,7 @@ class _Writer:
         query = self._image(card.image, f"AP {percent(card.query.ap)}", card.query.class_name)
         near = [
             {
-                **self._image(image, f"{'✓' if neighbour.right else '✗'} {similarity_words(neighbour)}",
+                **self._image(image, f"{'✓' if neighbour.right else '✗'} {neighbour.similarity_words}",
                               neighbour.class_name),
                 "right": neighbour.right,
             }

@@ -15,7 +15,7 @@ from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.database.packed import packed
 from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.measured.numbers import metrics_json
-from workbench.workspace.rows import Queries
+from workbench.workspace.rows import FARTHEST, Queries
 from workbench.workspace.times import now
 
 SIMILARITY_UNIT = 10_000  # similarities are stored as whole numbers of 1e-4
@@ -51,7 +51,7 @@ def write_arrays(folder: Path, event: Evaluated, rows: Mapping[int, int]) -> Arr
         np.save(file, np.ascontiguousarray(event.embeddings, np.float32), allow_pickle=False)
     proxies = _write_proxies(folder, event)
     neighbours = _rows_of(event.neighbours, rows)
-    similarities = np.rint(np.clip(event.similarities, -3e4, 3e4) * SIMILARITY_UNIT).astype(np.int32)
+    similarities = np.rint(np.clip(event.similarities, -FARTHEST, FARTHEST) * SIMILARITY_UNIT).astype(np.int32)
     with files.atomic_write(ranking_path(folder, event.epoch)) as file:
         np.savez(
             file, sample_ids=event.sample_ids, labels=event.labels, ap=event.ap, first_hit=event.first_hit,

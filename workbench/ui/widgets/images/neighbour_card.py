@@ -4,7 +4,6 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from workbench.numerals import minus
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace.rows import Neighbour
@@ -42,7 +41,7 @@ class NeighbourCard(QAbstractButton):
         _, word, _ = self._verdict()
         verdict = f", {word}" if judged else ""
         self.setAccessibleName(
-            f"Neighbour {neighbour.rank}{verdict}, {neighbour.class_name}, similarity {neighbour.similarity:.3f}"
+            f"Neighbour {neighbour.rank}{verdict}, {neighbour.class_name}, similarity {neighbour.similarity_words}"
         )
         self._tell()
         self.update()
@@ -93,11 +92,7 @@ class NeighbourCard(QAbstractButton):
     @property
     def said(self) -> str:
         """The words below the picture: tick or cross, and the similarity."""
-        return (
-            ""
-            if self.neighbour is None
-            else f"{self._verdict()[0]} {minus(f'{self.neighbour.similarity:.3f}')}".strip()
-        )
+        return "" if self.neighbour is None else f"{self._verdict()[0]} {self.neighbour.similarity_words}".strip()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -39,7 +39,7 @@ def read_sample(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) ->
     else:
         facts = "No other image of its class: it has no AP."
     sheet = [
-        (other.sample_id, "✓" if other.right else "✗", f"{other.rank}. {other.class_name}, {other.similarity:.3f}")
+        (other.sample_id, "✓" if other.right else "✗", f"{other.rank}. {other.class_name}, {other.similarity_words}")
         for other in near
     ]
     right = sum(other.right for other in near)

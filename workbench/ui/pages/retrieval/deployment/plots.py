@@ -233,7 +233,7 @@ class PairsPlot(PaintedPlot):
         if self._measured is None:
             return f"{self.title}: nothing is measured yet."
         measured = self._measured
-        return (
+        return minus(
             f"{self.title}: at a threshold of {measured['similarity']:.3f}, {100 * measured['false_accepts']:.3g}% of "
             f"the pairs of two classes and {100 * measured['accepts']:.3g}% of those of one class are accepted."
         )

@@ -6,7 +6,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QHeaderView, QTableView, QWidget
 
-from workbench.numerals import percentage
+from workbench.numerals import minus, percentage
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deployment.plots import PairsPlot
 from workbench.ui.style import theme
@@ -87,7 +87,7 @@ class ThresholdSide(QWidget):
         self.pairs.show_threshold(measured)
         low, high = measured["similarity_range"]
         for name, text, tip in (
-            ("Threshold", f"{measured['similarity']:.3f}", f"95% interval {low:.4f} to {high:.4f}"),
+            ("Threshold", minus(f"{measured['similarity']:.3f}"), minus(f"95% interval {low:.4f} to {high:.4f}")),
             ("False accepts", f"{100 * measured['false_accepts']:.3g}%", f"of {measured['other_pairs']:,} pairs"),
             (
                 "True accepts", percentage(measured["accepts"]),

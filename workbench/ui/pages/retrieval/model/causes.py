@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from math import isfinite
 
-from workbench.numerals import significant
+from workbench.numerals import minus, significant
 from workbench.results.explanations import Explanation, FailedQueries
 from workbench.ui.pages.retrieval.model.cause_names import TITLES
 from workbench.ui.pages.retrieval.model.reading import ShownQuery
@@ -129,7 +129,7 @@ def _usual(about: Explanation) -> str:
 
 def _cosine(gap: float) -> str:
     """The cosine of two unit vectors from their distance, with three decimals as on the cards."""
-    return f"{1 - gap * gap / 2:.3f}" if isfinite(gap) else NO_VALUE
+    return minus(f"{1 - gap * gap / 2:.3f}") if isfinite(gap) else NO_VALUE
 
 
 def _number(value: float) -> str:

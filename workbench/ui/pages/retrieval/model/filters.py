@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workbench.numerals import minus
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES
@@ -94,7 +95,7 @@ class Filters:
 
     def similarity_title(self) -> str:
         """The range of similarities whose queries are listed; empty for none."""
-        return "" if self.similarity is None else "similarity {:.3f} to {:.3f}".format(*self.similarity)
+        return "" if self.similarity is None else minus("similarity {:.3f} to {:.3f}".format(*self.similarity))
 
     def passing(self, queries: Queries, rows: SampleRows) -> np.ndarray:
         """Which queries [n] bool pass. Choices whose queries are not known yet let all pass.
