@@ -15,6 +15,7 @@ TITLES = {  # of those that are not shown by the name that configs and files hav
     "classifier/top-1": "Classifier, top-1",
     "linear/top-1": "Linear probe, top-1",
     "linear/top-5": "Linear probe, top-5",
+    "kNN": "kNN on frozen features",  # of training images; "kNN@10" is the vote of the neighbours in the test half
     "hubness": "Hubness",
     "queries": "Queries",
     "anatomy/ce": "CE of what is compared",

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from workbench.evaluation.linear_probe import linear_probe
+from workbench.metric_names import metric_name
 from workbench.problem import Problem
 
 
@@ -42,3 +43,9 @@ def test_unknown_classes_are_a_sentence():
         linear_probe(x, y, x, y + 1)
     with pytest.raises(Problem, match="needs training and test"):
         linear_probe(x[:0], y[:0], x, y)
+
+
+def test_the_two_votes_of_neighbours_have_different_names():
+    assert metric_name("kNN") == "kNN on frozen features"
+    assert metric_name("test/kNN") == "kNN on frozen features, test half"
+    assert metric_name("kNN@10") == "kNN@10"

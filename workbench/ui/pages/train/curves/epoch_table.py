@@ -35,9 +35,9 @@ MEANING = {
         for name, words in (("l2", "L2 distance"), ("cosine", "cosine"))
         for metric in ("recall@1", "MAP@R")
     },
-    "linear/top-1": "Share of test images that a linear classifier on the frozen embeddings classifies correctly",
-    "linear/top-5": "Share of test images whose class is among the five that a linear classifier ranks highest",
-    "kNN": "Share of test images that a vote of the 20 nearest training images classifies correctly",
+    "linear/top-1": "Share of test images that a linear classifier on the frozen features classifies correctly",
+    "linear/top-5": "Share of test images whose class is among the first five of that linear classifier",
+    "kNN": "Share of test images that a vote of the 20 nearest training images by those features classifies correctly",
 }
 
 
