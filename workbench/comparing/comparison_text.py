@@ -9,7 +9,7 @@ from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS, Interval
 from workbench.metric_names import metric_name
-from workbench.numerals import megabytes, words_of
+from workbench.numerals import megabytes, minus, words_of
 
 NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
@@ -76,9 +76,9 @@ def metrics_table(overview: Overview) -> str:
                 summary.group.title,
                 numbers,
                 str(summary.interval.n),
-                number(summary.interval.mean, overview.metric),
+                minus(number(summary.interval.mean, overview.metric)),
                 number(summary.spread, overview.metric),
-                over_seeds(summary.interval, overview.metric),
+                minus(over_seeds(summary.interval, overview.metric)),
                 *cost(summary),
             ]
         )
@@ -104,17 +104,17 @@ def comparison_table(comparison: Comparison) -> str:
         rows.append(
             [
                 f"{seed} (runs {pair.first_run}, {pair.second_run})",
-                number(pair.first, metric),
-                number(pair.second, metric),
-                number(pair.over_queries.mean, metric, signed=True),
-                limits(pair.over_queries, metric, signed=True),
+                minus(number(pair.first, metric)),
+                minus(number(pair.second, metric)),
+                minus(number(pair.over_queries.mean, metric, signed=True)),
+                minus(limits(pair.over_queries, metric, signed=True)),
                 queries,
             ]
         )
     total = comparison.over_seeds
     seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
-    middle = number(total.mean, metric, signed=True)
-    rows.append(["all seeds", "", "", middle, over_seeds(total, metric, signed=True), seeds])
+    middle, over = number(total.mean, metric, signed=True), over_seeds(total, metric, signed=True)
+    rows.append(["all seeds", "", "", minus(middle), minus(over), seeds])
     return _markdown_table(head, rows)
 
 

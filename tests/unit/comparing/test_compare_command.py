@@ -5,7 +5,7 @@ import pytest
 
 from tests.unit.comparing.compared_runs import images, store
 from workbench import cli
-from workbench.config import RunConfig, TrainingParams
+from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.events import Ended
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -41,6 +41,20 @@ def test_tables_differences_and_verdict(capsys, folder):
     assert "| 8 queries |" in out
     assert "“C” is better" in out
     assert "Queries: 8 better in “C”, 0 worse, 0 equal." in out
+
+
+def test_negative_numbers_have_the_sign_of_minus(capsys, folder):
+    with Workspace(folder) as workspace:
+        worse = [
+            store(workspace, {1: np.linspace(0.3, 0.4, 8) - seed / 100}, seed=seed, name="E", training=OTHER,
+                  metrics={"geometry/uniformity": -2.5}, sampler=Choice(name="plain"))
+            for seed in range(3)
+        ]  # fmt: skip
+    out = run(capsys, folder, "1", "3", "5", *map(str, worse))[1]
+    assert "| 0 (runs 1, 8) | 50.00 | 35.00 | −15.00 | [−" in out
+    assert "| all seeds |  |  | −16.00 | [−18.48, −13.52] | 3 seeds |" in out
+    assert " -1" not in out
+    assert "| 3 | −2.5 |" in run(capsys, folder, *map(str, worse), "--metric", "geometry/uniformity")[1]
 
 
 def test_an_epoch_and_another_metric(capsys, folder):

@@ -104,6 +104,14 @@ def test_only_what_differs_is_told(workspace):
     ]  # fmt: skip
 
 
+def test_settings_are_in_the_order_of_the_config_also_those_of_one_group_alone():
+    first = {"dataset.name": "a", "loss.name": "ce", "loss.dropout": 0.5, "training.lr": 0.1}
+    second = {"dataset.name": "a", "loss.name": "margin", "loss.beta": 1.0, "training.lr": 0.2}
+    assert [row.field for row in differing([first, second])] == [
+        "loss.name", "loss.dropout", "loss.beta", "training.lr",
+    ]  # fmt: skip
+
+
 def test_one_group_has_no_differences():
     assert differing([{"a": 1}]) == []
     assert differing([{"a": 1}, {"a": 1}, {"a": 1, "b": None}]) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.comparing.grouping.setting_titles import field_title, short_title, value_title
+from workbench.comparing.grouping.setting_titles import field_title, setting_words, short_title, value_title
 
 KNOWN = {
     "loss/ce": {"title": "Cross-entropy (CE)", "params": {}},
@@ -39,6 +39,19 @@ def test_fields_have_the_words_of_the_form(field, title):
 )
 def test_inside_a_sentence_a_title_is_small_and_has_no_part(field, title):
     assert short_title(field, CHOSEN, KNOWN) == title
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("embedding.batch_norm", True, "batch-norm on top: yes"),
+        ("embedding.batch_norm", False, "batch-norm on top: no"),
+        ("embedding.dim", 1, "embedding size 1"),
+        ("loss.name", "ce", "loss Cross-entropy (CE)"),
+    ],
+)
+def test_a_setting_inside_a_sentence(field, value, words):
+    assert setting_words(field, value, CHOSEN, KNOWN) == words
 
 
 def test_values_that_name_entries_have_their_titles():

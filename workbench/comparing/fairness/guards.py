@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from workbench.comparing.fairness.test_halves import other_test_halves
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.grouping.setting_titles import short_title, value_title
+from workbench.comparing.grouping.setting_titles import setting_words, value_title
 from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
@@ -139,9 +139,9 @@ def _listed(gathered: dict[str, list[str]]) -> list[str]:
 
 def _in_words(field: str, value: object, groups: Sequence[Group], known: Catalog) -> str:
     """The title of an entry or a size alone; any other field with its name before the value."""
-    title = value_title(field, value, known)
-    alone = field.endswith(".name") or field == "embedding.dim"
-    return title if alone else f"{short_title(field, [group.settings for group in groups], known)} {title}"
+    if field.endswith(".name") or field == "embedding.dim":
+        return value_title(field, value, known)
+    return setting_words(field, value, [group.settings for group in groups], known)
 
 
 def _unlike_distance(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:

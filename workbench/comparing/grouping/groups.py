@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.comparing.grouping.setting_titles import short_title, value_title
+from workbench.comparing.grouping.setting_titles import setting_words
 from workbench.comparing.grouping.settings import Difference, Settings, differing, settings_of
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
@@ -87,10 +87,8 @@ def _told_apart(groups: list[Group], known: Catalog) -> list[Group]:
     for same in (members for members in named.values() if len(members) > 1):
         chosen = [group.settings for group in same]
         rows = _telling(differing(chosen), len(same))
-        names = [short_title(row.field, chosen, known) for row in rows]
         for index, group in enumerate(same if rows else []):
-            values = [value_title(row.field, row.values[index], known) for row in rows]
-            words = ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+            words = ", ".join(setting_words(row.field, row.values[index], chosen, known) for row in rows)
             titles[id(group)] = f"{group.title}: {words}"
         texts = Counter(titles[id(group)] for group in same)
         for group in same:

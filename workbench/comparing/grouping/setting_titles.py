@@ -41,6 +41,11 @@ def value_title(field: str, value: Any, known: Catalog) -> str:
     return str(title or written(value))
 
 
+def setting_words(field: str, value: Any, chosen: Sequence[Settings], known: Catalog) -> str:
+    """ "learning rate 0.1", "loss Cross-entropy (CE)", "batch-norm on top: yes": a setting inside a sentence."""
+    return f"{short_title(field, chosen, known)}{':' * isinstance(value, bool)} {value_title(field, value, known)}"
+
+
 def _of_an_entry(part: str, name: str, chosen: Sequence[Settings], known: Catalog) -> dict[str, Any]:
     """The description of the parameter by the first entry that the settings choose."""
     entries = (known.get(f"{part}/{settings.get(f'{part}.name')}", {}) for settings in chosen)

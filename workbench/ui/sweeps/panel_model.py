@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.comparing.grouping.setting_titles import field_title, short_title, value_title
+from workbench.comparing.grouping.setting_titles import field_title, setting_words, value_title
 from workbench.comparing.grouping.settings import Settings, settings_of
 from workbench.entries import catalog
 from workbench.metric_names import metric_name
@@ -219,8 +219,7 @@ def _summary(shown: Look) -> tuple[str, ...]:
     leader = NO_VALUE
     if best and best[0].mean is not None:
         setting = ", ".join(
-            f"{short_title(field, shown.settings, known)} {value_title(field, value, known)}"
-            for field, value in best[0].setting.items()
+            setting_words(field, value, shown.settings, known) for field, value in best[0].setting.items()
         )
         leader = f"{written(sweep.metric, best[0].mean)} at {setting}"
     return (
