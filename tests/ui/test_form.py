@@ -65,6 +65,14 @@ def test_holds_defaults_ranges_help_units_and_symbols(form, fields):
     assert isinstance(form.findChild(QCheckBox, "mine"), QCheckBox)
 
 
+@pytest.mark.parametrize(
+    ("default", "unit", "words"),
+    [(1, "epochs", "1 epoch"), (2, "epochs", "2 epochs"), (1, "per class", "1 per class"), (1, "s", "1 s")],
+)
+def test_one_of_a_unit_is_not_written_as_several(default, unit, words):
+    assert help_lines({"type": "integer", "default": default, "unit": unit}) == [f"Default: {words}."]
+
+
 def test_fields_with_and_without_a_unit_end_in_one_line(qtbot):
     fields = {name: {"type": "integer", "default": 1, "description": "A number.", "unit": unit}
               for name, unit in (("bare", ""), ("with_unit", "images"))}  # fmt: skip

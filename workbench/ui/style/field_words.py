@@ -1,10 +1,12 @@
 """Fields of the catalog in words: their labels, ranges and help."""
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 Field = dict[str, Any]
+PLURAL = re.compile(r" [a-z]{2,}s")  # of a unit that is one word: " epochs", not " per class" nor " s"
 
 
 def title_of(name: str, field: Field) -> str:
@@ -32,7 +34,9 @@ def help_lines(field: Field) -> list[str]:
     if range_of(field):
         lines.append(f"Range: {range_of(field)}{unit}.")
     if field.get("default") not in (None, ""):
-        lines.append(f"Default: {in_words(field['default'])}{unit}.")
+        default = in_words(field["default"])
+        one = default == "1" and PLURAL.fullmatch(unit) is not None
+        lines.append(f"Default: {default}{unit.removesuffix('s') if one else unit}.")
     if field.get("symbol"):
         lines.append(f"In the paper: {field['symbol']}.")
     if field.get("source"):
