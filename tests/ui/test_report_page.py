@@ -115,6 +115,8 @@ def test_a_section_with_a_long_name_shows_its_page(page, qtbot):
     elided = page.choices.list.fontMetrics().elidedText(words, page.choices.list.textElideMode(), 150)
     assert elided != words
     assert elided[-3:] == words[-3:]
+    listed = page.choices.list
+    assert listed.sizeHintForColumn(0) <= listed.viewport().width(), "at 100% text all names are whole"
 
 
 def test_the_key_of_the_export_works_while_a_text_is_typed(page, qtbot, tmp_path):

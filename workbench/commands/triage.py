@@ -73,15 +73,16 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         click.echo(f"{len(rows):,} suspects in epoch {evaluation.epoch} of run {run_id}:")
         for row in rows[:most]:
             names = f"{dataset.class_name(row['label'])} -> {dataset.class_name(row['suggested'])}?"
-            votes = f"{row['votes']} of {row['voters']} near"
-            line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:13}  {row['decision']:8} {row['path']}"
+            votes = f"{row['votes']} of {row['voters']} neighbours"
+            line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:19}  {row['decision']:8} {row['path']}"
             if row["across"]:
                 line += f"  near-copy of {paths.get(row['other'], '')} in the training half"
             click.echo(one_line(line.rstrip()))
         judged = precision(triage.suspects, triage.decisions)
         if judged.answered:
+            wrong = "1 was a wrong label" if judged.right == 1 else f"{judged.right:,} were wrong labels"
             click.echo(
-                f"Of {judged.answered:,} answered, {judged.right:,} were wrong labels: "
+                f"Of {judged.answered:,} answered, {wrong}: "
                 f"{percentage(judged.right / judged.answered, 0)} "
                 f"(95%: {percentage(judged.low, 0)} to {percentage(judged.high, 0)})."
             )

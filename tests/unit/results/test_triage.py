@@ -1,6 +1,7 @@
 """Label triage: planted errors are found first, votes against loops, copies, precision; decisions stored and filed."""
 
 import json
+import re
 import tracemalloc
 from dataclasses import replace
 
@@ -297,7 +298,8 @@ def test_the_command_lists_exports_and_imports(space, tmp_path):
     told = CliRunner().invoke(cli, [*words, "--export", str(file)])
     assert told.exit_code == 0, told.output
     assert "class 00/00005.png" in told.output
-    assert "Of 1 answered, 1 were wrong labels" in told.output
+    assert "Of 1 answered, 1 was a wrong label: 100%" in told.output
+    assert re.search(r" {2}\d+ of \d+ neighbours {2}", told.output)
     assert "class 00/00005.png,class 00,relabel,class 01" in file.read_text()
     forget(workspace, dataset, run.ids.tolist())
     data = json.loads(CliRunner().invoke(cli, [*words, "--import", str(file), "--json"], catch_exceptions=False).stdout)

@@ -33,7 +33,7 @@ from workbench.ui.widgets.scrolled import ScrolledPart
 from workbench.workspace import Workspace
 from workbench.workspace.choices.report_templates import store_choice
 
-SIDE = 232  # px at 100% text, the columns beside the preview
+SIDES = (256, 232)  # px at 100% text, the columns beside the preview; the names of all sections fit into the first
 FOLDER = "Folder; an earlier report in it is replaced"
 
 
@@ -144,8 +144,8 @@ class ReportPage(QStackedWidget):
         return super().eventFilter(watched, event)
 
     def _fit_text(self) -> None:
-        for side in self._sides:
-            side.setFixedWidth(self.session.theme.side(SIDE))
+        for side, width in zip(self._sides, SIDES, strict=True):
+            side.setFixedWidth(self.session.theme.side(width))
 
     def export(self) -> None:
         """Write the ticked formats into the folder."""
