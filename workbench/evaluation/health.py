@@ -14,6 +14,7 @@ from workbench.numerals import minus, percentage, significant
 DEAD = 1e-3  # of the mean variance: a dimension below it is dead
 BINS = 60  # of the histograms of similarities
 MOST = 2_000  # images that are measured
+WATCHED = 1_000  # images of which an evaluation stores the numbers; dead dimensions are always counted on so many
 COLLAPSED_RANK, NARROW_SHARE = 2.0, 0.1  # effective rank; fraction of the directions that the classes need
 POINT = 0.98  # mean cosine between classes above which all images are one point
 OVERLAP = 0.25  # of both histograms: above it positives and negatives are not separated
@@ -33,7 +34,7 @@ class Look:
 
     numbers: dict[str, float]  # by name without PREFIX; see `numbers_of`
     spectrum: np.ndarray  # [d] singular values over the largest, descending
-    variances: np.ndarray  # [d] of each dimension
+    variances: np.ndarray  # [d] of each dimension, over at most WATCHED images
     edges: np.ndarray  # [BINS + 1] of the cosines
     positives: np.ndarray  # [BINS] fractions of the pairs within classes
     negatives: np.ndarray  # [BINS] of the pairs between classes
@@ -56,9 +57,9 @@ def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST, distance:
     """
     rows = thinned(labels, most)
     vectors, classes = np.asarray(embeddings[rows], np.float64), np.unique(labels[rows], return_inverse=True)[1]
+    variances = np.asarray(embeddings[thinned(labels, min(most, WATCHED))], np.float64).var(0)
     centred = vectors - vectors.mean(0)
     values = np.sqrt(np.maximum(np.linalg.eigvalsh(centred.T @ centred)[::-1], 0))
-    variances = centred.var(0)
     norms = np.linalg.norm(vectors, axis=1)
     unit = np.divide(vectors, norms[:, None], out=np.zeros_like(vectors), where=norms[:, None] > 0)
     cosines = unit @ unit.T

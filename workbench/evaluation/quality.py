@@ -4,10 +4,9 @@ import numpy as np
 
 from workbench.evaluation.conventions import VOTERS, searched
 from workbench.evaluation.geometry import alignment_uniformity, class_distances, covering_radius, effective_rank
-from workbench.evaluation.health import look, stored_numbers
+from workbench.evaluation.health import WATCHED, look, stored_numbers
 from workbench.evaluation.retrieval import Retrieval
 
-WATCHED = 1000  # embeddings of which health.py measures all pairs
 SAMPLED, CLASSES = 3000, 300  # embeddings, and classes, of which distances of all pairs are measured
 
 ROOMY = 1e15  # numbers up to this have squares whose sum is finite in float32

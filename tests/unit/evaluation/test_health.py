@@ -84,6 +84,16 @@ def test_dead_dimensions_are_counted():
     assert levels(vectors)["7 of 10 dimensions are dead"] == BAD
 
 
+def test_as_many_dimensions_are_dead_where_more_images_are_seen():
+    """The Geometry page looks at more images than an evaluation stores numbers of."""
+    labels = np.repeat(np.arange(40), 60)
+    vectors = np.random.default_rng(0).normal(size=(len(labels), 3))
+    seen_beside = np.setdiff1d(health.thinned(labels, 2_000), health.thinned(labels, 1_000))
+    vectors[:, 2] = np.isin(np.arange(len(labels)), seen_beside)
+    counts = {most: look(vectors, labels, most).numbers["dead_dimensions"] for most in (1_000, 2_000)}
+    assert counts == {1_000: 1.0, 2_000: 1.0}
+
+
 def test_dead_dimensions_are_named_and_only_their_alarm_offers_to_show_them():
     vectors = healthy()
     vectors[:, 3] = 0.5
