@@ -25,6 +25,7 @@ from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
 
+OPTIMISTIC = "Optimistic: the best epoch of each run was chosen on the half that is reported."
 CHOSEN_ON = "omniglot"  # whose settings a method takes where it has none of the bench
 
 
@@ -69,7 +70,7 @@ def compare(
     `progress` is called with the scores of each run that was trained here, and how many runs are done.
 
     Raises:
-        Problem: a run that failed, and why.
+        Problem: a run that failed, and why; or the images changed between runs.
     """
     trained: list[tuple[str, list[Run]]] = []
     total = len(methods) * len(seeds)
@@ -84,6 +85,7 @@ def compare(
                 progress(scores, len(trained) * len(seeds) + len(runs) + 1, total)
             runs.append(run)
         trained.append((method, runs))
+    _refuse_unlike_data(workspace, [run for _, runs in trained for run in runs])
     answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
     with closing(AnalysisProcess(answers.put)) as process:
         agreement = partial(_nmi, workspace, process, answers)
@@ -126,6 +128,19 @@ def _trained(workspace: Workspace, config: RunConfig) -> Run:
     if run.status != "done":
         raise Problem(f"{config.name}: {run.status}. {run.problem}", kept="The runs before it are kept.")
     return run
+
+
+def _refuse_unlike_data(workspace: Workspace, runs: list[Run]) -> None:
+    """Raise Problem where runs done before saw other images than those of now, in the same folder."""
+    if len({run.dataset_id for run in runs}) > 1:
+        newest = max(runs, key=lambda run: run.id).dataset_id
+        other = [str(run.id) for run in runs if run.dataset_id != newest]
+        raise Problem(
+            f"The images have changed since {'run' if len(other) == 1 else 'runs'} {', '.join(other)}: these numbers "
+            "cannot stand in one table.",
+            kept="All runs are kept.",
+            todo="Move those to the trash and start again, or give another --workspace.",
+        )
 
 
 def _same(run: Run, wanted: RunConfig) -> bool:

@@ -8,6 +8,7 @@ from workbench.commands import benchmark
 from workbench.commands.benchmark import BENCHES, Row, compare, config_for, table
 from workbench.entries import catalog
 from workbench.fair.benches import Bench
+from workbench.problem import Problem
 from workbench.workspace import Workspace
 
 METHODS = sorted(key.partition("/")[2] for key in catalog.current() if key.startswith("loss/"))
@@ -63,6 +64,12 @@ def test_a_comparison_runs_each_method_once(tmp_path, monkeypatch):
         assert [(done, total) for _, done, total in told] == [(1, 2), (2, 2)]
         again = compare(workspace, "digits", ["ce", "spce"], [0], tmp_path, lambda *words: told.append(words))
         assert len(told) == 2, "nothing is run twice"
+        with workspace.writing() as db:
+            columns = "name, root, class_names, pixels, image_size, channels"
+            db.execute(f"insert into datasets ({columns}, fingerprint) select {columns}, 'before' from datasets")
+            db.execute("update runs set dataset_id = 2 where id = 1")
+        with pytest.raises(Problem, match="The images have changed since run 1: "):
+            compare(workspace, "digits", ["ce", "spce"], [0], tmp_path, lambda *words: told.append(words))
     assert again == rows
     assert rows[0].method == "untrained"
     assert {row.method for row in rows[1:]} == {"ce", "spce"}
