@@ -112,6 +112,30 @@ def test_settings_are_in_the_order_of_the_config_also_those_of_one_group_alone()
     ]  # fmt: skip
 
 
+def test_images_of_another_size_or_crop_are_said_to_be_unequal(workspace):
+    small = [Choice(name="folder", params={"image_size": size, "folder": "x"}) for size in (64, 128)]
+    store(workspace, {1: np.ones(6)}, dataset=small[0])
+    store(workspace, {1: np.ones(6)}, dataset=small[1], name="Large")
+    store(
+        workspace, {1: np.ones(6)}, dataset=small[1], name="Crop", augmentation=Choice(name="c", params={"crop": 0.5})
+    )
+    said = [sentence for sentence in look(workspace).guards if sentence.startswith("Unequal images")]
+    assert said == [
+        "Unequal images: image size 64: “Small”; image size 128: “Large”; image size 128, crop 0.5: “Crop”."
+    ]
+    other = Choice(name="folder", params={"image_size": 32, "folder": "y"})
+    store(workspace, {1: np.ones(6)}, dataset=other, name="Other data", shown=images(6, "other"))
+    assert not any(sentence.startswith("Unequal images") for sentence in look(workspace).guards)
+
+
+def test_the_best_of_more_evaluations_is_said_to_be_an_unequal_choice(workspace):
+    store(workspace, {1: np.ones(6)}, name="A")
+    store(workspace, {1: np.ones(6)}, name="B", evaluation=EvaluationParams(every=5))
+    said = "The best epoch was chosen from unequally many evaluations: every epoch: “A”; every 5 epochs: “B”."
+    assert said in look(workspace).guards
+    assert not any("was chosen" in sentence for sentence in look(workspace, at="last").guards)
+
+
 def test_one_group_has_no_differences():
     assert differing([{"a": 1}]) == []
     assert differing([{"a": 1}, {"a": 1}, {"a": 1, "b": None}]) == []

@@ -19,12 +19,16 @@ from workbench.workspace.run_names import told_apart
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
 UNLIKE = (("backbone.", "backbone"), ("embedding.dim", "embedding size"), ("split.", "split"))
+IMAGES = (  # how an image of one data set reaches the network
+    "dataset.image_size", "dataset.fit", "dataset.colour", "dataset.bits", "augmentation.crop",
+    "augmentation.evaluated",
+)  # fmt: skip
 
 
 def guards(
     workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At
 ) -> list[str]:
-    """Sentences on unequal data, backbone, embedding size, split, epochs or distance, and on incomplete runs.
+    """Sentences on unequal data, images, backbone, embedding size, split, epochs or distance, and on incomplete runs.
 
     Args:
         groups: what is compared. measured: of all their runs.
@@ -33,8 +37,9 @@ def guards(
     if not groups:
         return []
     apart = _unlike_data(workspace, groups)
-    sentences = apart + _unlike_settings(groups) + ([] if apart else other_test_halves(groups, measured))
-    sentences += _unlike_epochs(groups, at) + _unlike_distance(groups, measured, at)
+    unlike = UNLIKE if apart else ((IMAGES, "images"), *UNLIKE)
+    sentences = apart + _unlike_settings(groups, unlike) + ([] if apart else other_test_halves(groups, measured))
+    sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
     sentences += _unfinished(groups, at)
     sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
@@ -87,9 +92,9 @@ def _unlike_data(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
     return [f"The runs saw different data, so their numbers cannot be compared. {'; '.join(parts)}."]
 
 
-def _unlike_settings(groups: Sequence[Group]) -> list[str]:
+def _unlike_settings(groups: Sequence[Group], unlike: Sequence[tuple[str | tuple[str, ...], str]]) -> list[str]:
     sentences = []
-    for field, word in UNLIKE:
+    for field, word in unlike:
         values = [{name: value for name, value in group.settings.items() if name.startswith(field)} for group in groups]
         if any(setting_values != values[0] for setting_values in values):
             sentences.append(f"Unequal {word}: {'; '.join(_by_value(groups, values))}.")
@@ -115,6 +120,18 @@ def _unlike_epochs(groups: Sequence[Group], at: At) -> list[str]:
         most = "at most " if settings.get("training.patience") else ""
         gathered.setdefault(f"{most}{settings['training.epochs']}", []).append(f"“{title}”")
     return [f"Unequal epochs: {'; '.join(_listed(gathered))}."]
+
+
+def _unlike_choice(groups: Sequence[Group], at: At) -> list[str]:
+    """The best of more evaluations is higher by chance alone."""
+    gathered: dict[int, list[str]] = {}
+    for group in groups:
+        if at == BEST and "evaluation.every" in group.settings and group.settings.get("dataset.name") != IMPORTED:
+            gathered.setdefault(group.settings["evaluation.every"], []).append(f"“{group.title}”")
+    if len(gathered) < 2:
+        return []
+    named = {f"every {epochs} epochs" if epochs > 1 else "every epoch": gathered[epochs] for epochs in sorted(gathered)}
+    return [f"The best epoch was chosen from unequally many evaluations: {'; '.join(_listed(named))}."]
 
 
 def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> list[str]:
