@@ -57,6 +57,18 @@ def test_negative_numbers_have_the_sign_of_minus(capsys, folder):
     assert "| 3 | −2.5 |" in run(capsys, folder, *map(str, worse), "--metric", "geometry/uniformity")[1]
 
 
+def test_of_several_groups_it_is_said_who_differs_once_p_is_corrected(capsys, folder):
+    with Workspace(folder) as workspace:
+        for seed, mean in enumerate((0.52, 0.5201, 0.57)):
+            store(workspace, {1: np.full(8, mean)}, seed=seed, name="Near", training=TrainingParams(lr=0.7))
+    two = run(capsys, folder, "1", "2", "3", "4", "5", "6")[1]
+    assert "All groups" not in two, "one test needs no correction"
+    out = run(capsys, folder, "1", "2", "3", "4", "5", "6", "8", "9", "10")[1]
+    assert out.split("## All groups against A | B\n\n")[1].splitlines()[:2] == [
+        "- “C” beats “A | B” on MAP@R.", "- 2 tests, Holm-corrected within each metric.",
+    ]  # fmt: skip
+
+
 def test_an_epoch_and_another_metric(capsys, folder):
     status, out, _ = run(capsys, folder, "1", "2", "--metric", "recall@1", "--at", "0")
     assert status == 0

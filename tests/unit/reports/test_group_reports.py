@@ -82,6 +82,16 @@ def test_differences_settings_runs_and_commands_are_told(workspace, runs):
     assert set(found.document.drawings) == {"group-curves", "group-means"}
 
 
+def test_several_differences_are_corrected_for_their_number(workspace, runs):
+    third = [
+        store(workspace, {1: np.full(6, value)}, seed=seed, name="C", training=TrainingParams(lr=0.7))
+        for seed, value in enumerate((0.1, 0.115, 0.18))
+    ]
+    assert "Holm" not in sentences(made(workspace, runs, "differences"))
+    said = sentences(made(workspace, [*runs, *third], "differences"))
+    assert f"“B” and “C” are worse than “{EVIL}” on MAP@R. 2 tests, Holm-corrected within each metric." in said
+
+
 def test_groups_have_the_colours_of_the_window(workspace, runs):
     workspace.set_colour(1, 3)
     workspace.set_colour(2, 9)  # the same, one turn later: it takes the first that nobody wants

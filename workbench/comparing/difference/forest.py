@@ -7,9 +7,17 @@ from math import isfinite, isnan, sqrt
 import numpy as np
 
 from workbench.comparing.comparison_text import NO_VALUE, limits, number
-from workbench.comparing.difference.baseline import MOST_METRICS, NO_DIFFERENCE, BaselineRow, Cell, seed_differences
+from workbench.comparing.difference.baseline import (
+    MOST_METRICS,
+    NO_DIFFERENCE,
+    BaselineRow,
+    Cell,
+    against_baseline,
+    seed_differences,
+)
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import Summary, is_share
+from workbench.comparing.overview import Overview
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS, LEVEL, Interval
 from workbench.comparing.statistics.p_values import holm, paired_p, welch_p
 from workbench.metric_names import metric_name
@@ -198,6 +206,17 @@ def _told(forest: Forest, kind: _Kind) -> list[str]:
         f"{kind.preposition} {where}."
         for (_, where), titles in sorted(groups.items(), key=lambda group: group[0][0])
     ]
+
+
+def against_the_first(overview: Overview) -> list[str]:
+    """Which of several groups differ from the first in the chosen metric, p corrected for their number.
+
+    None for one or two groups: there a comparison needs no correction.
+    """
+    if len(overview.groups) < 3:
+        return []
+    forest = forest_of(against_baseline(overview, overview.groups[0], [overview.metric]))
+    return [*claims(forest), *remarks(forest)]
 
 
 def _metrics(metrics: list[str], forest: Forest) -> str:

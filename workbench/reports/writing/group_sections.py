@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.comparing import comparison_text as words
+from workbench.comparing.difference.forest import against_the_first
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.setting_titles import field_title, value_title
 from workbench.comparing.queries.pairing import Comparison
@@ -123,6 +124,8 @@ def _differences(content: GroupContent) -> list[Block]:
         blocks.append(
             said(f"{content.unpaired:,} more groups were not set against the first: choose fewer.", muted=True)
         )
+    if corrected := against_the_first(content.overview):
+        blocks += [heading(f"All groups against {first.title}"), *(said(sentence) for sentence in corrected)]
     return blocks
 
 
