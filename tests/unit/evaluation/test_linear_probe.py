@@ -26,6 +26,29 @@ def test_parted_classes_are_all_right_and_noise_is_chance():
     assert guessed["kNN"] == pytest.approx(1 / 8, abs=0.08)
 
 
+def voted(train, labels, test):
+    """The class of each test row by the definition, in float64."""
+    mean, std = train.mean(0), train.std(0) + 1e-6
+    x, z = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in ((train - mean) / std, (test - mean) / std))
+    classes = []
+    for cosines in z @ x.T:
+        near = np.argsort(-cosines, kind="stable")[:20]
+        votes = {label: sum(max(0.0, cosines[row]) for row in near if labels[row] == label) for label in labels[near]}
+        classes.append(max(votes, key=votes.__getitem__))  # of equals the first, which is the nearer
+    return np.array(classes)
+
+
+@pytest.mark.parametrize(("count", "classes", "dim"), [(300, 7, 16), (60, 5, 3), (12, 12, 4), (9, 2, 4), (2, 2, 3)])
+def test_the_vote_of_neighbours_is_that_of_its_definition(count, classes, dim):
+    rng = np.random.default_rng(count)
+    labels = np.arange(count) % classes
+    centres = rng.normal(size=(classes, dim))
+    train, test = centres[labels] + rng.normal(size=(count, dim)), rng.normal(size=(200, dim))
+    wanted = voted(train, labels, test)
+    assert linear_probe(train, labels, test, wanted)["kNN"] == 1
+    assert len(set(wanted.tolist())) > 1
+
+
 def test_few_classes_have_no_top_5():
     assert set(linear_probe(*blobs(60, 3, 0.5, 0), *blobs(30, 3, 0.5, 1))) == {"linear/top-1", "kNN"}
 
