@@ -86,7 +86,7 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
             continue
         at, difference = store["metrics"], store["difference"]
         sure = "*" if difference[1] > 0 or difference[2] < 0 else " "
-        less = f"{'–':>6} " if store is measured["stores"][0] else f"{100 * difference[0]:+z6.2f}{sure}"
+        less = f"{'–':>6} " if store is measured["stores"][0] else minus(f"{100 * difference[0]:+z6.2f}{sure}")
         lines.append(
             f"{store['title']:16} {store['bytes']:8,.0f} {store['ms']:8.3f} {100 * at['MAP@R']:8.2f} "
             f"{100 * at['MAP@R/low']:6.2f}-{100 * at['MAP@R/high']:<6.2f} {less} "

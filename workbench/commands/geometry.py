@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import click
 
 from workbench.commands.terminal import one_line
+from workbench.numerals import minus, words_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -15,6 +17,7 @@ SHOWN = (
     ("spectral_rank", "rank"), ("dead_dimensions", "dead"), ("mean_norm", "norm"), ("pairs_uniformity", "uniform"),
     ("pairs_alignment", "align"), ("overlap", "overlap"), ("foreign_margin", "apart"), ("largest_hub", "hub"),
 )  # fmt: skip
+COUNTS = ("dead_dimensions", "largest_hub")
 MARKS = {"ok": "ok     ", "note": "note   ", "bad": "alarm  "}
 
 
@@ -50,10 +53,17 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             return
         click.echo("epoch  " + "  ".join(f"{title:>8}" for _, title in SHOWN))
         for epoch, seen in zip(watched.epochs, watched.looks, strict=True):
-            click.echo(f"{epoch:5}  " + "  ".join(f"{seen.numbers[name]:8.3f}" for name, _ in SHOWN))
+            click.echo(f"{epoch:5}  " + "  ".join(f"{_cell(name, seen.numbers[name]):>8}" for name, _ in SHOWN))
         for alarm in alarms:
             click.echo(f"{MARKS[alarm.level]}{alarm.title}. {alarm.words}")
         if falling:
             named = ", ".join(falling[:10])
             fallen = f"Fall while the mean rises: {named} ({len(falling)} of {len(watched.labels)} classes)."
             click.echo(one_line(f"note   {fallen}"))
+
+
+def _cell(name: str, value: float) -> str:
+    """A number of the table: counts without decimals, a dash where it is undefined."""
+    if not isfinite(value):
+        return words_of(value)
+    return f"{value:.0f}" if name in COUNTS else minus(f"{value:.3f}")

@@ -157,6 +157,8 @@ def test_the_command_prints_a_table_or_json_and_exports(space, tmp_path):
     assert data["evaluation"] == run.evaluations[0]
     data["stores"][-1]["difference"][0] = -1e-6
     assert "+0.00" in as_text(run.run_id, 1, data)
+    data["stores"][-1]["difference"] = [-0.0357, -0.05, -0.02]
+    assert " −3.57*" in as_text(run.run_id, 1, data)
     wrong = CliRunner().invoke(cli, ["deploy", str(run.run_id), "-w", str(workspace.path), "--export", str(tmp_path)])
     assert wrong.exit_code == 2
 

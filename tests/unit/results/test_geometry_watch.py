@@ -58,6 +58,11 @@ def test_the_command_prints_a_table_or_json(space):
     told = CliRunner().invoke(cli, words)
     assert told.exit_code == 0, told.output
     assert "No collapse" in told.output
+    seen = watch(workspace, run.run_id).looks[0].numbers
+    cells = told.output.splitlines()[1].split()
+    assert cells[2] == "0"
+    assert cells[4] == f"−{abs(seen['pairs_uniformity']):.3f}"
+    assert cells[8] == f"{seen['largest_hub']:.0f}"
     assert "Fall while the mean rises: class 02 (1 of 5 classes)" in told.output
     data = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
     assert [row["epoch"] for row in data["epochs"]] == [1, 2, 3]
