@@ -39,7 +39,8 @@ def test_data_metric_and_epoch_are_said_with_the_runs(workspace):
     assert sorted(nothing_in_common(workspace, look(workspace, "NMI"))) == [
         "Not all of the runs have NMI: runs 2, 3 lack it.",
         "The runs have no data set in common, so their numbers cannot be compared: "
-        "runs 1, 2: small (fingerprint small-8x); run 3: birds (fingerprint birds-8x).",
+        "runs 1, 2: small (fingerprint small-8x, 8 px, 1 channel); "
+        "run 3: birds (fingerprint birds-8x, 8 px, 1 channel).",
         "The runs have no epoch in common: runs 1, 3: epoch 1; run 2: epoch 2. Only best and last can be compared.",
     ]
     with pytest.raises(
@@ -63,7 +64,10 @@ def test_the_command_says_it_and_writes_the_report(workspace, tmp_path, capsys):
     said = ["report", "1", "2", "--section", "guards", "--workspace", str(workspace.path), "--out", str(out)]
     assert cli.main(said) == 0
     told = capsys.readouterr()
-    assert "run 1: small (fingerprint small-8x); run 2: birds (fingerprint birds-8x)" in told.err
+    assert (
+        "run 1: small (fingerprint small-8x, 8 px, 1 channel); run 2: birds (fingerprint birds-8x, 8 px, 1 channel)"
+        in told.err
+    )
     assert "no epoch in common: run 1: epoch 1; run 2: epoch 2" in told.err
     assert told.out.strip() == str(out / "report.html")
     assert cli.main([*said, "--at", "9"]) == 1

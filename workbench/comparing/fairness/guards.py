@@ -18,17 +18,16 @@ from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
-UNLIKE = (("backbone.", "backbone"), ("embedding.dim", "embedding size"), ("split.", "split"))
-IMAGES = (  # how an image of one data set reaches the network
-    "dataset.image_size", "dataset.fit", "dataset.colour", "dataset.bits", "augmentation.crop",
-    "augmentation.evaluated",
+UNLIKE = (  # beginnings of fields; images of another size are other data
+    (("backbone.",), "backbone"), (("embedding.dim",), "embedding size"), (("split.",), "split"),
+    (("augmentation.crop", "augmentation.evaluated"), "crop of the images"),
 )  # fmt: skip
 
 
 def guards(
     workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At
 ) -> list[str]:
-    """Sentences on unequal data, images, backbone, embedding size, split, epochs or distance, and on incomplete runs.
+    """Sentences on unequal data, backbone, embedding size, split, crop, epochs or distance, and on incomplete runs.
 
     Args:
         groups: what is compared. measured: of all their runs.
@@ -37,8 +36,7 @@ def guards(
     if not groups:
         return []
     apart = _unlike_data(workspace, groups)
-    unlike = UNLIKE if apart else ((IMAGES, "images"), *UNLIKE)
-    sentences = apart + _unlike_settings(groups, unlike) + ([] if apart else other_test_halves(groups, measured))
+    sentences = apart + _unlike_settings(groups) + ([] if apart else other_test_halves(groups, measured))
     sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
     sentences += _unfinished(groups, at)
@@ -92,10 +90,12 @@ def _unlike_data(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
     return [f"The runs saw different data, so their numbers cannot be compared. {'; '.join(parts)}."]
 
 
-def _unlike_settings(groups: Sequence[Group], unlike: Sequence[tuple[str | tuple[str, ...], str]]) -> list[str]:
+def _unlike_settings(groups: Sequence[Group]) -> list[str]:
     sentences = []
-    for field, word in unlike:
-        values = [{name: value for name, value in group.settings.items() if name.startswith(field)} for group in groups]
+    for fields, word in UNLIKE:
+        values = [
+            {name: value for name, value in group.settings.items() if name.startswith(fields)} for group in groups
+        ]
         if any(setting_values != values[0] for setting_values in values):
             sentences.append(f"Unequal {word}: {'; '.join(_by_value(groups, values))}.")
     return sentences
@@ -142,7 +142,7 @@ def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> l
     gathered: dict[str, list[str]] = {}
     for group, group_values in zip(groups, values, strict=True):
         own = [name for name in unequal if name in group_values]
-        words = ", ".join(_in_words(name, group_values[name], groups, known) for name in own) or "other"
+        words = ", ".join(_in_words(name, group_values[name], groups, known) for name in own) or "none"
         gathered.setdefault(words, []).append(f"“{group.title}”")
     return _listed(gathered)
 
