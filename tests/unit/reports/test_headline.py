@@ -94,15 +94,16 @@ def test_the_lead_is_the_difference_that_the_table_shows(tmp_path, seeds, tile):
             store(opened, {1: np.full(4, others[seed])}, seed=seed, name="B", training=TrainingParams(lr=0.5))
         tiles = tiles_of_groups(overview(opened, opened.runs(), {}, "MAP@R", "best"))
     (shown,) = (shown for shown in tiles if shown.title in ("Lead", "Difference"))
-    assert (shown.title, shown.value.replace("−", "-"), shown.note.split()[0]) == (tile.title, tile.value, tile.note)
+    assert (shown.title, shown.value.replace("−", "-")) == (tile.title, tile.value)
+    assert shown.note.startswith(f"points {tile.note} ")
 
 
 @pytest.mark.parametrize(
     ("scores", "title", "ending"),
     [
-        ((0.50, 0.60, 0.55), "Best of 2 groups", "over A"),
-        ((0.50, 0.60, 0.20), "Highest of 2 groups", "over A, no winner"),
-        ((0.50, 0.60), "Highest of 2 groups", "over A, no winner"),
+        ((0.50, 0.60, 0.55), "Best of 2 groups", "points over A"),
+        ((0.50, 0.60, 0.20), "Highest of 2 groups", "points over A, no winner"),
+        ((0.50, 0.60), "Highest of 2 groups", "points over A, no winner"),
     ],
     ids=["above zero", "contains zero", "too few seeds"],
 )
@@ -113,6 +114,29 @@ def test_a_group_is_called_the_best_only_where_its_lead_is_above_zero(tmp_path, 
             store(opened, {1: np.full(4, score)}, seed=seed, name="B", training=TrainingParams(lr=0.5))
         tiles = tiles_of_groups(overview(opened, opened.runs(), {}, "MAP@R", "best"))
     assert (tiles[0].title, tiles[0].value, tiles[2].note) == (title, "B", ending)
+
+
+def of_three(folder, third):
+    """The tiles of three groups, of which the second leads the first by about two points in each seed."""
+    with Workspace(folder / "leads", create=True) as opened:
+        for seed, scores in enumerate(zip((0.50, 0.51, 0.52), (0.520, 0.5315, 0.545), third, strict=True)):
+            for place, score in enumerate(scores):
+                training = TrainingParams(lr=0.1 * (place + 1))
+                store(opened, {1: np.full(4, score)}, seed=seed, name="ABC"[place], training=training)
+        return tiles_of_groups(overview(opened, opened.runs(), {}, "MAP@R", "best"))
+
+
+@pytest.mark.parametrize(
+    ("third", "title", "note"),
+    [
+        ((0.40, 0.41, 0.42), "Best of 3 groups", "points over A"),
+        ((0.30, 0.55, 0.31), "Highest of 3 groups", "points over A, no winner"),
+    ],
+    ids=["both are worse", "the last varies, so that it may be better"],
+)
+def test_the_best_of_several_groups_leads_each_of_them(tmp_path, third, title, note):
+    tiles = of_three(tmp_path, third)
+    assert (tiles[0].title, tiles[0].value, tiles[2].note) == (title, "B", note)
 
 
 def test_the_tile_of_groups_calls_a_metric_as_the_tables_do(workspace):

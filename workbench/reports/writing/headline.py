@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from math import isfinite, nan
 
 from workbench.comparing import comparison_text as words
-from workbench.comparing.difference.baseline import comparable, difference
+from workbench.comparing.difference.baseline import against_baseline, comparable, difference
+from workbench.comparing.difference.forest import forest_of
 from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
@@ -49,7 +50,8 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
 def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     """The group with the greatest mean, its lead over the next, how many runs were compared, and the time of one.
 
-    It is called the best where more is better and the 95% interval of its lead is above zero, else the highest.
+    It is called the best where more is better and each other group is worse at 5% after Holm's correction, else the
+    highest.
 
     Of groups on several data sets or test halves only their number and that of the runs.
     """
@@ -64,7 +66,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
         return Tile("Groups", f"{len(known):,}", "on several test halves"), counted
     ranked = sorted(known, key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
-    led = len(ranked) == 1 or difference(ranked[1], best).decides
+    led = _leads(compared, best)
     unit, word = "%" if is_share(metric) else "", "Best" if led and is_share(metric) else "Highest"
     names = apart([summary.group.title for summary in ranked])
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
@@ -73,25 +75,33 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
         Tile(metric_name(metric), f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
     ]
     if len(ranked) > 1:
-        tiles.append(_lead(best, ranked[1], metric, names[1]))
+        tiles.append(_lead(best, ranked[1], metric, names[1], led))
     tiles.append(counted)
     if best.seconds is not None:
         tiles.append(Tile("Time of a run", duration(best.seconds), f"mean of the {word.lower()} group"))
     return tuple(tiles)
 
 
-def _lead(best: Summary, second: Summary, metric: str, over: str) -> Tile:
+def _leads(compared: Overview, best: Summary) -> bool:
+    """Whether all other groups with the metric are worse; the highest of many is so by chance, hence the correction."""
+    forest = forest_of(against_baseline(compared, best.group, [compared.metric]))
+    tests = [row.tests[0] for row in forest.rows if row.tests[0].seeds[1]]
+    return all(test.differs and test.difference.mean < 0 for test in tests)
+
+
+def _lead(best: Summary, second: Summary, metric: str, over: str, led: bool) -> Tile:
     """The difference from the next group, as in the table of differences: over the seeds and folds that both have."""
     lead = difference(second, best)
-    value, undecided = words.number(lead.mean, metric, signed=True), "" if lead.decides else ", no winner"
+    value, undecided = words.number(lead.mean, metric, signed=True), "" if led else ", no winner"
+    unit = "points " if is_share(metric) else ""
     ours, theirs = (
         {(run.seed, fold_of(run.config)) for run in summary.group.runs if run.id in summary.values}
         for summary in (best, second)
     )
     if ours == theirs or not ours & theirs:
-        return Tile("Lead", value, f"over {over}{undecided}")
+        return Tile("Lead", value, f"{unit}over {over}{undecided}")
     alike = "folds" if best.by_seed.keys() == second.by_seed.keys() else "seeds"
-    return Tile("Difference", value, f"from {over}, same {alike}{undecided}")
+    return Tile("Difference", value, f"{unit}from {over}, same {alike}{undecided}")
 
 
 def headline(content: Content, compared: Overview | None, sections: Sequence[str]) -> tuple[Tile, ...]:
