@@ -156,7 +156,7 @@ class GroupTable(QAbstractTableModel):
 def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
     columns = [Column(Kind.GROUP, "Group"), Column(Kind.SEEDS, "Seeds", "Number of seeds with a value")]
     for index, metric in enumerate(metrics):
-        tip = "Mean over seeds ± half-width of the 95% t-interval, from three seeds on. Bold: the best"
+        tip = "Mean over seeds ± half-width of the 95% t-interval, from three seeds on. Bold: the highest mean"
         columns.append(Column(Kind.VALUE, metric_title(metric), tip, index))
         if index == 0:
             columns.append(Column(Kind.INTERVAL, "95% interval", "Over seeds, all on one scale; dotted: baseline", 0))
