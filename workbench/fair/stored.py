@@ -11,7 +11,7 @@ from workbench.entries.catalog import Catalog
 from workbench.fair.plan import Plan, test_config
 from workbench.fair.runs import SOURCE, Tried, tried_in
 from workbench.fair.scores import Scores, scores_of
-from workbench.fair.table import Comparison, compared
+from workbench.fair.table import Comparison, compared, of_same_queries
 from workbench.problem import Problem
 from workbench.sweeps.space import read
 from workbench.workspace import Workspace
@@ -36,8 +36,8 @@ def read_comparisons(workspace: Workspace, known: Catalog, before: FairCompariso
     """Every fair comparison of which a method is done; `before` is given back where no sweep has changed.
 
     Losses belong together that were tuned with equally many trials, steps and folds, and tested with as many seeds,
-    under equal conditions. One without a result on the test half is left out, with the reason. Methods that were tested
-    with several numbers of seeds are in a comparison for each.
+    under equal conditions. One without a result on the test half, or tested on other images than the newest, is left
+    out, with the reason. Methods that were tested with several numbers of seeds are in a comparison for each.
     """
     sweeps = [sweep for sweep in stored.every(workspace) if sweep.source == SOURCE and NAME.fullmatch(sweep.name)]
     state = tuple((sweep.id, sweep.state) for sweep in sweeps)
@@ -65,11 +65,9 @@ def read_comparisons(workspace: Workspace, known: Catalog, before: FairCompariso
             **left_out.get(conditions, {}),
             **dict.fromkeys(sorted(others), f"It was not tested with {seeds} seeds."),
         }
+        alike, elsewhere = of_same_queries(list(of_methods.values()))  # the newest first
         absent = {name: reason for name, reason in why.items() if name not in of_methods}
-        try:
-            comparison = compared(plans[conditions, seeds], list(of_methods.values()), absent)
-        except Problem:  # they did not search the same queries
-            continue
+        comparison = compared(plans[conditions, seeds], alike, absent | elsewhere)
         _ = comparison.ranks, comparison.differences  # computed here, on the caller's thread
         made.append(comparison)
     return FairComparisons(state, tuple(made))

@@ -89,6 +89,17 @@ def compared(plan: Plan, scores: Sequence[Scores], left_out: Mapping[str, str] |
     return Comparison(plan, tuple(sorted(scores, key=lambda method: -fmean(method.last))), left_out or {})
 
 
+def of_same_queries(scores: Sequence[Scores]) -> tuple[list[Scores], dict[str, str]]:
+    """The methods that searched the queries of the first, and for each other method why it has no rank beside them."""
+    alike = [method for method in scores if np.array_equal(method.sample_ids, scores[0].sample_ids)]
+    kept = {method.method for method in alike}
+    return alike, {
+        method.method: f"It was not tested on the same images as {scores[0].method}."
+        for method in scores
+        if method.method not in kept
+    }
+
+
 def markdown(comparison: Comparison) -> str:
     """The ranking, who differs from whom and what was tried, with the conditions above them."""
     lines = [conditions(comparison), "", *_ranking(comparison), "", *verdicts(comparison), "", *_tried(comparison)]

@@ -12,7 +12,7 @@ from workbench.cli import cli
 from workbench.fair.plan import Plan
 from workbench.fair.runs import Tried
 from workbench.fair.scores import Scores
-from workbench.fair.table import Placed, compared, markdown, ranking_cells, tables
+from workbench.fair.table import Placed, compared, markdown, of_same_queries, ranking_cells, tables
 from workbench.problem import Problem
 from workbench.reports.figures.critical_difference import critical_difference
 from workbench.sweeps.progress import Standing
@@ -76,6 +76,11 @@ def test_methods_that_searched_other_queries_are_not_ranked(found):
     other = replace(found.scores[0], sample_ids=np.arange(1, 41))
     with pytest.raises(Problem, match="same queries"):
         compared(PLAN, [found.scores[1], other])
+    alike, left_out = of_same_queries([found.scores[1], other])
+    assert alike == [found.scores[1]]
+    assert left_out == {other.method: f"It was not tested on the same images as {found.scores[1].method}."}
+    assert other.method in markdown(compared(PLAN, alike, left_out))
+    assert of_same_queries(found.scores) == (list(found.scores), {})
     with pytest.raises(Problem, match="No method"):
         compared(PLAN, [], {"ce": "It broke."})
 
