@@ -28,6 +28,16 @@ def test_a_name_that_nobody_gave_says_what_differs():
     assert made.value("name") == "Sample: Digits"
 
 
+def test_a_switch_is_named_with_yes_or_no():
+    made = draft()
+    made.set("embedding.batch_norm", False)
+    assert made.value("name") == "Sample: Digits, batch-norm on top: no"
+    config, _ = made.check()
+    again = Draft(catalog.current(), config)
+    again.set("embedding.batch_norm", True)
+    assert again.value("name") == "Sample: Digits, batch-norm on top: yes"
+
+
 def test_a_given_name_stays_until_it_is_reset():
     made = draft()
     made.set("name", "Mine")

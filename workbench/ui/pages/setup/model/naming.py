@@ -67,10 +67,12 @@ def _label(path: str, field: Field, base: Mapping[str, Any]) -> str:
     if name == "name":
         return short_title(field, base[part][name])
     title = title_of(path, field)
-    return f"{title[:1].lower()}{title[1:]} " if title[1:2].islower() else f"{title} "
+    small = f"{title[:1].lower()}{title[1:]}" if title[1:2].islower() else title
+    return f"{small}: " if field.get("type") == "boolean" else f"{small} "
 
 
 def _words(path: str, field: Field, value: Any) -> str:
     if path.endswith(".name"):
         return short_title(field, value)
-    return f"{_label(path, field, {})}{in_words(value)}"
+    words = ("yes" if value else "no") if isinstance(value, bool) else in_words(value)
+    return f"{_label(path, field, {})}{words}"
