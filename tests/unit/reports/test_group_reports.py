@@ -82,6 +82,16 @@ def test_differences_settings_runs_and_commands_are_told(workspace, runs):
     assert set(found.document.drawings) == {"group-curves", "group-means"}
 
 
+def test_all_settings_of_two_losses_stand_together(workspace):
+    runs = [
+        store(workspace, {1: np.full(6, 0.5)}, name=name, loss=Choice(name=name, params={param: 1.0}))
+        for name, param in (("ce", "dropout"), ("margin", "beta"))
+    ]
+    rows = [row[0] for row in tables(made(workspace, runs, "all-settings"))["all-settings-1"].rows]
+    at = rows.index("Loss")
+    assert rows[at : at + 3] == ["Loss", "Loss: Dropout", "Loss: Beta"]
+
+
 def test_several_differences_are_corrected_for_their_number(workspace, runs):
     third = [
         store(workspace, {1: np.full(6, value)}, seed=seed, name="C", training=TrainingParams(lr=0.7))

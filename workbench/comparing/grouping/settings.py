@@ -67,12 +67,19 @@ def fold_of(config: str) -> int:
 
 
 def differing(settings: Sequence[Settings]) -> list[Difference]:
-    """The fields that are not the same everywhere, in the order of the config, those of the loss together."""
+    """The fields that are not the same everywhere, in the order of `all_fields`."""
+    rows = (
+        Difference(field, tuple(group_settings.get(field) for group_settings in settings))
+        for field in all_fields(settings)
+    )
+    return [row for row in rows if any(value != row.values[0] for value in row.values)]
+
+
+def all_fields(settings: Sequence[Settings]) -> list[str]:
+    """Every field that any of them has, in the order of the config, those of the loss together."""
     fields = dict.fromkeys(field for group_settings in settings for field in group_settings)
     parts = list(dict.fromkeys(field.partition(".")[0] for field in fields))
-    fields = dict.fromkeys(sorted(fields, key=lambda field: parts.index(field.partition(".")[0])))
-    rows = (Difference(field, tuple(group_settings.get(field) for group_settings in settings)) for field in fields)
-    return [row for row in rows if any(value != row.values[0] for value in row.values)]
+    return sorted(fields, key=lambda field: parts.index(field.partition(".")[0]))
 
 
 def written(value: Any) -> str:

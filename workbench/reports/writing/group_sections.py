@@ -7,6 +7,7 @@ from workbench.comparing import comparison_text as words
 from workbench.comparing.difference.forest import against_the_first
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.setting_titles import field_title, value_title
+from workbench.comparing.grouping.settings import all_fields
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.entries import catalog as catalogs
@@ -41,7 +42,7 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
             named = {row.field: row.values for row in compared.differences}
             return _across("changed-settings", "Settings in which the groups differ", compared.groups, named)
         case "all-settings":
-            names = dict.fromkeys(name for group in compared.groups for name in group.settings)
+            names = all_fields([group.settings for group in compared.groups])
             every = {name: [group.settings.get(name) for group in compared.groups] for name in names}
             return _across("all-settings", "Every setting", compared.groups, every)
         case "fair":
