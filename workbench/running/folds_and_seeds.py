@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.config import Choice, RunConfig
 from workbench.entries import catalog as catalogs
+from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
@@ -144,7 +145,7 @@ def markdown(experiment: Experiment) -> str:
         rows.append(
             ("concatenated", len(together), {name: [metrics[name] for metrics in together] for name in REPORTED})
         )
-    lines = [f"| {title} | n | " + " | ".join(f"{name} %" for name in REPORTED) + " |", "|---" * 5 + "|"]
+    lines = [f"| {title} | n | " + " | ".join(f"{metric_name(name)} %" for name in REPORTED) + " |", "|---" * 5 + "|"]
     for word, n, values in rows:
         lines.append(f"| {word} | {n} | " + " | ".join(_spread(values[name]) for name in REPORTED) + " |")
     return "\n".join(lines)

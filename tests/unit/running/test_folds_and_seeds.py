@@ -167,6 +167,7 @@ def test_only_the_table_of_folds_has_the_words_of_the_papers(folds):
     experiment = Experiment(1, "Birds", "", "", {"runs": 2, "separated": values, **together})
     head, _, first, *rest = folds_and_seeds.markdown(experiment).splitlines()
     assert ("over n runs, of concatenated folds over n seeds" in head) == folds
+    assert head.endswith(" | n | R@1 % | P@R % | MAP@R % |")
     assert "mean ± SD" in head + first
     word = "separated" if folds else "mean ± SD over seeds"
     assert first == f"| {word} | 2 | 60.00 ± 14.14 | 40.00 ± 0.00 | 30.00 ± 7.07 |"
