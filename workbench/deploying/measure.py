@@ -102,7 +102,7 @@ def _refuse_without_direction(vectors: np.ndarray) -> None:
             f"{zero:,} of {len(vectors):,} embeddings {'has' if zero == 1 else 'have'} length zero, and so no "
             "direction: an index of unit vectors would rank them wrongly.",
             kept="The evaluation is unchanged; its metrics take their cosine with every image as 0.",
-            todo="Choose another epoch.",
+            todo="Choose another epoch, or a run without those images.",
         )
 
 
