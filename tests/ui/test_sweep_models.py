@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.unit.sweeps.fake_runs import store
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.metric_names import metric_name
@@ -195,3 +196,20 @@ def test_folds_have_a_column_where_there_are_some_and_the_objective_of_the_train
     assert rows[0][1][head.index("Fold")] == "2"
     assert (head[-1], model.report_metric) == ("CE on the probe", "MAP@R")
     assert model.judged_runs == []
+
+
+def test_values_of_networks_that_were_best_before_training_are_marked(model, workspace):
+    for trial, trained in zip(model.shown.trials, (0.2, 0.3, 0.7), strict=True):
+        run_id = sweep_worker.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+        store(workspace, run_id, 0.5, epoch=0)
+        store(workspace, run_id, trained)
+        sweep_worker.end(workspace, trial, "done", max(trained, 0.5))
+    shown = read_again(model, workspace).shown
+    assert [cells[-1] for _, cells in model.trial_rows()[1]] == ["50.00% (epoch 0)", "50.00% (epoch 0)", "70.00%"]
+    assert "Best at epoch 0, so that training has no part in the value: 2 of 3 runs." in model.words()
+    assert model.sweep_rows()[0][1][-1].startswith("70.00% at ")
+    model.take([replace(shown, trials=shown.trials[:2])])
+    assert "All 2 runs are best at epoch 0" in model.words()
+    assert model.sweep_rows()[0][1][-1].startswith("50.00% (epoch 0) at ")
+    model.take([replace(shown, sweep=replace(shown.sweep, metric="probe/ce"))])
+    assert "epoch 0" not in model.words(), "the objective is of the end of training"

@@ -12,13 +12,16 @@ def table(workspace: Workspace, number: int) -> list[str]:
         Problem: there is no such sweep.
     """
     from workbench.sweeps.objective import OPTIMISTIC, written
-    from workbench.sweeps.progress import standings
+    from workbench.sweeps.progress import epoch_words, standings, untrained_words, valued_untrained
     from workbench.sweeps.space import short, short_field
 
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
     lines = [line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
     lines += [f"Source: {sweep.source}"] if sweep.source else []
-    lines += [text for text in (OPTIMISTIC if sweep.reported else "", sweep.problem) if text]
+    best_untrained = stored.best_untrained(workspace, number)
+    untrained = valued_untrained(sweep, trials, best_untrained)
+    remarks = (OPTIMISTIC if sweep.reported else "", untrained_words(sweep, trials, best_untrained), sweep.problem)
+    lines += [text for text in remarks if text]
     settings = standings(sweep, trials)
     fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
     means = f"{sweep.metric}, mean ± SD over its runs"
@@ -27,7 +30,8 @@ def table(workspace: Workspace, number: int) -> list[str]:
     for standing in settings:
         values = [short(standing.setting[field]) if field in standing.setting else "" for field in fields]
         spread = f" ± {written(sweep.metric, standing.spread)}" if standing.spread is not None else ""
-        mean = f"{written(sweep.metric, standing.mean)}{spread}" if standing.mean is not None else ""
+        at = epoch_words(standing.trials, untrained)
+        mean = f"{written(sweep.metric, standing.mean)}{spread}{at}" if standing.mean is not None else ""
         cells = (str(standing.point), *values, mean, " ".join(map(str, standing.runs)), states(standing.trials))
         lines.append(f"| {' | '.join(cells)} |")
     problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]

@@ -1,13 +1,13 @@
 """The progress of a sweep: its settings by objective, its state in words, the time left."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
 from workbench.config import RunConfig
 from workbench.running import folds_and_seeds
-from workbench.sweeps.objective import least_is_best
+from workbench.sweeps.objective import TRAIN_SIDE, least_is_best
 from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
 
 
@@ -54,6 +54,37 @@ def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
         return standing.mean is None, partial, sign * (standing.mean or 0), standing.point
 
     return sorted(ranked, key=order)
+
+
+def valued_untrained(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> list[Trial]:
+    """The trials whose objective is that of the network before training: none for a metric of training."""
+    if sweep.metric in TRAIN_SIDE:
+        return []
+    return [trial for trial in trials if trial.objective is not None and trial.run_id in best_untrained]
+
+
+def untrained_words(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> str:
+    """What the objectives say nothing of, because the network was best before training; empty if there are none."""
+    untrained = len(valued_untrained(sweep, trials, best_untrained))
+    measured = sum(trial.objective is not None for trial in trials)
+    if not untrained:
+        return ""
+    if untrained < measured:
+        return f"Best at epoch 0, so that training has no part in the value: {untrained} of {measured} runs."
+    whole = "The only run is best" if measured == 1 else f"All {measured} runs are best"
+    return (
+        f"{whole} at epoch 0, before training, so the values do not show how the settings train. More epochs, a lower "
+        "learning rate of the backbone, pretrained weights or another loss may help."
+    )
+
+
+def epoch_words(trials: Sequence[Trial], untrained: Sequence[Trial]) -> str:
+    """ "(epoch 0)" behind the value of trials that are all best before training, "(1 of 3 at epoch 0)" of some."""
+    measured = [trial for trial in trials if trial.objective is not None]
+    before = sum(trial in untrained for trial in measured)
+    if not before:
+        return ""
+    return " (epoch 0)" if before == len(measured) else f" ({before} of {len(measured)} at epoch 0)"
 
 
 def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:

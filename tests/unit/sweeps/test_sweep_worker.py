@@ -4,8 +4,9 @@ import threading
 
 import pytest
 
-from tests.unit.sweeps.fake_runs import FakeRuns
+from tests.unit.sweeps.fake_runs import FakeRuns, store
 from tests.waits import HANG
+from workbench.commands.sweep_table import table
 from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.running.processes import own_process
@@ -64,6 +65,21 @@ def test_a_grid_is_worked_through_in_order_and_told_by_objective(workspace, conf
     assert state_words(sweeps.one(workspace, number), trials) == "Done"
     with pytest.raises(Problem, match="is done"):
         Worker(workspace, number).run()
+
+
+def test_the_table_says_that_no_run_became_better_than_before_training(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.02", seeds=2)
+    Worker(workspace, number).run()
+    assert "epoch 0" not in "\n".join(table(workspace, number))
+    store(workspace, 1, 0.95, epoch=0)
+    lines = table(workspace, number)
+    assert "Best at epoch 0, so that training has no part in the value: 1 of 4 runs." in lines
+    assert "| 1 | 0.01 | 88.05% ± 0.07% (1 of 2 at epoch 0) | 1 2 | 2 done |" in lines
+    for run_id in (2, 3, 4):
+        store(workspace, run_id, 0.95, epoch=0)
+    lines = table(workspace, number)
+    assert [line for line in lines if line.startswith("All 4 runs are best at epoch 0, before training, so the values")]
+    assert "| 1 | 0.01 | 88.05% ± 0.07% (epoch 0) | 1 2 | 2 done |" in lines
 
 
 def test_a_bayesian_sweep_is_the_same_after_a_restart(workspace, config, known, runs, tmp_path):

@@ -1,7 +1,7 @@
 """What the Sweeps panel shows and can do, without Qt: the sweeps as read last, and which of them and of their runs."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from workbench.comparing.grouping.setting_titles import field_title, setting_words, value_title
@@ -13,7 +13,15 @@ from workbench.progress import Progress
 from workbench.sweeps import starting
 from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, written
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
-from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
+from workbench.sweeps.progress import (
+    epoch_words,
+    runs_in_all,
+    seconds_left,
+    standings,
+    state_words,
+    untrained_words,
+    valued_untrained,
+)
 from workbench.ui.style.words import NO_VALUE, duration
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps as stored
@@ -34,6 +42,12 @@ class Look:
     settings: list[Settings]  # of its config; empty if that cannot be read
     titles: dict[str, str]  # of the fields that its trials set, as Set up has them
     place: str = ""  # where its runs train, if not on this machine
+    best_untrained: Set[int] = frozenset()  # runs whose best epoch is 0
+
+    @property
+    def untrained(self) -> list[Trial]:
+        """The trials whose objective is that of the network before training."""
+        return valued_untrained(self.sweep, self.trials, self.best_untrained)
 
 
 def look(workspace: Workspace, progress: Progress) -> list[Look]:
@@ -48,7 +62,8 @@ def look(workspace: Workspace, progress: Progress) -> list[Look]:
             settings = [settings_of(sweep.config, catalog.current())]
         except Problem:  # the run that it would make says so
             settings = []
-        looks.append(Look(sweep, trials, settings, _titles(trials, settings), at))
+        untrained = stored.best_untrained(workspace, sweep.id)
+        looks.append(Look(sweep, trials, settings, _titles(trials, settings), at, untrained))
     return looks
 
 
@@ -117,10 +132,7 @@ class SweepsModel:
             "Epoch",
             metric_name(self.shown.sweep.metric),
         )
-        return head, [
-            (trial.id, _cells(line, trial, self.shown.sweep.metric, list(titles), folds))
-            for line, trial in enumerate(self._trials, 1)
-        ]
+        return head, [(trial.id, _cells(line, trial, self.shown, folds)) for line, trial in enumerate(self._trials, 1)]
 
     def words(self) -> str:
         """What the shown sweep varies, the source of its values, its objective and its trouble."""
@@ -132,6 +144,7 @@ class SweepsModel:
         parts += ["The settings of each trial are proposed from the results so far."] if sweep.how == "bayes" else []
         parts += [f"{sweep.source}."] if sweep.source else []
         parts += [OPTIMISTIC] if sweep.reported else []
+        parts += [text] if (text := untrained_words(sweep, self._trials, self.shown.best_untrained)) else []
         return " ".join((*parts, sweep.problem)).strip()
 
     # What can be done
@@ -221,17 +234,20 @@ def _summary(shown: Look) -> tuple[str, ...]:
         setting = ", ".join(
             setting_words(field, value, shown.settings, known) for field, value in best[0].setting.items()
         )
-        leader = f"{written(sweep.metric, best[0].mean)} at {setting}"
+        epoch = epoch_words(best[0].trials, shown.untrained)
+        leader = f"{written(sweep.metric, best[0].mean)}{epoch} at {setting}"
     return (
         str(sweep.id), sweep.name, state_words(sweep, trials), f"{done} of {runs_in_all(sweep, trials)}", time, leader,
     )  # fmt: skip
 
 
-def _cells(line: int, trial: Trial, metric: str, fields: Sequence[str], folds: bool) -> tuple[str, ...]:
-    known, setting = catalog.current(), trial.setting
-    values = [value_title(field, setting[field], known) if field in setting else NO_VALUE for field in fields]
+def _cells(line: int, trial: Trial, shown: Look, folds: bool) -> tuple[str, ...]:
+    known, setting, metric = catalog.current(), trial.setting, shown.sweep.metric
+    values = [value_title(field, setting[field], known) if field in setting else NO_VALUE for field in shown.titles]
     fold = (str(trial.fold),) if folds else ()
     epoch = f"{trial.epoch} / {trial.epochs}" if trial.epochs else NO_VALUE
-    result = written(metric, trial.objective) if trial.objective is not None else trial.problem or NO_VALUE
+    result = trial.problem or NO_VALUE
+    if trial.objective is not None:
+        result = f"{written(metric, trial.objective)}{epoch_words([trial], shown.untrained)}"
     run = str(trial.run_id) if trial.run_id is not None else NO_VALUE
     return (str(line), *values, str(trial.seed), *fold, trial.state.capitalize(), run, epoch, result)

@@ -175,6 +175,19 @@ def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int
     return runs_of_sweep
 
 
+def best_untrained(workspace: Workspace, sweep_id: int) -> frozenset[int]:
+    """The runs of a sweep that were trained and whose best epoch is 0, the network before training."""
+    sql = (
+        "select json_group_array(run_id) from (select run_id, max(ifnull(score, -1)), epoch as best, "
+        "(select max(epoch) from evaluations later where later.run_id = evaluations.run_id) as latest "
+        "from evaluations where run_id in (select run_id from sweep_trials where sweep_id = ?) group by run_id) "
+        "where best = 0 and latest > 0"
+    )
+    with workspace.reading() as db:
+        ((text,),) = db.execute(sql, (sweep_id,)).fetchall()
+    return frozenset(json.loads(text))
+
+
 def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = "") -> None:
     """Set a sweep's state, active or paused; its worker notices within a second."""
     with workspace.writing() as db:
