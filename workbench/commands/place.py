@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from workbench.commands.run import best_in_words
 from workbench.commands.terminal import ProgressLine
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
@@ -17,7 +18,10 @@ from workbench.places.following import Following, Looked
 from workbench.places.launching import host_of, launcher_of
 from workbench.places.place import FOLDER, PYTHON, Place
 from workbench.problem import Problem
+from workbench.running import folds_and_seeds
+from workbench.running.facts.in_words import stored_in_words
 from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments
 from workbench.workspace.folders.replaying import shown
 from workbench.workspace.tables import placements
 
@@ -107,7 +111,7 @@ def run_at(config: RunConfig, workspace: Workspace, name: str, *, detach: bool, 
     sending.submit(workspace, numbers, place, launcher_of(place))
     said = f"Run {numbers[0]}" if len(numbers) == 1 else f"Runs {numbers[0]} to {numbers[-1]}"
     click.echo(f"{said} at {name}.", err=True)
-    return 0 if detach else _follow(workspace, name, numbers, quiet=quiet)
+    return 0 if detach else _follow(workspace, name, numbers, quiet=quiet, result=True)
 
 
 def _add_records(group: click.Group) -> None:
@@ -236,10 +240,14 @@ def _place_of(workspace: Workspace, run_id: int) -> str:
         return placements.required(db, run_id).place
 
 
-def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool = False, quiet: bool = False) -> int:
+def _follow(
+    workspace: Workspace, name: str, numbers: list[int], *, others: bool = False, quiet: bool = False,
+    result: bool = False,
+) -> int:  # fmt: skip
     """Follow a place until these runs have ended, and say how; returns the exit status.
 
-    With `others`, until all of its runs have ended, those that begin meanwhile, too.
+    With `others`, until all of its runs have ended, those that begin meanwhile, too. With `result`, print that of the
+    experiment, if they are the runs of one.
     """
     place = records.named(name)
     if workspace.read_only:
@@ -248,7 +256,7 @@ def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool
             kept=f"The runs at {name} go on.",
         )
     following = Following(workspace, place, launcher_of(place))
-    line, said = ProgressLine(0, quiet=quiet), set[str]()
+    line, said, remarked = ProgressLine(0, quiet=quiet), set[str](), set[str]()
     try:
         while True:
             began = monotonic()
@@ -261,6 +269,7 @@ def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool
             if not mine:
                 break
             numbers = sorted({*numbers, *mine})
+            _remark(workspace, mine[:1], line, remarked)
             _draw(workspace, mine[0], line)
             sleep(max(0.0, POLL - (monotonic() - began)))
     except KeyboardInterrupt:
@@ -268,7 +277,11 @@ def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool
         return DETACHED
     if not numbers:
         line.finish(f"No run of this workspace trains at {name}.")
-    return _report(workspace, numbers, line)
+    _remark(workspace, numbers, line, remarked)
+    status = _report(workspace, numbers, line)
+    if result and len(numbers) > 1:
+        _print_result(workspace, numbers[0])
+    return status
 
 
 def _at_work(workspace: Workspace, place: Place) -> list[int]:
@@ -303,11 +316,28 @@ def _say(looked: Looked, line: ProgressLine, said: set[str]) -> None:
     said.update(sentences)  # what comes again later is said again
 
 
+def _remark(workspace: Workspace, numbers: list[int], line: ProgressLine, remarked: set[str]) -> None:
+    """What the runs remark on their data and networks, each sentence once for all of them."""
+    for run_id in numbers:
+        for sentence in stored_in_words(workspace.run(run_id)):
+            if sentence not in remarked:
+                remarked.add(sentence)
+                line.say(shown(sentence))
+
+
+def _print_result(workspace: Workspace, run_id: int) -> None:
+    """The result of the run's experiment, once all of its runs are done."""
+    experiment = workspace.run(run_id).experiment_id
+    for stored in experiments.every(workspace):
+        if stored.id == experiment and stored.result:
+            click.echo(folds_and_seeds.markdown(stored))
+
+
 def _report(workspace: Workspace, numbers: list[int], line: ProgressLine) -> int:
     failed = 0
     for run_id in numbers:
         run = workspace.run(run_id)
-        line.finish(shown(f"Run {run_id} {run.status}. {run.problem}".rstrip()))
+        line.finish(shown(" ".join(filter(None, (f"Run {run_id} {run.status}.", best_in_words(run), run.problem)))))
         failed |= run.status in ("failed", "interrupted")
     if failed:
         raise Problem("A run failed or was interrupted.")

@@ -17,14 +17,13 @@ from workbench.progress import Progress
 from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.devices.together import parse_devices, together
 from workbench.running.facts.environment import changed_since, environment, recall_notes
+from workbench.running.facts.in_words import data_in_words
 from workbench.running.listed import Listed
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
 from workbench.workspace.owners.ownership import BEAT
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
-
-NAMED = 3  # notes on the data, in words
 
 if TYPE_CHECKING:
     from workbench.running.building import Data
@@ -162,7 +161,9 @@ def _run(
     ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.read(data.images, data.cache)
     sure = [f"{what} {remark}." for what, remark in recall_notes(config, data.split)]
-    for sentence in (*data_in_words(data), *sure):
+    images = data.images
+    left_out = images.problems, images.left_out, images.unit
+    for sentence in (*data_in_words(images.unlike_published, data.notes, *left_out), *sure):
         emit(Remarked(sentence))
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
@@ -226,25 +227,6 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
                 "of curves were removed."
             )
         )
-
-
-def data_in_words(data: "Data") -> list[str]:
-    """Sentences about a data set before training: how it differs from what was published, and what was left out."""
-    notes, left_out, many = data.notes, data.images.problems, data.images.left_out
-    sentences = [f"{name} {difference}." for name, difference in data.images.unlike_published]
-    sentences += [visible(f"{what} {worth_knowing}.") for what, worth_knowing in notes[:NAMED]]
-    if more := len(notes[NAMED:]):
-        count = "1 more note on the data is" if more == 1 else f"{more:,} more notes on the data are"
-        sentences.append(f"{count} in the run's report.")
-    if left_out:
-        path, reason = left_out[0]
-        entries = f"1 {data.images.unit} was" if many == 1 else f"{many:,} {data.images.unit}s were"
-        rest = ""
-        if len(left_out) > 1:  # one of them may stand for many, so that their number tells nothing
-            counts = f", and {many - 1:,} more; the run's report names them"
-            rest = counts if many == len(left_out) else "; the run's report names the others"
-        sentences.append(f"{entries} left out: {visible(path)} {reason}{rest}.")
-    return sentences
 
 
 def device_named(name: str) -> str:

@@ -2,18 +2,22 @@
 
 import os
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from tests.unit.places.played_place import PlayedPlace
+from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.cli import cli
 from workbench.commands import place as commands
 from workbench.config import RunConfig
+from workbench.events import Ended, Noted
 from workbench.places import records, sending, working
 from workbench.places.contract import JobState, Standing
 from workbench.places.place import SlurmPlace, SshPlace
 from workbench.workspace import Workspace
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 from workbench.workspace.tables import placements
 
 BOX = SshPlace(name="box", host="box")
@@ -129,3 +133,43 @@ def test_a_run_of_a_place_that_became_one_of_another_kind_is_named_and_left_alon
     assert played.asked == []
     records.store(BOX)
     assert f"Run {old} cancelled." in place(workspace, "follow", "box").output
+
+
+def works_to_the_end(folder, score):
+    """What a run of the place writes."""
+    images, recorder = Images(), FolderRecorder(folder)
+    recorder.read(images, None)
+    notes = [("1 class", "has one image"), *((f"note {number}", "is one of many") for number in range(9))]
+    data = {"fingerprint": "f", "train": 2, "test": 4, "classes_disjoint": False, "left_out_count": 1}
+    data |= {"left_out": [("a.png", "is empty")], "notes": [*notes, ("the frozen layers", "are random")]}
+    recorder.environment({"data": data | {"shared": "2 are in both"}})
+    recorder(Noted("Ended early, after epoch 2."))
+    evaluation = evaluated(images, 2, 10, score)
+    recorder(replace(evaluation, metrics=evaluation.metrics | {"P@R": 0.5}))
+    recorder(Ended("done"))
+
+
+def test_runs_that_are_followed_tell_their_remarks_scores_and_result_as_those_here_do(workspace, played, monkeypatch):
+    def submit(workspace, numbers, *place_and_launcher):
+        sending.submit(workspace, numbers, *place_and_launcher)
+        for run_id in numbers:
+            works_to_the_end(played.base / workspace.run(run_id).placement.uid, 0.2 * run_id)
+        played.standing = Standing(JobState.FINISHED)
+
+    monkeypatch.setattr(commands, "sending", SimpleNamespace(prepare=sending.prepare, submit=submit))
+    config = workspace.path / "two.toml"
+    config.write_text(RunConfig(name="two", seeds=2).to_toml(), "utf-8")
+    result = CliRunner().invoke(cli, ["run", str(config), "--place", "box", "-w", str(workspace.path)])
+    assert result.exit_code == 0, result.output
+    said = result.stderr.splitlines()
+    for sentence in (
+        "1 class has one image.", "3 more notes are in the run's report.", "The frozen layers are random.",
+        "2 are in both.", "1 file was left out: a.png is empty.", "Ended early, after epoch 2.",
+    ):  # fmt: skip
+        assert said.count(sentence) == 1
+    first, second, head, _, row = result.stdout.splitlines()
+    for line, score in ((first, "20.00%"), (second, "40.00%")):
+        assert f"done. Best MAP@R {score}, R@1 " in line
+        assert line.endswith("at epoch 2; optimistic, as it was chosen on the test half.")
+    assert head.startswith("| two")
+    assert row.startswith("| mean ± SD over seeds | 2 | ")

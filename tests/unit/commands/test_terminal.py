@@ -14,7 +14,7 @@ from workbench.commands.run import best_in_words
 from workbench.commands.terminal import ProgressLine
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.events import Noted, Progress, Remarked, Scalar, Status
-from workbench.running import launch
+from workbench.running.facts import in_words
 
 
 class Gone(io.StringIO):
@@ -78,23 +78,20 @@ def test_names_of_files_move_no_cursor(capsys):
     ],
 )
 def test_what_is_left_out_is_one_sentence(problems, more, said):
-    left_out = SimpleNamespace(problems=problems, unit="row", left_out=len(problems) + more, unlike_published=[])
-    assert launch.data_in_words(SimpleNamespace(notes=[], images=left_out)) == [said]
+    assert in_words.data_in_words([], [], problems, len(problems) + more, "row") == [said]
 
 
 def test_other_counts_than_the_published_ones_are_said_before_training():
     differs = [("sop", "was published with 22,634 classes and has 8 here: 22,626 are missing")]
-    half = SimpleNamespace(problems=[], unit="file", left_out=0, unlike_published=differs)
-    assert launch.data_in_words(SimpleNamespace(notes=[("1 class", "has one image")], images=half)) == [
+    assert in_words.data_in_words(differs, [("1 class", "has one image")], [], 0, "file") == [
         "sop was published with 22,634 classes and has 8 here: 22,626 are missing.", "1 class has one image.",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("more", "said"), [(1, "1 more note on the data is"), (2, "2 more notes on the data are")])
 def test_only_some_notes_on_the_data_are_said_before_training(more, said):
-    images = SimpleNamespace(problems=[], left_out=0, unlike_published=[])
     notes = [(f"class {number}", "has one image") for number in range(3 + more)]
-    sentences = launch.data_in_words(SimpleNamespace(notes=notes, images=images))
+    sentences = in_words.data_in_words([], notes, [], 0, "file")
     assert sentences[2:] == ["class 2 has one image.", f"{said} in the run's report."]
 
 
