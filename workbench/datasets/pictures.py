@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.datasets.cache.encoded_images import ENDING, EncodedImages
 from workbench.datasets.cache.pixel_blocks import Blocks
-from workbench.datasets.images.loader import BadImage, load, on_disk
+from workbench.datasets.images.loader import WHOLE, BadImage, load, on_disk
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
@@ -22,12 +22,14 @@ class Pictures:
         pixels: the cache (.npy, uint8 [n, S, S, C], or .jpegs); None when it is gone.
         originals: sample id -> file, named as in ImageSet; empty for data sets in one file.
         any_images: False for embeddings that were imported without images.
+        bits: that 16-bit grey files use, as the data set was read.
     """
 
     def __init__(
-        self, rows: dict[int, int], pixels: Path | None, originals: dict[int, Path], any_images: bool = True
-    ) -> None:
-        self._rows, self._originals, self._any_images = rows, originals, any_images
+        self, rows: dict[int, int], pixels: Path | None, originals: dict[int, Path], any_images: bool = True,
+        bits: int = WHOLE,
+    ) -> None:  # fmt: skip
+        self._rows, self._originals, self._any_images, self._bits = rows, originals, any_images, bits
         self._pixels = None if pixels is None else _mapped(pixels)
         self._blocks = None if pixels is None or self._pixels is None else Blocks(pixels)
 
@@ -82,7 +84,7 @@ class Pictures:
                 todo="Run its preflight again.",
             )
         try:
-            return load(path)
+            return load(path, bits=self._bits)
         except BadImage as reason:
             raise Problem(
                 f"The image {self._originals[sample_id]} {reason}.", kept="The run is kept.", todo="Put it back."

@@ -108,7 +108,7 @@ def _prepared(workspace: Workspace, config: RunConfig, data: Dataset, augmentati
     """How the run's images were read, kept and cut for evaluation."""
     from workbench.datasets.cache.encoded_images import Encoded
     from workbench.datasets.cache.keeping import form_of
-    from workbench.datasets.images.loader import WHOLE
+    from workbench.datasets.images.loader import bits_of
     from workbench.datasets.prepared import Prepared
 
     squeezed = bool(getattr(augmentation, "whole_evaluation", False))
@@ -122,5 +122,5 @@ def _prepared(workspace: Workspace, config: RunConfig, data: Dataset, augmentati
         stretched=config.dataset.params.get("fit") == "stretch",
         encoded=isinstance(form, Encoded),
         squeezed=squeezed,
-        bits=config.dataset.params.get("bits", WHOLE),
+        bits=bits_of(config.dataset.params),
     )

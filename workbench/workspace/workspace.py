@@ -252,7 +252,9 @@ class Workspace(Store):
     def pictures(self, dataset_id: int) -> "Pictures":
         """Images of a data set by sample id: from the pixel cache, in full from the original file."""
         data = self.dataset(dataset_id)
-        return samples.pictures(data, self.samples(dataset_id) if data.image_size else None)
+        with self.reading() as db:
+            bits = samples.bits(db, dataset_id)
+        return samples.pictures(data, self.samples(dataset_id) if data.image_size else None, bits)
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
         """The number of a data set, which is stored with its samples the first time; `pixels` is its cache, or None."""

@@ -7,13 +7,18 @@ import io
 import struct
 import tarfile
 import zlib
+from contextlib import closing
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from workbench.datasets.images.loader import load
+from workbench.config import RunConfig
+from workbench.datasets.images.loader import bits_of, load
 from workbench.datasets.prepared import Prepared
+from workbench.running.search.image_search import OwnImage
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
 
 
 def drawn(folder, highest, ending="png"):
@@ -93,6 +98,19 @@ def test_an_image_of_ones_own_is_read_as_the_run_s_were(tmp_path):
     file = drawn(tmp_path, 4095) / "cell" / "3.png"
     assert np.asarray(Prepared(8, 8, 1, bits=12).read(file)).max() == 255
     assert "the lower 12 of 16 bits" in Prepared(8, 8, 1, bits=12).words[1]
+
+
+@pytest.mark.parametrize(("bits", "white"), [(12, 255), (16, 16), ("twelve", 16), (99, 16), (None, 16)])
+def test_the_original_of_an_image_is_as_bright_as_what_trained(tmp_path, build, bits, white):
+    images = build("folder", folder=str(drawn(tmp_path / "images", 4095)), bits=bits if bits == 12 else 16)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        dataset = workspace.register_dataset(images, None)
+        if bits is not None:  # else its run was deleted
+            config = RunConfig.model_validate({"dataset": {"name": "folder", "params": {"bits": bits}}})
+            with closing(Recorder(workspace, workspace.create_run(config))) as recorder:
+                recorder.dataset(dataset)
+        shown = workspace.pictures(dataset).full(int(images.sample_ids[2]))
+    assert shown.max() == white == OwnImage("own", images.root / images.paths[2]).read(bits_of({"bits": bits})).max()
 
 
 def test_a_file_that_states_its_highest_value_is_scaled_by_it(tmp_path):

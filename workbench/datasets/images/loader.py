@@ -3,11 +3,11 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -98,6 +98,12 @@ def _why_closed(path: Path | str | bytes, error: OSError) -> str:
     except OSError as gone:
         return f"cannot be opened ({gone.strerror})"
     return f"cannot be read ({error.strerror or error})" if regular else "is not a regular file"
+
+
+def bits_of(params: Mapping[str, Any]) -> int:
+    """The bits that 16-bit grey files use, of a data set's parameters; all where they do not say or make no sense."""
+    bits = params.get("bits")
+    return bits if isinstance(bits, int) and 8 <= bits <= WHOLE else WHOLE
 
 
 def decode(file: BinaryIO, channels: int = 3, size: int = 0, bits: int = WHOLE) -> np.ndarray:

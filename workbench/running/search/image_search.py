@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.config import RunConfig
-from workbench.datasets.images.loader import BadImage, load
+from workbench.datasets.images.loader import WHOLE, BadImage, bits_of, load
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import trained_network
@@ -28,9 +28,9 @@ class OwnImage:
     name: str
     source: Path | np.ndarray  # a file, or pixels uint8 [h, w, 3]
 
-    def read(self) -> np.ndarray:
-        """Its pixels, uint8 [h, w, 3]. Raises BadImage when the file cannot be read."""
-        return load(self.source) if isinstance(self.source, Path) else self.source
+    def read(self, bits: int = WHOLE) -> np.ndarray:
+        """Its pixels, uint8 [h, w, 3]; `bits` as for `load`. Raises BadImage when the file cannot be read."""
+        return load(self.source, bits=bits) if isinstance(self.source, Path) else self.source
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +72,8 @@ def search(
         Cancelled: by `progress`.
     """
     progress("Reading the images", 0, 3)
-    pictures = _read(images)
+    config = RunConfig.recorded(workspace.run(run_id).config)
+    pictures = _read(images, bits_of(config.dataset.params))
     progress("Loading the network", 1, 3)
     network, evaluation = _network(workspace, run_id, epoch, evaluation_id)
     data = network.dataset
@@ -111,12 +112,12 @@ def similarities(query: np.ndarray, embeddings: np.ndarray, distance: str) -> np
     return np.asarray(embeddings @ query / np.maximum(lengths, 1e-12))
 
 
-def _read(images: Sequence[OwnImage]) -> list[np.ndarray]:
-    """The pixels of all images. Raises a Problem that names those that cannot be read."""
+def _read(images: Sequence[OwnImage], bits: int) -> list[np.ndarray]:
+    """The pixels of all images, `bits` as for `load`. Raises a Problem that names those that cannot be read."""
     pictures, unreadable = [], []
     for image in images:
         try:
-            pictures.append(image.read())
+            pictures.append(image.read(bits))
         except BadImage as reason:
             unreadable.append(f"{image.name} {reason}")
     if unreadable:

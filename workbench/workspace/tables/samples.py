@@ -64,15 +64,32 @@ def read_samples(db: Connection, dataset_id: int) -> Samples:
     return Samples(ids=ids, rows=rows, labels=labels, paths=paths, official=official)
 
 
-def pictures(data: Dataset, columns: Samples | None) -> "Pictures":
-    """Images of a data set by sample id: from the pixel cache, in full from the original file; None: it has none."""
+def bits(db: Connection, dataset_id: int) -> int:
+    """The bits that its 16-bit grey files use, by the config of a run: they are part of what identifies a data set."""
+    from workbench.config import BadConfig, RunConfig
+    from workbench.datasets.images.loader import WHOLE, bits_of
+
+    row = db.execute("select config from runs where dataset_id = ? limit 1", (dataset_id,)).fetchone()
+    if row is None:
+        return WHOLE
+    try:
+        return bits_of(RunConfig.recorded(str(row[0])).dataset.params)
+    except BadConfig:
+        return WHOLE
+
+
+def pictures(data: Dataset, columns: Samples | None, bits: int) -> "Pictures":
+    """Images of a data set by sample id: from the pixel cache, in full from the original file; None: it has none.
+
+    `bits` are those that its 16-bit grey files use.
+    """
     from workbench.datasets.pictures import Pictures
 
     if columns is None:
         return Pictures({}, None, {}, any_images=False)
     ids = columns.ids.tolist()
     files = dict(zip(ids, originals(data.root, columns.paths), strict=True)) if data.root else {}
-    return Pictures(dict(zip(ids, columns.rows.tolist(), strict=True)), data.pixels, files)
+    return Pictures(dict(zip(ids, columns.rows.tolist(), strict=True)), data.pixels, files, bits=bits)
 
 
 def store_dataset(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
