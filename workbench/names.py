@@ -1,5 +1,6 @@
 """Names from users and files as they are shown: without harm to the text around."""
 
+import re
 from unicodedata import bidirectional, category
 
 TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))  # classes of Unicode's rule 9
@@ -9,15 +10,18 @@ WITHOUT_BREAKS = dict.fromkeys(map(ord, BREAKS))
 LONGEST_NAME = 1_000  # letters
 LONGEST_SENTENCE = 10_000
 LONGEST_NUMBER = 18  # digits
-OTHERS = 10**LONGEST_NUMBER  # behind all of these
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+OTHERS: float = 10**LONGEST_NUMBER  # behind all of these
 
 
-def numbers_in_order(name: str) -> int:
-    """The first key by which names are shown in order: whole numbers as numbers (2 before 10), before all other names.
+def numbers_in_order(name: str) -> float:
+    """The first key by which names are shown in order: numbers as numbers (2.0 before 10.0), before all other names.
 
     How a data set numbers its classes is not changed by it: which of them train depends on that.
     """
-    return int(name) if name.isascii() and name.isdigit() and len(name) <= LONGEST_NUMBER else OTHERS
+    if len(name) > LONGEST_NUMBER or not NUMBER.fullmatch(name):
+        return OTHERS
+    return float(name) if "." in name else int(name)
 
 
 def visible_name(text: str, longest: int = LONGEST_NAME) -> str:

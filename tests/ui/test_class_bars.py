@@ -52,11 +52,16 @@ def test_the_worst_class_is_first_and_one_without_a_value_is_last_in_both_orders
     assert names(classes) == ["class 7", "class 5", "class 2", "9"]
 
 
-def test_names_that_are_whole_numbers_are_in_the_order_of_numbers():
+@pytest.mark.parametrize(
+    "in_order",
+    [("2", "10", "a", "b"), ("2.0", "10.0", "a", "b"), ("-1", "0.25", "1.5", "1.10.2"), ("3", "²", "é", "٣")],
+)
+def test_names_that_are_numbers_are_in_the_order_of_numbers(in_order):
+    first, second, third, fourth = in_order
     listing = ClassListing()
-    listing.show(class_scores(QUERIES, ("", "", "10", "", "", "2", "", "b", "", "a")))
+    listing.show(class_scores(QUERIES, ("", "", second, "", "", first, "", fourth, "", third)))
     listing.choose(order="name")
-    assert names(listing) == ["2", "10", "a", "b"]
+    assert names(listing) == list(in_order)
 
 
 def test_a_search_keeps_the_order_and_says_how_many_are_listed(classes):
