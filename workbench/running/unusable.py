@@ -1,7 +1,9 @@
-"""What refuses a run before it is made: its data, its split, its weights, its files of label decisions."""
+"""What refuses a run before it is made: its data, split, batches, weights and files of label decisions."""
 
 import logging
 from pathlib import Path
+
+import numpy as np
 
 from workbench.config import RunConfig
 from workbench.control import Cancelled
@@ -14,10 +16,13 @@ from workbench.running.listed import Listed
 log = logging.getLogger(__name__)
 
 
-def refuse_unusable(config: RunConfig, progress: Progress) -> Listed | None:
+def refuse_unusable(config: RunConfig, progress: Progress, *, batches: bool = True) -> Listed | None:
     """List and split the data of the config's first run, and read its weights; nothing is decoded or stored.
 
     Weights that are not on this machine are fetched if the config allows it.
+
+    With `batches` the training half must have the classes and images for one, too: images that turn out to be
+    unreadable only make it smaller.
 
     Returns what was listed, for `make_job` of that run; None if the check itself failed.
 
@@ -25,7 +30,7 @@ def refuse_unusable(config: RunConfig, progress: Progress) -> Listed | None:
         Problem: one of them cannot be used. Cancelled: of `progress`.
     """
     try:
-        return _listed(config, progress)
+        return _listed(config, progress, batches)
     except (Problem, Cancelled):
         raise
     except Exception as error:  # of a plug-in, or a defect: it keeps a run from being refused without a record of why
@@ -33,17 +38,23 @@ def refuse_unusable(config: RunConfig, progress: Progress) -> Listed | None:
         return None
 
 
-def _listed(config: RunConfig, progress: Progress) -> Listed:
-    from workbench.datasets.decisions import read_decisions
-    from workbench.running.building import build_entry, list_images
+def _listed(config: RunConfig, progress: Progress, batches: bool) -> Listed:
+    from workbench.running.building import (
+        Data,
+        build_entry,
+        build_sampler,
+        list_images,
+        training_labels,
+        with_decisions,
+    )
 
     first = folds_and_seeds.children(config)[0].config
     listed = Listed()
     image_set = list_images(first, progress, listed)
-    build_entry("split", first, image_set, first.seed)
-    for decisions in (first.training.label_decisions, first.evaluation.label_decisions):
-        if decisions:
-            read_decisions(Path(decisions))
+    split = build_entry("split", first, image_set, first.seed)
+    data = with_decisions(first, Data(image_set, np.empty((0, 0, 0, 0), np.uint8), Path(), split))
+    if batches:
+        build_sampler(first, training_labels(data))
     if _has_weights(first):
         progress("Reading the weights", 0, 0)
         from workbench.backbones.model import build_model

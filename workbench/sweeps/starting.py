@@ -17,6 +17,9 @@ from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.paths import inside
 
+# Fields on which it depends whether there are enough images for a batch: other settings may have them.
+OF_BATCHES = ("dataset.", "sampler.", "seed", "split.", "training.batch_size", "training.label_decisions")
+
 
 def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> Listed | None:
     """List and split the data of a setting, the first where it is known, on this machine: every run would meet them.
@@ -31,7 +34,8 @@ def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> Listed | 
         config = configured(plan.config, settings[0], known)
     except BadConfig:  # of a Bayesian sweep: the runs of such a setting fail, and others are proposed
         return None
-    return unusable.refuse_unusable(config, progress)
+    varied = any(parameter.field.startswith(OF_BATCHES) for parameter in plan.parameters)
+    return unusable.refuse_unusable(config, progress, batches=not varied)
 
 
 def store(workspace: Workspace, plan: Plan) -> int:

@@ -1,7 +1,5 @@
 """Data that refuse a run are named before it is made; one that is refused later stays in the list, as is said of it."""
 
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 
@@ -27,22 +25,24 @@ name = "random"
 
 [sampler]
 name = "classes_images"
-images_per_class = 16
+images_per_class = {images}
 
 [training]
-batch_size = 64
+batch_size = {batch}
+epochs = 1
 label_decisions = "{decisions}"
 """
 MISSING = {
     "folder": ("no such folder", "There is no folder or archive"),
     "weights": ("no such file.pth", "There is no weights file"),
     "decisions": ("no such file.csv", "The label decisions in"),
+    "classes": ("", "A batch of 4 classes x 16 images needs more classes than the 2 of the training half"),
 }
 
 
 @pytest.fixture
 def config(tmp_path):
-    """Writes a config whose data can be read; its sampler needs four classes, and there are two."""
+    """Writes a config whose data can be read, unless something is missing."""
     draw_classes(tmp_path / "images", "ant", "bee", count=8)
 
     def written(missing="", seeds=1):
@@ -53,6 +53,7 @@ def config(tmp_path):
             "backbone": "squeezenet1_0" if missing == "weights" else "conv4",
             "weights": f'weights = "file"\nweights_file = "{place}"' if missing == "weights" else "",
             "decisions": place if missing == "decisions" else "",
+            "images": 16 if missing == "classes" else 2, "batch": 64 if missing == "classes" else 4,
         }  # fmt: skip
         path.write_text(CONFIG.format(**words), "utf-8")
         return str(path)
@@ -81,7 +82,14 @@ def test_data_or_weights_that_are_not_there_are_named_before_a_run_is_made(confi
         assert workspace.runs() == []
 
 
+def unreadable_images(tmp_path):
+    """All but one image of a class, which only a run that decodes them finds out."""
+    for path in sorted((tmp_path / "images" / "bee").iterdir())[1:]:
+        path.write_bytes(b"no image")
+
+
 def test_a_run_that_is_refused_later_is_kept_as_failed_and_said_to_be(config, tmp_path):
+    unreadable_images(tmp_path)
     said = CliRunner().invoke(cli, ["run", config(), "-w", str(tmp_path / "space")])
     assert said.exit_code == 1
     assert "Nothing was trained; run 1 is kept as failed." in said.output
@@ -93,6 +101,7 @@ def test_a_run_that_is_refused_later_is_kept_as_failed_and_said_to_be(config, tm
 
 
 def test_a_run_that_cannot_go_on_keeps_what_it_had(config, tmp_path):
+    unreadable_images(tmp_path)
     words = ["run", config(), "-w", str(tmp_path / "space")]
     CliRunner().invoke(cli, words)
     assert "What run 1 had is kept." in CliRunner().invoke(cli, [*words, "--resume"]).output
@@ -119,10 +128,7 @@ def test_all_runs_take_what_the_check_has_listed(config, tmp_path, monkeypatch, 
         return find_images(*place)
 
     monkeypatch.setattr(folder, "find_images", counted)
-    path = Path(config())
-    small = path.read_text("utf-8").replace("images_per_class = 16", "images_per_class = 2")
-    path.write_text(small.replace("batch_size = 64", "batch_size = 4\nepochs = 1"), "utf-8")
-    command = [*words, str(path), "--set", "dataset.image_size=32", "-w", str(tmp_path / "space")]
+    command = [*words, config(), "--set", "dataset.image_size=32", "-w", str(tmp_path / "space")]
     said = CliRunner().invoke(cli, command)
     assert said.exit_code == 0, said.output
     assert len(listings) == 1

@@ -94,8 +94,17 @@ def test_held_out_classes_choose_the_objective(place, started):
     )
 
 
+@pytest.mark.parametrize(("varied", "fails"), [("training.lr=0.1,0.2", 1), ("training.batch_size=64,4", 0)])
+def test_a_sweep_is_refused_where_no_setting_has_the_classes_for_a_batch(place, started, images, varied, fails):
+    batches = ("--set", "sampler.name=classes_images", "--set", "training.batch_size=64", "--set", "split.name=random")
+    data = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images}")
+    said = sweep(place, "start", "sample-digits", "-p", varied, *batches, *data, "--detach", fails=fails)
+    assert ("needs more classes than the 2 of the training half" in said) == bool(fails)
+    assert started == ([] if fails else [1])
+
+
 def test_a_papers_sweep_is_started_by_name_with_other_values(place, started, monkeypatch):
-    monkeypatch.setattr(unusable, "refuse_unusable", lambda config, progress: None)  # the papers' data are not here
+    monkeypatch.setattr(unusable, "refuse_unusable", lambda *_, **__: None)  # the papers' data are not here
     said = sweep(place, "start", "ice-scale", "--detach")
     assert "6 settings, 6 runs" in said
     assert "Source: Wang et al. 2019 (ICE), Table 2" in sweep(place, "show", 1)
@@ -113,7 +122,7 @@ def test_a_paused_sweep_is_not_worked_on_by_chance(place, started):
 
 
 def test_a_sweep_whose_runs_all_failed_ends_with_status_1(place, started, images):
-    own = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images}")
+    own = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images}", "--set", "training.batch_size=4")
     sweep(place, "start", "sample-digits", *own, "-p", "training.lr=0.1,0.2", "--detach")
     images.rename(images.with_name("elsewhere"))
     assert "Every run of the sweep failed." in sweep(place, "run", 1, fails=1)
