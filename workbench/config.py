@@ -246,11 +246,13 @@ class RunConfig(BaseModel):
         return self.model_copy(update=changes)
 
 
+def from_root(path: str) -> str:
+    """A relative path from the root on; a path from ~ stays, it may be meant for any machine."""
+    return path if not path or path.startswith("~") or os.path.isabs(path) else os.path.abspath(path)
+
+
 def _whole(values: dict[str, Any], fields: Catalog) -> dict[str, str]:
-    """The relative paths among the values, from the root on; a path from ~ stays, it may be meant for any machine."""
+    """The relative paths among the values, from the root on."""
     paths = {name: value for name, value in values.items() if fields.get(name, {}).get("path")}
-    return {
-        name: os.path.abspath(path)
-        for name, path in paths.items()
-        if isinstance(path, str) and path and not path.startswith("~") and not os.path.isabs(path)
-    }
+    whole = {name: from_root(path) for name, path in paths.items() if isinstance(path, str)}
+    return {name: path for name, path in whole.items() if path != paths[name]}

@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from workbench.config import KINDS, BadConfig, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams, sections
+from workbench.config import (
+    KINDS,
+    BadConfig,
+    EmbeddingParams,
+    EvaluationParams,
+    RunConfig,
+    TrainingParams,
+    from_root,
+    sections,
+)
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.params import Params
@@ -23,6 +32,7 @@ SECTIONS: dict[str, type[Params]] = {
 }
 MOST_WHOLE = 64  # whole numbers of a range that a grid takes one by one
 MOST_POINTS = 10_000  # of a range, in a grid
+LONGEST = 60  # letters of a text in names and tables
 DIGITS = 6  # of a drawn number: it is written in names, tables and configs
 
 
@@ -81,7 +91,7 @@ def read(text: str) -> Parameter:
     if not (field and equals and listing):
         raise BadConfig("The sweep", {field or text: "Write it as FIELD=A,B,C or FIELD=LOW..HIGH, with :log or :5."})
     listed = toml_value(f"[{listing}]")  # commas and dots inside quotes belong to the word
-    if isinstance(listed, list) or ".." not in listing:
+    if isinstance(listed, list) or ".." not in listing or "/" in listing or "\\" in listing:
         values = listed if isinstance(listed, list) else [toml_value(value.strip()) for value in listing.split(",")]
         if not all(isinstance(value, bool | int | float | str) and value != "" for value in values):
             raise BadConfig("The sweep", {field: f"{listing!r} are not values separated by commas."})
@@ -153,6 +163,8 @@ def short_field(field: str) -> str:
 
 def short(value: Value) -> str:
     """A value as it is written in names and tables."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else f"…{value[1 - LONGEST :]}"  # paths differ at their ends
     return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -168,15 +180,22 @@ def _checked(
         if parameter.ranged:
             raise BadConfig("The sweep", {parameter.field: "A range needs a field that holds a number."})
         return parameter
+    paths = bool(_common().get(parameter.field, {}).get("path"))
     if part in KINDS:
         entries = [str(value) for value in chosen.get(f"{part}.name", (config.choice(part).name,))]
+        paths = any(
+            known.get(f"{part}/{entry}", {"params": {}})["params"].get(name, {}).get("path") for entry in entries
+        )
         models = [catalogs.params_of(known, part, entry) for entry in entries if f"{part}/{entry}" in known]
         model = next((candidate for candidate in models if name in candidate.model_fields), None)
     if model is None or name not in model.model_fields:
         raise BadConfig("The sweep", {parameter.field: _unknown(parameter.field, config, known)})
     kind = model.model_fields[name].annotation
     if not parameter.ranged:
-        return replace(parameter, values=tuple(_fitting(model, parameter.field, value) for value in parameter.values))
+        fitting = [_fitting(model, parameter.field, value) for value in parameter.values]
+        if paths:  # a worker in another working folder finds them, too
+            fitting = [from_root(value) if isinstance(value, str) else value for value in fitting]
+        return replace(parameter, values=tuple(dict.fromkeys(fitting)))
     if kind not in (int, float):
         raise BadConfig("The sweep", {parameter.field: "A range needs a field that holds a number."})
     low, high = (_fitting(model, parameter.field, _whole(end)) for end in (parameter.low, parameter.high))

@@ -225,3 +225,18 @@ def test_a_sweep_tries_every_row_of_the_papers_table(key):
 )
 def test_a_parameter_keeps_all_its_digits_and_dots(parameter):
     assert read(f"{parameter.field}={written(parameter)}") == parameter
+
+
+def test_a_varied_path_is_that_of_the_working_folder_in_which_the_sweep_was_planned(known, tmp_path, monkeypatch):
+    deep = tmp_path / "-".join(["deep"] * 20)
+    deep.mkdir()
+    monkeypatch.chdir(deep)
+    config = changed(read_config("sample-digits"), {"dataset.name": "folder"}, known, "test")
+    plan = planned(config, [read("dataset.folder=a,./a,../b,~/c")], "grid", known)
+    monkeypatch.chdir(tmp_path)
+    varied = read(f"dataset.folder={written(plan.parameters[0])}")  # as a worker reads it
+    assert varied.values == (str(deep / "a"), str(tmp_path / "b"), "~/c")
+    runs = [configured(config, setting, known) for setting in plan.settings()]
+    assert [run.dataset.params["folder"] for run in runs] == list(varied.values)
+    assert len({run.name for run in runs}) == 3
+    assert runs[0].name.endswith("-deep/a"), "what differs is not cut off"
