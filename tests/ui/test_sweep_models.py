@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.unit.sweeps.fake_runs import store
+from workbench.commands.sweep_table import table
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.metric_names import metric_name
@@ -211,5 +212,27 @@ def test_values_of_networks_that_were_best_before_training_are_marked(model, wor
     model.take([replace(shown, trials=shown.trials[:2])])
     assert "All 2 runs are best at epoch 0" in model.words()
     assert model.sweep_rows()[0][1][-1].startswith("50.00% (epoch 0) at ")
+    perfect = [replace(trial, objective=1.0) for trial in shown.trials[:2]]
+    model.take([replace(shown, trials=perfect)])
+    assert model.words().endswith("100% at epoch 0, before training: these data do not tell the settings apart.")
     model.take([replace(shown, sweep=replace(shown.sweep, metric="probe/ce"))])
     assert "epoch 0" not in model.words(), "the objective is of the end of training"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ("dataset.image_size=8,16", ""), ("split.train_fraction=0.5", ""), ("training.lr=0.1,0.2", ""),
+        ("split.train_fraction=0.4,0.5", "The settings differ in split.train_fraction: where other images are"),
+        ("split.train_fraction=0.4..0.5:2", "The settings differ in split.train_fraction: where other images are"),
+        ("dataset.name=digits,mnist", "The settings differ in dataset.name: where other images are searched, their"),
+    ],
+)  # fmt: skip
+def test_settings_that_search_other_images_are_said_not_to_be_comparable(draft, model, workspace, values, said):
+    plan = draft.check(entered(values), quiet).plan
+    shown = starting.store(workspace, plan)
+    model.choose_sweep(shown)
+    words = read_again(model, workspace).words()
+    for text in (" ".join(plan.remarks), words, "\n".join(table(workspace, shown))):
+        assert ("not comparable" in text, said in text) == (bool(said), True)
+        assert "Optimistic" in text

@@ -80,10 +80,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             click.echo(f"Sweep {number}: {counts}, by {plan.metric}.")
             if plan.fewer:
                 click.echo(plan.fewer, err=True)
-            if plan.reported:
-                from workbench.sweeps.objective import OPTIMISTIC
-
-                click.echo(OPTIMISTIC, err=True)
+            for sentence in plan.remarks:
+                click.echo(sentence, err=True)
             if detach:
                 starting.work_apart(workspace, number, names, workers or 0, place)
                 click.echo(f"Its worker is started; see it with: workbench sweep show {number}")

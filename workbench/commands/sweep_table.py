@@ -11,8 +11,8 @@ def table(workspace: Workspace, number: int) -> list[str]:
     Raises:
         Problem: there is no such sweep.
     """
-    from workbench.sweeps.objective import OPTIMISTIC, written
-    from workbench.sweeps.progress import epoch_words, standings, untrained_words, valued_untrained
+    from workbench.sweeps.objective import written
+    from workbench.sweeps.progress import epoch_words, remarks, standings, valued_untrained
     from workbench.sweeps.space import short, short_field
 
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
@@ -20,8 +20,8 @@ def table(workspace: Workspace, number: int) -> list[str]:
     lines += [f"Source: {sweep.source}"] if sweep.source else []
     best_untrained = stored.best_untrained(workspace, number)
     untrained = valued_untrained(sweep, trials, best_untrained)
-    remarks = (OPTIMISTIC if sweep.reported else "", untrained_words(sweep, trials, best_untrained), sweep.problem)
-    lines += [text for text in remarks if text]
+    lines += remarks(sweep, trials, best_untrained)
+    lines += [sweep.problem] if sweep.problem else []
     settings = standings(sweep, trials)
     fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
     means = f"{sweep.metric}, mean ± SD over its runs"

@@ -1,6 +1,7 @@
 """The objective of a sweep: a metric of held-out classes, of training or of the test half."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -15,6 +16,19 @@ REPORTED = "MAP@R"
 TRAIN_SIDE = {"train/accuracy": False, "probe/ce": True, "probe/spce": True}  # whether the least is the best
 REPORTED_NAMES = re.compile(r"MAP@R|P@R|P@1|NMI|recall@[1-9]\d*")
 OPTIMISTIC = "Optimistic: the objective is measured on the half that is reported, which also chooses the setting."
+
+SAME_IMAGES = ("dataset.image_size", "dataset.colour", "dataset.bits", "dataset.fit")  # read in another way
+
+
+def on_other_images(varied: Iterable[str]) -> str:
+    """A sentence where fields that are varied choose the images that are searched; empty if none does."""
+    choosing = [name for name in varied if name.startswith(("dataset.", "split.")) and name not in SAME_IMAGES]
+    if not choosing:
+        return ""
+    return (
+        f"The settings differ in {' and '.join(choosing)}: where other images are searched, their values are not "
+        "comparable."
+    )
 
 
 def chosen(metric: str, config: RunConfig, known: Catalog) -> str:

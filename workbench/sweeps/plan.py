@@ -49,6 +49,13 @@ class Plan:
         """Whether the objective is of the half that is reported."""
         return objective.reported(self.metric)
 
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on what the values of its objective cannot say."""
+        varied = [parameter.field for parameter in self.parameters if parameter.ranged or len(parameter.values) > 1]
+        optimistic = objective.OPTIMISTIC if self.reported else ""
+        return [sentence for sentence in (optimistic, objective.on_other_images(varied)) if sentence]
+
     def settings(self) -> list[Setting]:
         """The settings that are known before the first run; none for a Bayesian sweep."""
         if self.how == "grid":

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.config import RunConfig
 from workbench.running import folds_and_seeds
-from workbench.sweeps.objective import TRAIN_SIDE, least_is_best
+from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, least_is_best, on_other_images
 from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
 
 
@@ -56,6 +56,21 @@ def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
     return sorted(ranked, key=order)
 
 
+def remarks(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> list[str]:
+    """Sentences on what the objectives cannot say. `best_untrained`: the runs whose best epoch is 0."""
+    values: dict[str, set[str]] = {}
+    for trial in trials:
+        for name, value in trial.setting.items():
+            values.setdefault(name, set()).add(repr(value))
+    varied = [name for name, different in values.items() if len(different) > 1]
+    sentences = (
+        OPTIMISTIC if sweep.reported else "",
+        on_other_images(varied),
+        _untrained_words(sweep, trials, best_untrained),
+    )
+    return [sentence for sentence in sentences if sentence]
+
+
 def valued_untrained(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> list[Trial]:
     """The trials whose objective is that of the network before training: none for a metric of training."""
     if sweep.metric in TRAIN_SIDE:
@@ -63,7 +78,7 @@ def valued_untrained(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[
     return [trial for trial in trials if trial.objective is not None and trial.run_id in best_untrained]
 
 
-def untrained_words(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> str:
+def _untrained_words(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> str:
     """What the objectives say nothing of, because the network was best before training; empty if there are none."""
     untrained = len(valued_untrained(sweep, trials, best_untrained))
     measured = sum(trial.objective is not None for trial in trials)
@@ -71,6 +86,8 @@ def untrained_words(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[i
         return ""
     if untrained < measured:
         return f"Best at epoch 0, so that training has no part in the value: {untrained} of {measured} runs."
+    if all(trial.objective == 1.0 for trial in trials if trial.objective is not None):
+        return "Every run has 100% at epoch 0, before training: these data do not tell the settings apart."
     whole = "The only run is best" if measured == 1 else f"All {measured} runs are best"
     return (
         f"{whole} at epoch 0, before training, so the values do not show how the settings train. More epochs, a lower "

@@ -310,6 +310,9 @@ class SweepDialog(MainButtonDialog):
         others = checked.others(self._varied())
         self.problem.setText(others)
         self.problem.setVisible(bool(others))
-        self.warning.setVisible(objective.reported(self.figure.value()))
+        optimistic = [objective.OPTIMISTIC] if objective.reported(self.figure.value()) else []
+        remarks = optimistic if plan is None else plan.remarks
+        self.warning.setText(" ".join(remarks))
+        self.warning.setVisible(bool(remarks))
         self.start.setEnabled(plan is not None)
         self.start.setToolTip(plain_tip("" if plan else checked.todo or "Something is wrong with the values."))

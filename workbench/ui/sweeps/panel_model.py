@@ -11,15 +11,15 @@ from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.sweeps import starting
-from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, written
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
+from workbench.sweeps.objective import TRAIN_SIDE, written
 from workbench.sweeps.progress import (
     epoch_words,
+    remarks,
     runs_in_all,
     seconds_left,
     standings,
     state_words,
-    untrained_words,
     valued_untrained,
 )
 from workbench.ui.style.words import NO_VALUE, duration
@@ -143,8 +143,7 @@ class SweepsModel:
         parts += [f"Its runs train at {self.shown.place}."] if self.shown.place else []
         parts += ["The settings of each trial are proposed from the results so far."] if sweep.how == "bayes" else []
         parts += [f"{sweep.source}."] if sweep.source else []
-        parts += [OPTIMISTIC] if sweep.reported else []
-        parts += [text] if (text := untrained_words(sweep, self._trials, self.shown.best_untrained)) else []
+        parts += remarks(sweep, self._trials, self.shown.best_untrained)
         return " ".join((*parts, sweep.problem)).strip()
 
     # What can be done
