@@ -1,5 +1,6 @@
 """Stores a sweep in the workspace and starts its worker, a process that outlives the window."""
 
+import os
 from collections.abc import Sequence
 
 from workbench import jobs
@@ -11,7 +12,7 @@ from workbench.running import folds_and_seeds, unusable
 from workbench.running.listed import Listed
 from workbench.sweeps import proposals
 from workbench.sweeps.plan import Plan
-from workbench.sweeps.space import Setting, configured, written
+from workbench.sweeps.space import Setting, configured, fields, written
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
@@ -24,11 +25,14 @@ OF_BATCHES = ("dataset.", "sampler.", "seed", "split.", "training.batch_size", "
 def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> Listed | None:
     """List and split the data of a setting, the first where it is known, on this machine: every run would meet them.
 
+    Of the other settings only the places on the disk are looked for.
+
     Returns what was listed, for a worker in this process; None where nothing was.
 
     Raises:
         Problem: they, or the weights file, cannot be used. Cancelled: of `progress`.
     """
+    _refuse_missing_places(plan, known)
     settings = plan.settings() or proposals.draws(plan.parameters, 1, plan.config.seed)
     try:
         config = configured(plan.config, settings[0], known)
@@ -36,6 +40,21 @@ def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> Listed | 
         return None
     varied = any(parameter.field.startswith(OF_BATCHES) for parameter in plan.parameters)
     return unusable.refuse_unusable(config, progress, batches=not varied)
+
+
+def _refuse_missing_places(plan: Plan, known: Catalog) -> None:
+    """Raises Problem for a varied path that leads nowhere: the runs before it would train for nothing."""
+    described = fields(plan.config, known)
+    for parameter in plan.parameters:
+        kind = described.get(parameter.field, {}).get("path")
+        for value in parameter.values if kind else ():
+            if value and not os.path.exists(os.path.expanduser(str(value))):
+                named = "file" if kind == "file" else "folder or archive"
+                raise Problem(
+                    f"There is no {named} {value}, which {parameter.field} would be set to.",
+                    kept="Nothing was started.",
+                    todo="Correct it, or leave it out.",
+                )
 
 
 def store(workspace: Workspace, plan: Plan) -> int:

@@ -139,6 +139,15 @@ def test_data_that_cannot_be_used_are_named_before_a_sweep_is_made(place, starte
     assert "Sweep 1: 1 setting, 1 run, by MAP@R." in sweep(place, *words, "-p", f"dataset.folder={images}")
 
 
+def test_no_setting_has_a_path_that_leads_nowhere(place, started, images):
+    words = ("start", "sample-digits", "--set", "dataset.name=folder", "--set", "training.batch_size=4", "--detach")
+    said = sweep(place, *words, "-p", f"dataset.folder={images},{images / 'typo'}", fails=1)
+    assert said.startswith(f"There is no folder or archive {images / 'typo'}, which dataset.folder would be set to.")
+    assert not place.exists(), "nothing was made"
+    lists = ("--set", "dataset.name=csv", "-p", f"dataset.file={images / 'ant' / '0.png'},{images / 'list.csv'}")
+    assert f"There is no file {images / 'list.csv'}" in sweep(place, *words, *lists, fails=1)
+
+
 def test_the_data_of_a_place_are_not_looked_for_here(place, started, images, monkeypatch):
     monkeypatch.setattr(records, "named", lambda name: None)
     monkeypatch.setattr(starting, "work_apart", lambda *_: True)
