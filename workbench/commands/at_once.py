@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import sleep
 
+from workbench.commands.run import best_in_words
 from workbench.control import Control
 from workbench.jobs import Job, cores
+from workbench.running.facts.in_words import stored_in_words
 from workbench.running.processes import own_process
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.workspace import Workspace
@@ -32,7 +34,7 @@ class Lanes:
     Args:
         workspace: that of the runs.
         devices: by name, "cuda:0"; "cpu" may come several times.
-        say: receives one line about each start and end.
+        say: receives one line about each start and end, with its scores, and each remark of the runs once.
     """
 
     def __init__(self, workspace: Workspace, devices: Sequence[str], say: Callable[[str], None]) -> None:
@@ -40,6 +42,7 @@ class Lanes:
         self._locks = {device: DeviceLock(device) for device in devices}
         self._at_work: dict[int, AtWork] = {}  # by the place of the device
         self._problems: list[str] = []
+        self._known, self._remarked = set[int](), set[str]()  # runs whose facts are known; what was said of them
         self.interrupted = False
 
     def train(self, numbers: Sequence[int], *, resume: bool) -> list[str]:
@@ -82,16 +85,30 @@ class Lanes:
         if not self._at_work:
             sleep(POLL)  # another program has the devices
         for lane, work in list(self._at_work.items()):
-            if not work.job.join(POLL / len(self._at_work)):
+            ended = work.job.join(POLL / len(self._at_work))
+            self._remark(work.run_id, ended)
+            if not ended:
                 continue
             del self._at_work[lane]
             run = self._workspace.run(work.run_id)
-            self._say(f"Run {run.id} {run.status}.")
+            self._say(f"Run {run.id} {run.status}. {best_in_words(run)}".rstrip())
             if run.status not in ("done", "stopped"):
                 self._problems.append(f"Run {run.id}: {run.problem or run.status}")
             device = self._devices[lane]
             if all(self._devices[other] != device for other in self._at_work):
                 self._locks[device].free()
+
+    def _remark(self, run_id: int, ended: bool) -> None:
+        """What a run remarks on its data and its network, once that is known; and what it noted until its end."""
+        if run_id in self._known and not ended:
+            return
+        run = self._workspace.run(run_id)
+        if run.environment or ended:
+            self._known.add(run_id)
+            for sentence in stored_in_words(run):
+                if sentence not in self._remarked:
+                    self._remarked.add(sentence)
+                    self._say(sentence)
 
     def _interrupt(self) -> None:
         for work in self._at_work.values():

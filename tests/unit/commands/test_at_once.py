@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.commands import at_once
 from workbench.config import RunConfig
 from workbench.events import RunState
@@ -9,6 +10,7 @@ from workbench.running.launch import prepare_run
 from workbench.running.processes import own_process
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
 
 
 @pytest.fixture
@@ -73,3 +75,21 @@ def test_after_a_failure_nothing_new_begins(workspace, trained):
     problems = at_once.Lanes(workspace, ("cpu",), lambda line: None).train(numbers, resume=False)
     assert problems == [f"Run {numbers[0]}: No room."]
     assert len(trained["made"]) == 1
+
+
+def test_what_the_runs_remark_is_said_once_and_their_scores_at_their_ends(workspace, trained):
+    numbers, said = [prepare_run(RunConfig(), workspace) for _ in range(2)], []
+    data = {"fingerprint": "f", "train": 2, "test": 4, "classes_disjoint": False, "left_out": [], "left_out_count": 0}
+    for run_id in numbers:
+        recorder = Recorder(workspace, run_id)
+        recorder.read(Images(), None)
+        recorder.environment({"data": data | {"notes": [("1 class", "has one image")]}})
+        recorder(evaluated(Images(), 1, 10, 0.25))
+        recorder.close()
+    at_once.Lanes(workspace, ("cpu",), said.append).train(numbers, resume=False)
+    ended = "done. Best MAP@R 25.00%, R@1 75.00% at epoch 1; optimistic, as it was chosen on the test half."
+    first, second = numbers
+    assert said == [
+        f"Run {first} trains on cpu.", "1 class has one image.", f"Run {first} {ended}",
+        f"Run {second} trains on cpu.", f"Run {second} {ended}",
+    ]  # fmt: skip
