@@ -13,6 +13,7 @@ from workbench.events import Event
 from workbench.jobs import Job, cores
 from workbench.problem import Problem
 from workbench.running import launch
+from workbench.running.facts.in_words import stored_in_words
 from workbench.running.listed import Listed
 from workbench.running.processes import own_process
 from workbench.sweeps import objective, proposals
@@ -46,7 +47,7 @@ class Worker:
 
     Args:
         workspace: where the sweep is; this process's own.
-        say: receives one line about each start and result.
+        say: receives one line about each start and result, and each remark of the runs once.
         listen: hears the events of every run of a worker that trains one at a time.
         devices: by name; by default the config's.
         workers: trials at once, spread over the devices; each in a process of its own where there are several.
@@ -68,6 +69,7 @@ class Worker:
         self._known = catalogs.current()
         self._interrupted = False
         self._failures: list[str] = []
+        self._remarked = set[str]()  # what was said of the data and networks of the runs
         self._listed = listed or Listed()  # one for all trials that train in this process
         self._made: set[int] = set()  # runs of this worker that have not begun
         self._beat = monotonic()
@@ -224,6 +226,10 @@ class Worker:
     def _finish(self, sweep: Sweep, trial: Trial, run_id: int) -> None:
         """Store the result of a trial whose run has ended."""
         run = self._workspace.run(run_id)
+        for sentence in stored_in_words(run):
+            if sentence not in self._remarked:
+                self._remarked.add(sentence)
+                self._say(sentence)
         match run.status:
             case "done":
                 self._failures = []

@@ -1,6 +1,7 @@
 """A worker takes trials in order, obeys what is asked through the workspace, and goes on where another ended."""
 
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -20,6 +21,7 @@ from workbench.sweeps.trials import results_so_far
 from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker, sweeps
+from workbench.workspace.recorder import Recorder
 
 
 @pytest.fixture
@@ -80,6 +82,21 @@ def test_the_table_says_that_no_run_became_better_than_before_training(workspace
     lines = table(workspace, number)
     assert [line for line in lines if line.startswith("All 4 runs are best at epoch 0, before training, so the values")]
     assert "| 1 | 0.01 | 88.05% ± 0.07% (epoch 0) | 1 2 | 2 done |" in lines
+
+
+def test_what_the_runs_remark_on_their_data_is_said_once(workspace, config, known, runs, monkeypatch):
+    data = {"fingerprint": "f", "train": 2, "test": 4, "classes_disjoint": False}
+    data |= {"left_out": [["a.png", "is empty"]], "left_out_count": 1}
+
+    def begin():
+        with closing(Recorder(workspace, runs.began[-1])) as recorder:
+            recorder.environment({"data": data})
+
+    runs.begin = begin
+    lines = []
+    Worker(workspace, sweep_of(workspace, config, known, "training.lr=0.01,0.03"), lines.append).run()
+    assert lines.count("1 file was left out: a.png is empty.") == 1
+    assert lines.index("1 file was left out: a.png is empty.") == 1, "before the first result"
 
 
 def test_a_bayesian_sweep_is_the_same_after_a_restart(workspace, config, known, runs, tmp_path):
