@@ -172,6 +172,17 @@ def test_rows_without_a_class_are_counted_one_by_one(build, tmp_path):
         build("huggingface", folder=str(root), split="test")
 
 
+@pytest.mark.parametrize("kind", [pyarrow.int8(), pyarrow.int64()])
+def test_minus_one_is_no_class_where_classes_have_no_names_either(build, tmp_path, kind):
+    features = {"image": {"_type": "Image"}, "label": {"dtype": str(kind), "_type": "Value"}}
+    save_split(tmp_path / "birds", table(pyarrow.array([10, 2, -1, 10, None], kind), features=features))
+    birds = build("huggingface", folder=str(tmp_path / "birds"))
+    assert (birds.class_names, birds.problems) == (["2", "10"], [("split train", "has 2 rows without a label")])
+    words = table(["-1", "a", "-1", "a"], features=features | {"label": {"dtype": "string", "_type": "Value"}})
+    save_split(tmp_path / "words", words)
+    assert build("huggingface", folder=str(tmp_path / "words")).class_names == ["-1", "a"], "a class of that name"
+
+
 def bad_first(read):
     def image(row):
         if row == 0:

@@ -199,9 +199,9 @@ def _complain(records: Records, unusable: Counter[str]) -> None:
 
 
 def _class(value: Any, names: list[str] | None) -> str:
-    """The class as text; empty for a number outside the named classes."""
+    """The class as text; empty for -1, which is no class, and for a number outside the named classes."""
     if names is None:
-        return str(value)
+        return "" if value == -1 else str(value)
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else ""
 
 
