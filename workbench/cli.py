@@ -26,8 +26,8 @@ from workbench.commands import (
     sweep,
     triage,
 )
-from workbench.commands.run import INTERRUPTED, percent, run_here, run_in_folder
-from workbench.commands.terminal import one_line, printable, show_lines
+from workbench.commands.run import INTERRUPTED, run_here, run_in_folder
+from workbench.commands.terminal import one_line, percent, printable, show_lines
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models

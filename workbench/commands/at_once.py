@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import sleep
 
-from workbench.commands.run import best_in_words
+from workbench.commands.terminal import best_in_words
 from workbench.control import Control
 from workbench.jobs import Job, cores
 from workbench.running.facts.in_words import stored_in_words

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.run import best_in_words
-from workbench.commands.terminal import ProgressLine
+from workbench.commands.terminal import ProgressLine, best_in_words
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
 from workbench.places import installing, records, sending, working

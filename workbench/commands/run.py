@@ -4,18 +4,16 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from workbench.commands.terminal import ProgressLine, told
+from workbench.commands.terminal import ProgressLine, best_in_words, told
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, RunState
 from workbench.jobs import Job
-from workbench.numerals import percentage
 from workbench.problem import Problem, RunTaken
 from workbench.running.devices.together import parse_devices
 from workbench.running.listed import Listed
@@ -24,7 +22,6 @@ from workbench.workspace.experiments import experiments
 from workbench.workspace.folders import travelling
 from workbench.workspace.folders.dataset_copy import ExperimentCopy, read_experiment
 from workbench.workspace.folders.journal import last_state
-from workbench.workspace.rows import Run
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:
@@ -285,17 +282,3 @@ def _unfinished(workspace: Workspace, config: RunConfig) -> int:
     raise Problem(
         f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
     )
-
-
-def best_in_words(run: Run) -> str:
-    """The scores of the best epoch, and on which images it was chosen: on the test half they are optimistic."""
-    if not run.best:
-        return ""
-    held_out = "validation/MAP@R" in run.best
-    chosen = ", chosen on held-out images" if held_out else "; optimistic, as it was chosen on the test half"
-    return f"Best {percent(run, 'MAP@R')}, {percent(run, 'recall@1')} at epoch {run.best_epoch}{chosen}."
-
-
-def percent(run: Run, metric: str) -> str:
-    """A score of the run at its best epoch, such as `R@1 97.20%`; a dash when it has none of that metric."""
-    return f"{'R@1' if metric == 'recall@1' else metric} {percentage(run.best.get(metric, nan), 2)}"

@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
+from math import nan
 from time import monotonic
 
 import click
@@ -11,6 +12,7 @@ from workbench.events import Ended, Evaluated, Event, Noted, Progress, Remarked,
 from workbench.numerals import percentage
 from workbench.progress import Progress as Tell
 from workbench.progress import duration
+from workbench.workspace.rows import Run
 
 WIDTH = 24  # characters of the bar
 EVERY = 0.2  # seconds
@@ -128,6 +130,20 @@ def told() -> Iterator[Tell]:
         yield lambda text, done, total: line(Status(text, done, total))
     finally:
         line(Ended("done"))
+
+
+def best_in_words(run: Run) -> str:
+    """The scores of the best epoch, and on which images it was chosen: on the test half they are optimistic."""
+    if not run.best:
+        return ""
+    held_out = "validation/MAP@R" in run.best
+    chosen = ", chosen on held-out images" if held_out else "; optimistic, as it was chosen on the test half"
+    return f"Best {percent(run, 'MAP@R')}, {percent(run, 'recall@1')} at epoch {run.best_epoch}{chosen}."
+
+
+def percent(run: Run, metric: str) -> str:
+    """A score of the run at its best epoch, such as `R@1 97.20%`; a dash when it has none of that metric."""
+    return f"{'R@1' if metric == 'recall@1' else metric} {percentage(run.best.get(metric, nan), 2)}"
 
 
 def _levels(metrics: dict[str, float]) -> str:

@@ -10,8 +10,7 @@ from PIL import Image
 
 from workbench.cli import main
 from workbench.commands import terminal
-from workbench.commands.run import best_in_words
-from workbench.commands.terminal import ProgressLine
+from workbench.commands.terminal import ProgressLine, best_in_words
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.events import Noted, Progress, Remarked, Scalar, Status
 from workbench.running.facts import in_words
