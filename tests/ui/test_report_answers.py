@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QImage
 
 from tests.ui.small_run import store_run
 from workbench.ui.pages.report.page import ReportPage
@@ -71,3 +72,17 @@ def test_the_preview_goes_on_after_another_workspace_was_opened_while_pages_were
     session.show_run(run_id)
     qtbot.waitUntil(lambda: len(drawing.of("preview")) == 2)
     assert drawing.of("preview")[1][0]["workspace"] == str(tmp_path / "other")
+
+
+def test_pages_that_come_while_the_report_is_hidden_are_laid_out_when_it_is_shown(qtbot, page, drawing, tmp_path):
+    qtbot.waitUntil(lambda: len(drawing.of("preview")) == 1)
+    image = QImage(210, 297, QImage.Format.Format_ARGB32)
+    image.fill(0xFFFFFFFF)
+    assert image.save(str(tmp_path / "page.png"))
+    page.hide()
+    drawing.of("preview")[0][1]({"pages": [str(tmp_path / "page.png")] * 2, "total": 2, "sections": {}})
+    qtbot.waitUntil(lambda: not Path(drawing.of("preview")[0][0]["out"]).exists())  # they were taken
+    assert page.preview.count == 0
+    page.show()
+    qtbot.waitUntil(lambda: page.preview.count == 2)
+    assert len(drawing.of("preview")) == 1, "nothing is drawn again"

@@ -50,7 +50,7 @@ class Preview(QWidget):
         self._tools.addWidget(self._turning, 1, Qt.AlignmentFlag.AlignLeft)
         self._tools.addWidget(self._zooming, 0, Qt.AlignmentFlag.AlignRight)
         in_column(self._tools, self.status, (self.area, 1), on=self, spacing=8)
-        self._pages: list[tuple[QLabel, QPixmap]] = []
+        self._pages: list[tuple[QLabel, QImage]] = []
         self._next = QTimer(self, singleShot=True, interval=0)
         self._connect()
         self._tell_page()
@@ -117,7 +117,7 @@ class Preview(QWidget):
             sheet.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             sheet.setAccessibleName(f"Page {number} of {len(images)}")
             self._column.insertWidget(self._column.count() - 1, sheet)
-            self._pages.append((sheet, QPixmap.fromImage(image)))
+            self._pages.append((sheet, image))
         self._fit()
         self._tell_page()
 
@@ -158,7 +158,7 @@ class Preview(QWidget):
         width = round(self.page_width * ratio)
         for sheet, page in self._pages:
             if sheet.pixmap().width() != width:
-                scaled = page.scaledToWidth(width, Qt.TransformationMode.SmoothTransformation)
+                scaled = QPixmap.fromImage(page.scaledToWidth(width, Qt.TransformationMode.SmoothTransformation))
                 scaled.setDevicePixelRatio(ratio)
                 sheet.setPixmap(scaled)
                 self._next.start()

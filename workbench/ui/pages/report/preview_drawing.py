@@ -37,6 +37,7 @@ class PreviewDrawing(QObject):
         self._work: ProcessWork | None = None
         self._loading = Newest(session)  # the pages that were drawn
         self._stale = True
+        self._drawn: Callable[[], None] | None = None  # shows pages that came while the preview was hidden
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._timer.timeout.connect(self._draw)
 
@@ -47,9 +48,12 @@ class PreviewDrawing(QObject):
             self._timer.start(SETTLE)
 
     def catch_up(self) -> None:
-        """Draw at once what has changed while the preview was hidden."""
+        """Draw at once what has changed while the preview was hidden, or show what was drawn meanwhile."""
+        drawn, self._drawn = self._drawn, None
         if self._stale:
             self._timer.start(0)
+        elif drawn is not None:
+            drawn()
 
     @property
     def _busy(self) -> bool:
@@ -59,7 +63,7 @@ class PreviewDrawing(QObject):
         request = self._request()
         if request is None or not self._preview.isVisible() or self._busy:
             return  # the current drawing starts a newer request when it ends
-        self._stale = False
+        self._stale, self._drawn = False, None
         self._preview.say("Drawing the pages…")
         folder = QTemporaryDir()
         fields = {**request, "out": folder.path(), "dpi": DPI}
@@ -70,18 +74,24 @@ class PreviewDrawing(QObject):
 
     def _take(self, folder: QTemporaryDir, answer: dict[str, Any]) -> None:
         def work(progress: Progress) -> list[QImage]:
-            return [QImage(path) for path in answer["pages"]]
+            # The format of pixmaps, so that the window's thread does not convert them.
+            return [QImage(path).convertToFormat(QImage.Format.Format_RGB32) for path in answer["pages"]]
 
         def then(images: list[QImage]) -> None:
             folder.remove()
             if self._stale:
                 self._ended()
+            elif self._preview.isVisible():
+                self._show(images, answer)
             else:
-                self._preview.say(preview_text(len(images), answer["total"]))
-                self._preview.show_pages(images)
-                self.drawn.emit(answer["sections"])
+                self._drawn = partial(self._show, images, answer)
 
         self._loading.ask("Report preview", work, then, self._not_drawn, quiet=True)
+
+    def _show(self, images: list[QImage], answer: dict[str, Any]) -> None:
+        self._preview.say(preview_text(len(images), answer["total"]))
+        self._preview.show_pages(images)
+        self.drawn.emit(answer["sections"])
 
     def _not_drawn(self, problem: Problem) -> None:
         self._preview.show_pages([])
