@@ -84,6 +84,7 @@ def hub_file(
     if not allow_download:
         raise _asked_for(f"{title} has no weights in this machine's cache.", repository, host, size, licence)
     tell = _told_in_mb(repository, host, size, progress)
+    constants.HF_HUB_DISABLE_TELEMETRY = True  # else it sends versions of libraries, and asks the host for more
     tell(0, size)  # also where nothing is told before the first part has come
     cancelled: list[Cancelled] = []
     try:
