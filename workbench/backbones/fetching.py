@@ -75,7 +75,7 @@ def hub_file(
         Problem: the cache has none and a download is not allowed, or fails.
     """
     from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError
 
     cached = try_to_load_from_cache(repository, name)
     if isinstance(cached, str):
@@ -89,6 +89,11 @@ def hub_file(
     cancelled: list[Cancelled] = []
     try:
         path = hf_hub_download(repository, name, tqdm_class=_bar(tell, cancelled))
+    except GatedRepoError:
+        raise Problem(
+            f"The weights of {title} are given only to those who have accepted their licence.", kept=UNSTARTED,
+            todo=f"Accept it on the page of {repository} at {host}, log in with `hf auth login`, and try again.",
+        ) from None  # fmt: skip
     except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
         raise _not_fetched(f"of {title}", error) from None
     if cancelled:  # the library may report from a thread that ignores what is raised there

@@ -3,9 +3,11 @@
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 import torch
+from huggingface_hub.errors import GatedRepoError
 
 from workbench.backbones import fetching
 from workbench.control import Cancelled
@@ -149,3 +151,12 @@ def test_a_cancelled_file_of_the_hub_ends_also_where_the_library_ignores_what_is
     monkeypatch.setattr("huggingface_hub.hf_hub_download", deaf)
     with pytest.raises(Cancelled):
         fetching.hub_file("A model", "some/model", "model.bin", 3 * MB, True, cancel)
+
+
+def test_weights_behind_a_licence_say_how_to_get_them(hub, monkeypatch):
+    def gated(*words, **named):
+        raise GatedRepoError("401 Client Error", response=SimpleNamespace(headers={}, request=None))
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", gated)
+    with pytest.raises(Problem, match="accepted their licence.*the page of some/model at hub.example.*hf auth login"):
+        fetching.hub_file("A model", "some/model", "model.bin", 3 * MB, True, quiet)
