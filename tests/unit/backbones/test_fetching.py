@@ -158,5 +158,6 @@ def test_weights_behind_a_licence_say_how_to_get_them(hub, monkeypatch):
         raise GatedRepoError("401 Client Error", response=SimpleNamespace(headers={}, request=None))
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", gated)
-    with pytest.raises(Problem, match="accepted their licence.*the page of some/model at hub.example.*hf auth login"):
+    said = r"accepted their licence.*the page of some/model at hub\.example.*hf auth login"
+    with pytest.raises(Problem, match=said):
         fetching.hub_file("A model", "some/model", "model.bin", 3 * MB, True, quiet)
