@@ -210,7 +210,7 @@ def test_values_of_networks_that_were_best_before_training_are_marked(model, wor
     assert "Best at epoch 0, so that training has no part in the value: 2 of 3 runs." in model.words()
     assert model.sweep_rows()[0][1][-1].startswith("70.00% at ")
     model.take([replace(shown, trials=shown.trials[:2])])
-    assert "All 2 runs are best at epoch 0" in model.words()
+    assert "Both runs are best at epoch 0" in model.words()
     assert model.sweep_rows()[0][1][-1].startswith("50.00% (epoch 0) at ")
     perfect = [replace(trial, objective=1.0) for trial in shown.trials[:2]]
     model.take([replace(shown, trials=perfect)])

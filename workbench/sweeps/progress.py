@@ -88,7 +88,7 @@ def _untrained_words(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[
         return f"Best at epoch 0, so that training has no part in the value: {untrained} of {measured} runs."
     if all(trial.objective == 1.0 for trial in trials if trial.objective is not None):
         return "Every run has 100% at epoch 0, before training: these data do not tell the settings apart."
-    whole = "The only run is best" if measured == 1 else f"All {measured} runs are best"
+    whole = {1: "The only run is best", 2: "Both runs are best"}.get(measured, f"All {measured:,} runs are best")
     return (
         f"{whole} at epoch 0, before training, so the values do not show how the settings train. More epochs, a lower "
         "learning rate of the backbone, pretrained weights or another loss may help."
