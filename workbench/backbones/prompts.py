@@ -21,7 +21,7 @@ class PromptedBlock(nn.Module):
 
     def forward(self, tokens: Tensor, *args: Any, **named: Any) -> Tensor:
         if self.prompts is not None:
-            tokens = torch.cat([self.prompts.to(tokens.dtype).expand(len(tokens), -1, -1), tokens], 1)
+            tokens = torch.cat([self.prompts.to(tokens.dtype).expand(tokens.shape[0], -1, -1), tokens], 1)
         computed: Tensor = self.block(tokens, *args, **named)
         return computed[:, self.leave :]
 

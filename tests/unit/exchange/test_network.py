@@ -11,6 +11,8 @@ import torch
 from PIL import Image
 from torch import nn
 
+from workbench.backbones.model import build_model
+from workbench.config import EmbeddingParams
 from workbench.exchange.formats import export_run
 from workbench.exchange.model import Cells, Deployed, with_cells
 from workbench.problem import Problem
@@ -156,3 +158,14 @@ def test_a_damaged_checkpoint_is_a_sentence(trained_space, tmp_path):
         finally:
             place.write_bytes(whole)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("adapted", [{"prompts": 2}, {"prompts": 2, "prompt_depth": "shallow"}, {"lora_rank": 2}])
+def test_a_transformer_with_prompts_or_adapters_is_followed_for_any_number_of_images(adapted):
+    network = build_model("timm", {"model": "test_vit", **adapted}, EmbeddingParams(dim=8), 3).eval()
+    network.requires_grad_(False)
+    any_number = {"images": {0: torch.export.Dim("n", min=1)}}
+    loaded = torch.export.export(network, (torch.rand(2, 3, 32, 32),), dynamic_shapes=any_number).module()
+    for count in (1, 5):
+        images = torch.rand(count, 3, 32, 32, generator=torch.Generator().manual_seed(count))
+        torch.testing.assert_close(loaded(images), network(images), atol=1e-6, rtol=1e-5)
