@@ -187,14 +187,14 @@ class Following:
             for content in self._launcher.read([part for _, part in wanted]):
                 run_id, part = wanted[answered]
                 answered += 1
-                looked.received += len(content or b"")
                 if content:
                     self._there.add(run_id)
-                if content and part.path.endswith(journal.NAME):
-                    self._wrote[run_id] = monotonic()
                 taken = False
                 with self._reporting(run_id, looked):
-                    self._mirrors[run_id].came(part, content)
+                    new = self._mirrors[run_id].came(part, content)
+                    looked.received += new
+                    if new and part.path.endswith(journal.NAME):
+                        self._wrote[run_id] = monotonic()
                     taken = True
                 if not taken:
                     refused.add(run_id)
@@ -260,6 +260,8 @@ class Following:
             if standing.state is JobState.FINISHED:  # the run may have been taken for another since its journal ended
                 journaled = journal.last_state(self._workspace.folder(placement.run_id))
                 status, sentence = (status, sentence) if journaled.live else (journaled.value, "")
+            if mirror.lost():
+                status, sentence = "interrupted", mirror.lost()
             with self._workspace.writing() as db:
                 known = replace(placement, state=standing.state, words=standing.words)
                 ended = replace(known, silent="", wanted="", open=False)
@@ -298,8 +300,12 @@ class Following:
         return {placement.run_id for placement in gone}
 
     def _may_be_taken_in(self, run_id: int) -> bool:
-        """Whether what arrived could not be imported, as on a full disk here, and may be in a later look."""
-        if not self._mirrors[run_id].changed:
+        """Whether a later look may import what this one could not, as on a full disk here.
+
+        So it may of a journal that is shorter than it was: a shared disk may show its older state for a while.
+        """
+        mirror = self._mirrors[run_id]
+        if not mirror.changed and not mirror.behind:
             return False
         self._refused[run_id] = self._refused.get(run_id, 0) + 1
         return self._refused[run_id] < MOST_REFUSED

@@ -1,7 +1,8 @@
 """The arriving copy of a run folder at a place, in a folder of the run's own, which `ingest` reads.
 
 The journal is stored in complete lines, arrays in parts until they have the size and the hash in the journal. What the
-run's own folder has is not stored twice.
+run's own folder has is not stored twice. Each look compares the last bytes of the journal with those at the place:
+a journal that lost lines there, or was put back from an older copy, is not mixed with what has come.
 """
 
 import os
@@ -21,6 +22,7 @@ from workbench.workspace.paths import inside, regular, write_from
 
 FOLDER = "arriving"  # in the run's own folder
 JOURNAL_AT_ONCE = 1 << 19  # bytes of a journal in one request
+COMPARED = 512  # bytes at the end of the journal here, to recognise the one at the place: some lines, with their times
 FILE_AT_ONCE = 4 << 20  # bytes of another file in one request
 LARGEST_JOURNAL = 4 << 30  # bytes
 FILES_AT_ONCE = 64  # of one run in one request
@@ -40,6 +42,8 @@ class Mirror:
 
     Attributes:
         changed: whether something came since `taken_in`.
+        behind: whether the journal at the place was shorter in this look than what came of it.
+        other: why nothing more is taken in, in this look: the journal at the place is not the one that came.
 
     Raises:
         Problem: the folder is a link; the disk cannot be written.
@@ -47,7 +51,9 @@ class Mirror:
 
     def __init__(self, home: Path, name: str) -> None:
         self.folder, self._home, self._name = inside(home, FOLDER), home, name
-        self.changed = False
+        self.changed = self.behind = False
+        self.other = ""
+        self._compared = False  # whether this look has recognised the journal
         self._lacking: set[str] = set()  # named, and not there
         self._at_end: set[str] = set()  # files of which there is no more now
         self._named: dict[str, tuple[int, str]] = {}  # size and hash of files that the journal names and are not here
@@ -59,14 +65,18 @@ class Mirror:
         self._begin()
 
     def look_again(self) -> None:
-        """Check every file for more content."""
+        """Check every file for more content, and whether the journal is still the same."""
         self._at_end.clear()
+        self._compared = self.behind = False
+        self.other = ""
 
     def wants(self) -> list[Part]:
         """The next bytes to request, the journal's first; none when everything that is there now has arrived."""
         parts = []
         if journal.NAME not in self._at_end:
-            parts.append(self._part(journal.NAME, self._size(journal.NAME), self._journal_at_once))
+            size = self._size(journal.NAME)
+            known = 0 if self._compared else min(size, COMPARED)
+            parts.append(self._part(journal.NAME, size - known, known + self._journal_at_once))
         lacks_samples = DATASET not in self._at_end and not (self._home / DATASET).exists()
         if lacks_samples and self._size(DATASET) < LARGEST_COPY:
             parts.append(self._part(DATASET, self._size(DATASET), FILE_AT_ONCE))
@@ -79,17 +89,21 @@ class Mirror:
         """Whether files in the journal are still to come, as far as they exist."""
         return bool(set(self._named) - self._lacking)
 
-    def came(self, part: Part, content: bytes | None) -> None:
-        """Store the answer to one of `wants`. Raises Problem for a full disk, and for an invalid journal."""
-        name = part.path.rpartition("/")[2]
+    def came(self, part: Part, content: bytes | None) -> int:
+        """Store the answer to one of `wants`; returns how many of its bytes are new.
+
+        Raises Problem for a full disk, and for a journal that is invalid, or is not the one that came before.
+        """
+        name, new = part.path.rpartition("/")[2], len(content or b"")
         if len(content or b"") < part.most:
             self._at_end.add(name)
         if name == journal.NAME:
-            self._journal_came(content or b"", part)
+            new = self._journal_came(content, part)
         elif name == DATASET:
             self._dataset_came(content, part)
         elif name in self._named:
             self._file_came(name, content or b"", part)
+        return new
 
     def taken_in(self) -> None:
         """Remove what the run's own folder has, after `ingest` has read the folder."""
@@ -98,6 +112,10 @@ class Mirror:
         for name in names:
             if (self._home / name).exists():
                 (self.folder / name).unlink(missing_ok=True)
+
+    def lost(self) -> str:
+        """A sentence on a journal that lacks lines which came, or has others, at the end of its run; else empty."""
+        return self.other or (str(another_journal(self._name)) if self.behind else "")
 
     def wants_checkpoints(self) -> None:
         """Request the last checkpoints in the journal, too, once. Only for a run that has ended: they change."""
@@ -120,20 +138,34 @@ class Mirror:
         self._look_at_lines(begun=True)
         self.changed = True  # a program that was killed may have left what it had not taken in
 
-    def _journal_came(self, content: bytes, part: Part) -> None:
-        whole = content[: content.rfind(b"\n") + 1]
-        too_long = part.offset + len(content) > LARGEST_JOURNAL
+    def _journal_came(self, content: bytes | None, part: Part) -> int:
+        new = self._beyond(content, part.offset) if content is not None else b""
+        at = self._size(journal.NAME)
+        whole = new[: new.rfind(b"\n") + 1]
+        too_long = at + len(new) > LARGEST_JOURNAL
         if whole and not too_long:
-            write_from(self.folder / journal.NAME, part.offset, whole)
+            write_from(self.folder / journal.NAME, at, whole)
             self.changed = True
             self._look_at_lines()
             self._journal_at_once = JOURNAL_AT_ONCE
-        elif too_long or len(content) > journal.LONGEST_LINE:
+        elif too_long or len(new) > journal.LONGEST_LINE:
             raise Problem(
                 "Its journal there has a line, or a length, that no run writes.", kept="What came before it is here."
             )
-        elif len(content) == part.most:  # a line that is longer than what was asked for
-            self._journal_at_once = 2 * part.most
+        elif content is not None and len(content) == part.most:  # a line that is longer than what was asked for
+            self._journal_at_once = 2 * len(new)
+        return len(new)
+
+    def _beyond(self, content: bytes, offset: int) -> bytes:
+        """What the journal there has beyond the one here. Raises Problem where its bytes before that are others."""
+        known = self._size(journal.NAME) - offset
+        if known:
+            if content[:known] != last_of(self.folder, offset + known)[: len(content)]:
+                self.other = str(another_journal(self._name))
+                raise another_journal(self._name)
+            self.behind = len(content) < known  # a shared disk may show an older state of a file for a while
+        self._compared = True
+        return content[known:]
 
     def _dataset_came(self, content: bytes | None, part: Part) -> None:
         if part.offset != self._size(DATASET):  # a line that came since has taken it back
@@ -237,6 +269,24 @@ class Mirror:
     def _size(self, name: str) -> int:
         path = self.folder / name
         return path.stat().st_size if path.is_file() else 0
+
+
+def last_of(folder: Path, end: int) -> bytes:
+    """The bytes that recognise the journal of a folder: the last before a position."""
+    with regular(folder / journal.NAME).open("rb") as file:
+        file.seek(max(0, end - COMPARED))
+        return file.read(min(end, COMPARED))
+
+
+def another_journal(name: str, kept: str = "What came before is kept, and nothing more of it is taken in.") -> Problem:
+    """The Problem of a run whose journal at its place is not the one that came here; `name` is that of its folder."""
+    return Problem(
+        "Its journal there is not the one that came here: it lost lines, or its folder was restored from an older "
+        "copy.",
+        kept=f"{kept} Its folder there was not changed.",
+        todo=f"Copy the folder {name} from there, and import it into another workspace: "
+        "workbench ingest FOLDER --workspace DIR",
+    )
 
 
 def _linked(own: Path, path: Path) -> bool:

@@ -11,6 +11,7 @@ from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.files.temporary import temporary_folder
 from workbench.places.contract import Launcher, Order, Part, Unreachable, all_of
+from workbench.places.mirror import COMPARED, another_journal, last_of
 from workbench.places.place import Place
 from workbench.problem import UNSTARTED, Problem
 from workbench.running import folds_and_seeds
@@ -100,19 +101,25 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
 def _refuse_without_folder(
     workspace: Workspace, placed: Sequence[Placement], place: Place, launcher: Launcher
 ) -> None:  # fmt: skip
-    """Raise a Problem for a run that had begun and whose folder is gone there.
+    """Raise a Problem for a run that had begun and whose folder is gone there, or lost lines which have come.
 
-    It would begin anew, and what came of it before would be mixed with the points of another training.
+    What came of it before would be mixed with the points of another training.
     """
-    begun = [there for there in placed if there.job and journal.whole_lines(workspace.folder(there.run_id))]
-    contents = all_of(launcher.read, [Part(f"{there.uid}/{journal.NAME}", 0, 1) for there in begun])
-    for there, content in zip(begun, contents, strict=True):
+    lengths = {there: journal.whole_lines(workspace.folder(there.run_id)) for there in placed if there.job}
+    begun = {there: length for there, length in lengths.items() if length}
+    asked = [
+        Part(f"{there.uid}/{journal.NAME}", max(0, length - COMPARED), COMPARED) for there, length in begun.items()
+    ]
+    for (there, length), content in zip(begun.items(), all_of(launcher.read, asked), strict=True):
         if content is None:
             raise Problem(
                 f"The folder of run {there.run_id} is not at {place.name} any more: it cannot be resumed.",
                 kept="What came of it is kept here.",
                 todo="Train its config again as a new run.",
             )
+        ours = last_of(workspace.folder(there.run_id), length)
+        if content[: len(ours)] != ours:
+            raise another_journal(there.uid, f"Run {there.run_id} was not resumed, and what came of it is kept.")
 
 
 def translated(config: RunConfig, place: Place) -> RunConfig:

@@ -369,12 +369,89 @@ def test_a_run_whose_folder_is_gone_there_is_not_begun_anew_under_its_number(mad
     assert not there.exists()
 
 
+def shorter(there: Path, lines: int) -> None:
+    """The journal there without its last lines, as after a power cut, or from an older copy."""
+    path = there / journal.NAME
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-lines]))
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["another program", "the same"])
+@pytest.mark.parametrize(("state", "status"), [(JobState.RUNNING, "running"), (JobState.FINISHED, "interrupted")])
+def test_a_journal_that_lost_lines_and_went_on_is_not_mixed_with_what_came(
+    made, workspace, played, again, state, status
+):
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    following = Following(workspace, PLACE, played)
+    following.look()
+    before, lines = rows(workspace), (workspace.folder(run_id) / journal.NAME).read_bytes()
+    shorter(there, 3)
+    with (there / journal.NAME).open("a", encoding="utf-8") as file:
+        for step in range(11, 200):
+            file.write(json.dumps({"scalars": [["batch/loss", step, 0.25]]}) + "\n")
+    changed = (there / journal.NAME).read_bytes()
+    played.standing = Standing(state)
+    following = Following(workspace, PLACE, played) if again else following
+    (said,) = following.look().problems
+    assert f"Run {run_id}: Its journal there is not the one that came here" in said
+    assert "What came before is kept" in said
+    assert f"Copy the folder {there.name} from there" in said
+    assert rows(workspace)["points"] == before["points"]
+    assert (workspace.folder(run_id) / journal.NAME).read_bytes() == lines
+    assert (there / journal.NAME).read_bytes() == changed
+    following.look()
+    run = workspace.run(run_id)
+    assert (run.status, run.placement.open) == (status, status == "running")
+    assert run.problem in said
+
+
+def test_a_journal_that_is_shorter_for_a_while_goes_on(made, workspace, played):
+    """A shared disk may show another node an older state of a file."""
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    following = Following(workspace, PLACE, played)
+    following.look()
+    shorter(there, 1)
+    played.standing = Standing(JobState.FINISHED)
+    looked = following.look()
+    assert (looked.problems, looked.left) == ((), 1)
+    works(workspace, played, run_id, made[1])
+    until_ended(following)
+    assert workspace.run(run_id).status == "done"
+
+
+def test_a_run_that_ended_with_a_shorter_journal_than_came_is_not_said_to_be_whole(made, workspace, played):
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    following = Following(workspace, PLACE, played)
+    following.look()
+    shorter(there, 1)
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    run = workspace.run(run_id)
+    assert run.status == "interrupted"
+    assert "it lost lines" in run.problem
+
+
+def test_a_run_whose_journal_lost_lines_there_is_not_resumed(made, workspace, played):
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    played.standing = Standing(JobState.INTERRUPTED)
+    until_ended(Following(workspace, PLACE, played))
+    shorter(there, 1)
+    before = workspace.run(run_id)
+    with pytest.raises(Problem, match=f"it lost lines.* Run {run_id} was not resumed"):
+        sending.submit(workspace, [run_id], PLACE, played)
+    assert workspace.run(run_id) == before
+
+
 @pytest.mark.parametrize("request_of", ["states", "read"])
 def test_a_run_that_is_resumed_during_a_look_is_followed_again(made, workspace, played, monkeypatch, request_of):
     run_id = sent(workspace, played)
     there = works(workspace, played, run_id, made[0])
     with (there / journal.NAME).open("a", encoding="utf-8") as lines:
         lines.write(json.dumps({"run": {"status": "interrupted"}}) + "\n")
+    first = (there / journal.NAME).read_bytes()
     played.standing, ask = Standing(JobState.INTERRUPTED), getattr(played, request_of)
 
     def resumed_meanwhile(asked):
@@ -391,6 +468,8 @@ def test_a_run_that_is_resumed_during_a_look_is_followed_again(made, workspace, 
     placement = workspace.run(run_id).placement
     assert (placement.job, placement.open) == ("second", True)
     works(workspace, played, run_id, made[1])
+    killed, end = ((folder / journal.NAME).read_bytes() for folder in made[:2])
+    (there / journal.NAME).write_bytes(first + end[len(killed) :])
     played.standing = Standing(JobState.FINISHED)
     until_ended(following)
     assert workspace.run(run_id).status == "done"
