@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from workbench import files
@@ -74,28 +75,36 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     Raises:
         Unreachable: the place did not answer.
         Problem: it refused them: the runs stay, and can be resumed. Or the folder of a run that had begun there is
-            gone, or the workspace cannot be written: nothing was changed.
+            gone, or the workspace cannot be written: nothing was changed. Or the workspace cannot be written any more
+            once they have begun.
         Cancelled: by the launcher. The runs stay, and can be resumed.
     """
-    with workspace.writing() as db:  # what begins there must be recorded here
+    with workspace.reading() as db:
         placed = [placements.required(db, run_id) for run_id in numbers]
     _refuse_without_folder(workspace, placed, place, launcher)
     orders = [_order(workspace, placement, place) for placement in placed]
+    with workspace.writing() as db:  # first: what begins there is followed, and a full disk here begins nothing
+        for placement in placed:
+            placements.store(db, replace(placement, open=True))
     try:
         jobs = launcher.submit(orders)
     except BaseException as problem:  # Ctrl+C, too: no run may wait for what was never sent
         with workspace.writing() as db:
             for placement in placed:
+                placements.renew(db, replace(placement, open=True), placement)
                 placements.end(db, placement.run_id, "failed", _ended(problem))
         if isinstance(problem, Problem) and problem.kept == UNSTARTED:  # the runs are in the list: that is not nothing
             raise Problem(problem.what, kept=_kept(numbers), todo=problem.todo) from problem
         raise
-    with workspace.writing() as db:
-        for placement, job in zip(placed, jobs, strict=True):
-            at = place.whereabouts
-            stored = Placement(placement.run_id, placement.uid, place.name, job, reached=now(), machine=at)
-            placements.store(db, stored)
-            placements.wait(db, placement.run_id)
+    try:
+        with workspace.writing() as db:
+            for placement, job in zip(placed, jobs, strict=True):
+                at = place.whereabouts
+                stored = Placement(placement.run_id, placement.uid, place.name, job, reached=now(), machine=at)
+                placements.store(db, stored)
+                placements.wait(db, placement.run_id)
+    except Problem as problem:
+        raise _begun_unrecorded(numbers, place.name, problem) from problem
 
 
 def _refuse_without_folder(
@@ -175,6 +184,18 @@ def _kept(numbers: Sequence[int]) -> str:
     if len(numbers) == 1:
         return f"Run {numbers[0]} was not started; it is kept as failed, and Resume sends it."
     return f"Runs {numbers[0]} to {numbers[-1]} were not started; they are kept as failed, and Resume sends them."
+
+
+def _begun_unrecorded(numbers: Sequence[int], place: str, problem: Problem) -> Problem:
+    """The Problem of runs that have begun at their place when the workspace could not be written any more."""
+    one = len(numbers) == 1
+    said = f"Run {numbers[0]} was" if one else f"Runs {numbers[0]} to {numbers[-1]} were"
+    again = "resume it: it is not started twice." if one else "resume them: none is started twice."
+    return Problem(
+        f"{said} started at {place}, which could not be recorded: {problem.what}",
+        kept="Training goes on there.",
+        todo=f"Once the workspace can be written, {again}",
+    )
 
 
 def _order(workspace: Workspace, placement: Placement, place: Place) -> Order:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.campaign import disks
 from tests.travelling_runs import directly, in_folder, rows
 from tests.unit.places.played_place import PlayedPlace
 from tests.waits import HANG
@@ -441,6 +442,55 @@ def test_a_run_whose_journal_lost_lines_there_is_not_resumed(made, workspace, pl
     shorter(there, 1)
     before = workspace.run(run_id)
     with pytest.raises(Problem, match=f"it lost lines.* Run {run_id} was not resumed"):
+        sending.submit(workspace, [run_id], PLACE, played)
+    assert workspace.run(run_id) == before
+
+
+@pytest.mark.skipif(not disks.can_mount(), reason="only root can mount a small disk")
+def test_on_a_full_disk_here_no_run_is_begun_there(played, tmp_path, monkeypatch):
+    with disks.disk(tmp_path) as disk:
+        with Workspace(disk / "space", create=True) as workspace:
+            run_id = sent(workspace, played)
+            played.standing = Standing(JobState.INTERRUPTED)
+            until_ended(Following(workspace, PLACE, played))
+        if disks.fill(disk, 0) is None:
+            pytest.skip("no small disk can be mounted here")
+        with Workspace(disk / "space") as workspace:
+            before = workspace.run(run_id)
+            monkeypatch.setattr(played, "submit", lambda orders: pytest.fail("it was begun"))
+            with pytest.raises(Problem, match="is full"):
+                sending.submit(workspace, [run_id], PLACE, played)
+            assert workspace.run(run_id) == before
+
+
+def test_a_run_that_began_when_the_workspace_could_not_be_written_any_more_is_followed(
+    made, workspace, played, monkeypatch
+):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[0])
+    played.standing = Standing(JobState.INTERRUPTED)
+    following = Following(workspace, PLACE, played)
+    until_ended(following)
+
+    def full(*values):
+        raise Problem("The disk is full.")
+
+    with monkeypatch.context() as trouble:
+        trouble.setattr(placements, "wait", full)
+        with pytest.raises(Problem, match=f"Run {run_id} was started at box, .* not be recorded: The disk is full"):
+            sending.submit(workspace, [run_id], PLACE, played)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    assert (workspace.run(run_id).status, len(workspace.evaluations(run_id))) == ("done", 3)
+
+
+def test_a_run_that_its_place_would_not_resume_is_not_followed(workspace, played):
+    run_id = sent(workspace, played)
+    played.standing = Standing(JobState.INTERRUPTED)
+    until_ended(Following(workspace, PLACE, played))
+    before, played.gone = workspace.run(run_id), "box is not reached."
+    with pytest.raises(Problem, match="not reached"):
         sending.submit(workspace, [run_id], PLACE, played)
     assert workspace.run(run_id) == before
 
