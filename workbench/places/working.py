@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from workbench.places import records, sending
-from workbench.places.contract import Ending, Standing, Unreachable
+from workbench.places.contract import Ending, JobState, Standing, Unreachable
 from workbench.places.launching import launcher_of
 from workbench.places.place import Place
 from workbench.problem import Problem
@@ -65,11 +65,22 @@ def resume(workspace: Workspace, run_id: int, cancelled: Callable[[], bool] = la
     sending.submit(workspace, [run_id], place, launcher_of(place, cancelled))
 
 
-def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:
-    """Request the checkpoints of a run that has ended, which following fetches. Raises Problem."""
+def fetch_checkpoints(workspace: Workspace, run_id: int, cancelled: Callable[[], bool] = lambda: False) -> None:
+    """Request the checkpoints of a run that has ended, which following fetches; `cancelled` as in `end`.
+
+    Raises Unreachable, or Problem: also for a run that has not ended, whose checkpoints change.
+    """
     placement, place = _placed(workspace, run_id)
     if not placement.job:
         raise Problem(f"Run {run_id} was not started at {place.name}.", kept="There are no checkpoints there.")
+    state = launcher_of(place, cancelled).states([placement.job])[0].state
+    if state.live:
+        raise Problem(
+            f"Run {run_id} has not ended at {place.name}: it {'waits' if state is JobState.QUEUED else 'trains'} there, "
+            "and its checkpoints change until its end.",
+            kept="Nothing was fetched, and the run goes on.",
+            todo="Fetch them once it has ended.",
+        )
     with workspace.writing() as db:
         placements.want(db, run_id, "checkpoints")
 

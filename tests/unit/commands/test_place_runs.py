@@ -66,6 +66,23 @@ def test_following_does_not_wait_for_a_run_that_the_place_refused(workspace, pla
     assert place(workspace, "follow", "box").exit_code == 0
 
 
+@pytest.mark.parametrize(("state", "word"), [(JobState.RUNNING, "trains"), (JobState.QUEUED, "waits")])
+def test_checkpoints_of_a_run_that_has_not_ended_are_refused_and_it_is_not_followed_to_its_end(
+    workspace, played, monkeypatch, state, word
+):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
+    sending.submit(workspace, [run_id], BOX, played)
+    played.standing = Standing(state)
+    monkeypatch.setattr(commands, "sleep", lambda seconds: pytest.fail("it is followed"))
+    result = place(workspace, "fetch", str(run_id))
+    assert result.exit_code == 1
+    assert f"Run {run_id} has not ended at box: it {word} there" in result.output
+    assert not workspace.run(run_id).placement.wanted
+    played.standing = Standing(JobState.INTERRUPTED)
+    place(workspace, "fetch", str(run_id))
+    assert not workspace.run(run_id).placement.open
+
+
 def test_a_resumed_run_that_is_not_followed_is_named(workspace, played):
     (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
     sending.submit(workspace, [run_id], BOX, played)

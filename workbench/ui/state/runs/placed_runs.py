@@ -104,7 +104,7 @@ class PlacedRuns(QObject):
         def ask(cancelled: Callable[[], bool]) -> None:
             from workbench.places import working
 
-            working.fetch_checkpoints(self._workspace, run_id)
+            working.fetch_checkpoints(self._workspace, run_id, cancelled)
 
         self._ask(f"Fetching the checkpoints of run {run_id}", ask, self.follow)
 
