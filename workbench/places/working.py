@@ -76,8 +76,8 @@ def fetch_checkpoints(workspace: Workspace, run_id: int, cancelled: Callable[[],
     state = launcher_of(place, cancelled).states([placement.job])[0].state
     if state.live:
         raise Problem(
-            f"Run {run_id} has not ended at {place.name}: it {'waits' if state is JobState.QUEUED else 'trains'} there, "
-            "and its checkpoints change until its end.",
+            f"Run {run_id} has not ended at {place.name}: it {'waits' if state is JobState.QUEUED else 'trains'} "
+            "there, and its checkpoints change until its end.",
             kept="Nothing was fetched, and the run goes on.",
             todo="Fetch them once it has ended.",
         )

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from math import isfinite, nan
 from statistics import mean, stdev
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ import numpy as np
 from workbench.config import Choice, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
+from workbench.numerals import words_of
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
@@ -175,7 +177,13 @@ def concatenated(workspace: Workspace, evaluations: list[Evaluation], progress: 
 
 
 def _spread(values: list[float]) -> str:
+    """Mean ± standard deviation of the numbers among the values; fewer numbers than values are counted behind it."""
     if not values:
         return ""
-    middle = f"{100 * mean(values):.2f}"
-    return f"{middle} ± {100 * stdev(values):.2f}" if len(values) > 1 else middle
+    numbers = [value for value in values if isfinite(value)]
+    if not numbers:
+        return words_of(nan)
+    middle = f"{100 * mean(numbers):.2f}"
+    if len(numbers) > 1:
+        middle += f" ± {100 * stdev(numbers):.2f}"
+    return middle if len(numbers) == len(values) else f"{middle} ({len(numbers)} of {len(values)})"

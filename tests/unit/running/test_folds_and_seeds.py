@@ -1,6 +1,7 @@
 """Folds and seeds as one experiment: what is run, what is told, and going on after an end in the middle."""
 
 from dataclasses import replace
+from math import nan
 from types import SimpleNamespace
 
 import numpy as np
@@ -172,6 +173,16 @@ def test_only_the_table_of_folds_has_the_words_of_the_papers(folds):
     word = "separated" if folds else "mean ± SD over seeds"
     assert first == f"| {word} | 2 | 60.00 ± 14.14 | 40.00 ± 0.00 | 30.00 ± 7.07 |"
     assert len(rest) == folds
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [([nan, nan], "–"), ([nan], "–"), ([0.5, nan], "50.00 (1 of 2)"), ([0.5, 0.7, nan], "60.00 ± 14.14 (2 of 3)")],
+)
+def test_a_metric_that_is_no_number_in_some_runs_has_a_place_in_the_table(values, words):
+    result = {"runs": len(values), "separated": {"recall@1": [0.5], "P@R": values, "MAP@R": [0.25]}}
+    row = folds_and_seeds.markdown(Experiment(1, "Birds", "", "", result)).splitlines()[2]
+    assert row.split(" | ")[3] == words
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2"])
