@@ -277,6 +277,27 @@ def test_classes_may_be_in_a_dictionary_as_pandas_writes_them(build, tmp_path, s
     assert (birds.class_names, birds.labels.tolist()) == (["a", "b"], [1, 0, 1])
 
 
+@pytest.mark.parametrize("kind", [pyarrow.float64(), pyarrow.float32()])
+@pytest.mark.parametrize("named", [{"label": "label"}, {}], ids=["named", "called label"])
+def test_whole_numbers_with_gaps_are_classes_and_the_gaps_are_left_out(build, tmp_path, kind, named):
+    """As pandas stores them; a column of measurements beside them is not taken for classes."""
+    made = table([0] * 6, features={}).drop_columns("label")
+    made = made.append_column("label", pyarrow.array([2.0, None, 10.0, float("nan"), -1.0, 2.0], kind))
+    made = made.append_column("width", pyarrow.array([0.5, 1.5, 2.5, 3.5, 4.5, 5.5]))
+    save_split(tmp_path / "birds", made)
+    birds = build("huggingface", folder=str(tmp_path / "birds"), **named)
+    assert (birds.class_names, birds.labels.tolist()) == (["2", "10"], [0, 1, 0])
+    assert birds.problems == [("split train", "has 3 rows without a label")]
+
+
+def test_numbers_that_are_no_classes_are_refused_with_what_to_do(build, tmp_path):
+    made = table([0, 1, 2], features={}).append_column("width", pyarrow.array([1.0, 2.5, 3.0]))
+    save_split(tmp_path / "birds", made)
+    assert build("huggingface", folder=str(tmp_path / "birds")).class_names == ["0", "1", "2"]
+    with pytest.raises(Problem, match=r"column width of .* has 2\.5, which is no class.* as text or in groups"):
+        build("huggingface", folder=str(tmp_path / "birds"), label="width")
+
+
 def cut(root):
     place = root / "train" / "data-00000-of-00002.arrow"
     place.write_bytes(place.read_bytes()[:-300])

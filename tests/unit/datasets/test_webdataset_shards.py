@@ -231,3 +231,16 @@ def test_what_a_hostile_first_sample_is_called_stays_out_of_the_message(build, t
     assert "Its first sample has .jpg, .json." in said
     assert len(said) < 1000
     assert said.isprintable()
+
+
+def test_whole_numbers_in_json_are_classes_however_they_are_written(build, tmp_path):
+    labels = [2.0, 2, 10.0, 2.5, float("nan")]
+    files = [(f"{at}.json", json.dumps({"kind": label}).encode()) for at, label in enumerate(labels)]
+    pictures = [(f"{at}.png", picture(at, "PNG")) for at in range(len(labels))]
+    shard(tmp_path / "birds.tar", *(entry for pair in zip(files, pictures, strict=True) for entry in pair))
+    birds = build("webdataset", folder=str(tmp_path), label="json", field="kind")
+    assert (birds.class_names, birds.labels.tolist()) == (["2", "10"], [0, 0, 1])
+    assert [reason for _, reason in birds.problems] == [
+        "has 2.5 in its .json, which is no class: classes are whole numbers or text",
+        "has a .json without a class",
+    ]

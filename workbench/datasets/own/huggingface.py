@@ -10,12 +10,22 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.scan import Problems
-from workbench.datasets.reading.arrow_columns import ARROW, PARQUET, Column, Features, Images, is_image, is_label
+from workbench.datasets.reading.arrow_columns import (
+    ARROW,
+    PARQUET,
+    Column,
+    Features,
+    Images,
+    is_image,
+    is_label,
+    is_number,
+)
 from workbench.datasets.reading.data_folder import DEEPEST, open_place
 from workbench.datasets.reading.packed_records import (
     PackedParams,
@@ -118,13 +128,14 @@ def _columns(first: Column, params: HuggingFaceParams) -> tuple[str, str, list[s
     features, kinds = first.features(), first.kinds()
     images = [name for name, kind in kinds.items() if is_image(kind)]
     labels = [name for name, kind in kinds.items() if is_label(kind)]
+    numbers = [name for name, kind in kinds.items() if is_number(kind)]  # classes only where a name says so
     stated = [name for name in images if _is_stated(features, name, "Image")]
-    classes = [name for name in labels if _is_stated(features, name, "ClassLabel")]
-    called = [name for name in labels if name.rpartition(".")[2] in ("label", "labels")]
+    classes = [name for name in (*labels, *numbers) if _is_stated(features, name, "ClassLabel")]
+    called = [name for name in (*labels, *numbers) if name.rpartition(".")[2] in ("label", "labels")]
     outer = first.schema.names
     image = chosen_column(params.image, _likely(outer, stated, images), list(kinds), "image", first.file)
     label = chosen_column(params.label, _likely(outer, classes, called, labels), list(kinds), "label", first.file)
-    for name, fitting, what in ((image, images, "images"), (label, labels, "classes")):
+    for name, fitting, what in ((image, images, "images"), (label, [*labels, *numbers], "classes")):
         if name not in fitting:
             said = f"The column {name} of {first.file} holds no {what} ({str(kinds[name])[:60]})."
             inside = [other for other in fitting if other.startswith(f"{name}.")]
@@ -178,7 +189,8 @@ def _add(
     """The rows of one file; those without a class are counted in `unusable` by the reason."""
     for load_images, stored, labels in column.parts(image, label):
         first = images.add(len(labels), load_images)
-        for at, (name, value) in enumerate(zip(stored, labels, strict=True)):
+        for at, (name, stored_value) in enumerate(zip(stored, labels, strict=True)):
+            value = _whole(stored_value, column.file, label)
             number = len(records.rows) + unusable.total()
             words = "" if value is None else _class(value, names)
             if not words.strip():
@@ -188,6 +200,21 @@ def _add(
             records.fallbacks.append(f"{number:09d}")
             records.classes.append(words)
             records.rows.append(first + at)
+
+
+def _whole(value: Any, file: Path, label: str) -> Any:
+    """The label of a row; a whole one of decimal numbers as an integer, None for NaN. Raises Problem for any other."""
+    if not isinstance(value, float):
+        return value
+    if isnan(value):
+        return None
+    if not value.is_integer():
+        raise Problem(
+            f"The column {label} of {file} has {value:g}, which is no class: classes are whole numbers or text.",
+            kept=KEPT,
+            todo="Name another column, or save the data set with these numbers as text or in groups.",
+        )
+    return int(value)
 
 
 def _complain(records: Records, unusable: Counter[str]) -> None:

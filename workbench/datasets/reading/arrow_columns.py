@@ -179,6 +179,11 @@ def is_label(kind: Any) -> bool:
     return words.startswith(("int", "uint", "string", "large_string", "bool"))
 
 
+def is_number(kind: Any) -> bool:
+    """Whether an Arrow type is that of decimal numbers, as pandas stores whole ones with gaps among them."""
+    return str(kind).removeprefix("dictionary<values=").startswith(("halffloat", "float", "double"))
+
+
 def _names(images: Any) -> list[str]:
     """The file name that each record stores beside its image; "" where there is none."""
     if not _is_struct(images.type) or "path" not in _fields(images.type):

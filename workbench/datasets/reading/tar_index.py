@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ MOST_LABEL = 1 << 20  # bytes of the file with the class of an image
 MOST_NAMED = 9  # endings or fields in a message
 LONGEST_NAMED = 60  # letters of one of them
 TELL_EVERY = 500  # files
-FORM = 2  # of the index
+FORM = 3  # of the index
 AGAIN = "Get the shard again, or create it again."
 
 
@@ -194,6 +195,11 @@ def _read_label(sample: _Sample, content: bytes, wanted: Wanted) -> None:
                 text = text[name]
     except (ValueError, LookupError, TypeError, RecursionError):
         sample.wrong = f"has a .{wanted.label} without {wanted.field or 'a class'}"
+        return
+    if isinstance(text, float) and text.is_integer():  # as pandas writes whole numbers with gaps among them
+        text = int(text)
+    if isinstance(text, float) and not isnan(text):
+        sample.wrong = f"has {text:g} in its .{wanted.label}, which is no class: classes are whole numbers or text"
         return
     if isinstance(text, dict | list | float) or text is None or not str(text).strip():
         sample.wrong = f"has a .{wanted.label} without a class"
