@@ -10,6 +10,11 @@ from workbench.running import folds_and_seeds
 from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, least_is_best, on_other_images
 from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
 
+ONE_RUN = (
+    "Each setting has one run, so small differences between settings may be due to the seed alone. Several seeds for "
+    "each setting show how much the values vary."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -65,10 +70,17 @@ def remarks(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> 
     varied = [name for name, different in values.items() if len(different) > 1]
     sentences = (
         OPTIMISTIC if sweep.reported else "",
+        ONE_RUN if _may_differ_by_seed(trials) else "",
         on_other_images(varied),
         _untrained_words(sweep, trials, best_untrained),
     )
     return [sentence for sentence in sentences if sentence]
+
+
+def _may_differ_by_seed(trials: Sequence[Trial]) -> bool:
+    """Whether settings are compared of which none has more than one run."""
+    measured = [trial.point for trial in trials if trial.objective is not None]
+    return len(measured) > 1 and len({trial.point for trial in trials}) == len(trials)
 
 
 def valued_untrained(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> list[Trial]:

@@ -84,6 +84,19 @@ def test_the_table_says_that_no_run_became_better_than_before_training(workspace
     assert "| 1 | 0.01 | 88.05% ± 0.07% (epoch 0) | 1 2 | 2 done |" in lines
 
 
+@pytest.mark.parametrize(
+    ("words", "seeds", "said"),
+    [("training.lr=0.01,0.02", 1, True), ("training.lr=0.01,0.02", 2, False), ("training.lr=0.01", 1, False)],
+)
+def test_the_table_says_that_settings_with_one_run_may_differ_by_their_seed(
+    workspace, config, known, runs, words, seeds, said
+):
+    number = sweep_of(workspace, config, known, words, seeds=seeds)
+    assert "due to the seed" not in "\n".join(table(workspace, number)), "nothing is measured"
+    Worker(workspace, number).run()
+    assert ("may be due to the seed alone" in "\n".join(table(workspace, number))) is said
+
+
 def test_what_the_runs_remark_on_their_data_is_said_once(workspace, config, known, runs, monkeypatch):
     data = {"fingerprint": "f", "train": 2, "test": 4, "classes_disjoint": False}
     data |= {"left_out": [["a.png", "is empty"]], "left_out_count": 1}
