@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,9 @@ from workbench.settings import checks
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps as stored
+
+if TYPE_CHECKING:
+    from workbench.places.place import Place
 
 INTERRUPTED = 130
 Places = Callable[[], Path]
@@ -68,10 +71,12 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
         from workbench.sweeps import starting
 
-        _check_place(names, place)
+        there = _checked_place(names, place)
         plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
         listed = None
-        if not place:  # which has data of its own
+        if there is not None:  # which has data of its own
+            starting.refuse_unknown_data(plan, catalogs.current(), there)
+        else:
             with told() as progress:
                 listed = starting.refuse_unusable(plan, catalogs.current(), progress)
         with Workspace(folder or default_workspace(), create=True) as workspace:
@@ -156,7 +161,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """Resume a sweep that was paused or lost its worker."""
         from workbench.sweeps import starting
 
-        _check_place(names, place)
+        _checked_place(names, place)
         with Workspace(folder or default_workspace()) as workspace:
             starting.resume(workspace, number)
             _go_on(workspace, number, here, names, workers or 0, place)
@@ -263,14 +268,16 @@ def devices_of(listed: str) -> tuple[str, ...]:
         raise click.BadParameter(str(error)) from None
 
 
-def _check_place(names: tuple[str, ...], place: str) -> None:
-    """Before anything is stored. Raises click.UsageError for a place and devices, Problem for an unknown place."""
+def _checked_place(names: tuple[str, ...], place: str) -> "Place | None":
+    """The place of that name, before anything is stored; None without a name.
+
+    Raises click.UsageError for a place and devices, Problem for an unknown place.
+    """
     from workbench.places import records
 
     if names and place:
         raise click.UsageError("--place cannot be combined with --devices: the place has its own devices.")
-    if place:
-        records.named(place)
+    return records.named(place) if place else None
 
 
 def _work_here(
@@ -283,7 +290,7 @@ def _work_here(
     from workbench.sweeps.at_place import PlaceWorker, place_of
     from workbench.sweeps.worker import Worker
 
-    _check_place(names, place)
+    _checked_place(names, place)
     say = (lambda line: None) if quiet else (lambda line: click.echo(line, err=True))
     if place := place or place_of(workspace, number):
         there = records.named(place)

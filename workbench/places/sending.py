@@ -139,7 +139,7 @@ def translated(config: RunConfig, place: Place) -> RunConfig:
         choice: Choice = getattr(config, kind)
         fields = known.get(f"{kind}/{choice.name}", {}).get("params", {})
         moved = {
-            name: _there(value, place)
+            name: path_there(value, place)
             for name, value in choice.params.items()
             if isinstance(value, str) and value and fields.get(name, {}).get("path")
         }
@@ -153,8 +153,11 @@ def whole_path(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))  # a name that cannot be expanded stays as it is
 
 
-def _there(path: str, place: Place) -> str:
-    """The path at the place for a path of this machine, by the longest folder with a known counterpart."""
+def path_there(path: str, place: Place) -> str:
+    """The path at the place for a path of this machine, by the longest folder with a known counterpart.
+
+    Raises UnknownData if there is none.
+    """
     path = whole_path(path)
     for here in sorted(place.data, key=len, reverse=True):
         if Path(here) in (Path(path), *Path(path).parents):

@@ -1,11 +1,14 @@
 """Stores a sweep in the workspace and starts its worker, a process that outlives the window."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from workbench import jobs
 from workbench.config import BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
+from workbench.places import sending
+from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds, unusable
@@ -44,17 +47,35 @@ def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> Listed | 
 
 def _refuse_missing_places(plan: Plan, known: Catalog) -> None:
     """Raises Problem for a varied path that leads nowhere: the runs before it would train for nothing."""
+    for field, kind, path in _varied_paths(plan, known):
+        if not os.path.exists(os.path.expanduser(path)):
+            named = "file" if kind == "file" else "folder or archive"
+            raise Problem(
+                f"There is no {named} {path}, which {field} would be set to.",
+                kept="Nothing was started.",
+                todo="Correct it, or leave it out.",
+            )
+
+
+def refuse_unknown_data(plan: Plan, known: Catalog, place: Place) -> None:
+    """Look up where the data of the settings are at a place, before any run trains there.
+
+    Raises:
+        UnknownData: a path of a setting has no known counterpart there.
+    """
+    for _, _, path in _varied_paths(plan, known):
+        sending.path_there(path, place)
+    settings = plan.settings() or proposals.draws(plan.parameters, 1, plan.config.seed)
+    with suppress(BadConfig):  # of a Bayesian sweep, as above
+        sending.translated(configured(plan.config, settings[0], known), place)
+
+
+def _varied_paths(plan: Plan, known: Catalog) -> Iterator[tuple[str, str, str]]:
+    """Field, kind ("file", "place") and value of each path that a setting may have."""
     described = fields(plan.config, known)
     for parameter in plan.parameters:
-        kind = described.get(parameter.field, {}).get("path")
-        for value in parameter.values if kind else ():
-            if value and not os.path.exists(os.path.expanduser(str(value))):
-                named = "file" if kind == "file" else "folder or archive"
-                raise Problem(
-                    f"There is no {named} {value}, which {parameter.field} would be set to.",
-                    kept="Nothing was started.",
-                    todo="Correct it, or leave it out.",
-                )
+        kind = str(described.get(parameter.field, {}).get("path") or "")
+        yield from ((parameter.field, kind, str(value)) for value in parameter.values if kind and value)
 
 
 def store(workspace: Workspace, plan: Plan) -> int:

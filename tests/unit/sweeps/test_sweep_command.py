@@ -6,6 +6,7 @@ from click.testing import CliRunner
 from tests.unit.class_folders import draw_classes
 from workbench.cli import cli
 from workbench.places import records
+from workbench.places.place import SshPlace
 from workbench.running import unusable
 from workbench.sweeps import starting
 from workbench.workspace import Workspace
@@ -149,12 +150,29 @@ def test_no_setting_has_a_path_that_leads_nowhere(place, started, images):
 
 
 def test_the_data_of_a_place_are_not_looked_for_here(place, started, images, monkeypatch):
-    monkeypatch.setattr(records, "named", lambda name: None)
+    box = SshPlace(name="box", host="box", data={str(images): "/data/images"})
+    monkeypatch.setattr(records, "named", lambda name: box)
     monkeypatch.setattr(starting, "work_apart", lambda *_: True)
     gone = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images / 'gone'}")
     assert "Sweep 1" in sweep(
         place, "start", "sample-digits", *gone, "-p", "training.lr=0.1", "--place", "box", "--detach"
     )
+
+
+@pytest.mark.parametrize("varied", [True, False], ids=["varied", "of every setting"])
+def test_a_path_that_is_not_known_at_the_place_is_named_before_a_sweep_is_made(
+    place, started, images, monkeypatch, varied
+):
+    box = SshPlace(name="box", host="box", data={str(images / "known"): "/data/images"})
+    monkeypatch.setattr(records, "named", lambda name: box)
+    monkeypatch.setattr(starting, "work_apart", lambda *_: True)
+    words = ("start", "sample-digits", "--set", "dataset.name=folder", "--place", "box", "--detach")
+    if varied:
+        words += ("-p", f"dataset.folder={images / 'known'},{images / 'other'}")
+    else:
+        words += ("--set", f"dataset.folder={images / 'other'}", "-p", "training.lr=0.1,0.2")
+    assert f"Where {images / 'other'} is at box is not known. Nothing was started." in sweep(place, *words, fails=1)
+    assert not place.exists(), "nothing was made"
 
 
 def test_a_place_that_is_not_known_changes_nothing(place, started, tmp_path, monkeypatch):

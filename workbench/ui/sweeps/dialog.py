@@ -178,7 +178,7 @@ class SweepDialog(MainButtonDialog):
             if place is None:
                 starting.refuse_unusable(plan, known, progress)
             else:
-                sending.translated(plan.config, place)  # data that the place has elsewhere are asked for before
+                starting.refuse_unknown_data(plan, known, place)  # what is not known is asked for before
             progress("Storing the trials", 0, 0)  # from here on it is stored with its worker, or not at all
             number = starting.store(workspace, plan)
             starting.work_apart(workspace, number, place="" if place is None else place.name)
