@@ -81,6 +81,29 @@ def test_the_line_of_a_paused_run_counts_no_time(qtbot, session, live, problem, 
     assert dock.line.left.text() == ""
 
 
+@pytest.mark.parametrize("status", ["waiting", "running"])
+def test_of_a_run_that_rests_or_cannot_be_read_no_time_is_estimated_from_its_pace(
+    qtbot, session, live, monkeypatch, status
+):
+    clock = [100.0]
+    monkeypatch.setattr("workbench.ui.state.background.activity.monotonic", lambda: clock[0])
+    shown = RunActivity(session)
+    clock[0] = 110.0
+    with session.workspace.writing() as db:
+        db.execute("update runs set status = ?, done = 50, seconds_left = 9 where id = ?", (status, live[-1]))
+    session.follower.look()
+    session.follower.away = status == "running"
+    shown.refresh()
+    qtbot.waitUntil(lambda: any(item.now.done == 50 for item in session.activity.items))
+    (item,) = (item for item in session.activity.items if item.now.done == 50)
+    assert item.seconds_left is None
+    with session.workspace.writing() as db:
+        db.execute("update runs set status = 'running' where id = ?", (live[-1],))
+    session.follower.look()
+    shown.refresh()
+    qtbot.waitUntil(lambda: item.seconds_left == 9)
+
+
 def test_many_jobs_that_change_in_one_turn_are_shown_once(qtbot, session, monkeypatch):
     dock = ActivityDock(session.activity)
     qtbot.addWidget(dock)

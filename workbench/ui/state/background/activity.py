@@ -18,12 +18,13 @@ SURE_AFTER = 2.0  # seconds before the time left is estimated
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """How far a job is; `done` of `total`, both 0 when the length is unknown."""
+    """How far a job is; `done` of `total`, both 0 when the length is unknown. One that `rests` has no time left."""
 
     done: int = 0
     total: int = 0
     text: str = ""
     seconds_left: float | None = None
+    rests: bool = False
 
 
 class ActivityItem(QObject):
@@ -54,7 +55,7 @@ class ActivityItem(QObject):
 
         Parts of a job may take unequally long: while one takes longer than all that was left, nothing is known.
         """
-        if self.now.seconds_left is not None or self.state != "working":
+        if self.now.seconds_left is not None or self.now.rests or self.state != "working":
             return self.now.seconds_left
         now = monotonic()
         if self.now.total <= 0 or self.now.done <= 0 or now - self.started < SURE_AFTER:
@@ -68,9 +69,14 @@ class ActivityItem(QObject):
         if self._cancel is not None:
             self._cancel()
 
-    def progress(self, done: int = 0, total: int = 0, text: str = "", seconds_left: float | None = None) -> None:
-        """Report progress: `done` of `total`, both 0 when the length is unknown; `seconds_left` None means unknown."""
-        self._post("working", Progressed(done, total, text, seconds_left))
+    def progress(
+        self, done: int = 0, total: int = 0, text: str = "", seconds_left: float | None = None, *, rests: bool = False
+    ) -> None:  # fmt: skip
+        """Report progress: `done` of `total`, both 0 when the length is unknown; `seconds_left` None means unknown.
+
+        Of a job that `rests`, or of which nothing is known at the moment, no time left is estimated.
+        """
+        self._post("working", Progressed(done, total, text, seconds_left, rests))
 
     def finish(self, text: str = "") -> None:
         """Report that the job succeeded."""

@@ -38,11 +38,12 @@ class RunActivity(QObject):
 
     def _tell(self, item: ActivityItem, run: Run) -> None:
         away = self._session.follower.away
-        left = None if away or run.status == "waiting" else run.seconds_left or None
-        progress = Progressed(run.done, run.total, _words(run, self._session.control(run.id), away), left)
+        rests = away or run.status == "waiting"
+        left = None if rests else run.seconds_left or None
+        progress = Progressed(run.done, run.total, _words(run, self._session.control(run.id), away), left, rests)
         if self._told.get(run.id) != progress:
             self._told[run.id] = progress
-            item.progress(progress.done, progress.total, progress.text, progress.seconds_left)
+            item.progress(progress.done, progress.total, progress.text, progress.seconds_left, rests=rests)
 
     def _add(self, run: Run) -> ActivityItem:
         own = self._session.control(run.id) is not None
