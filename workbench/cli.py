@@ -366,7 +366,7 @@ def _limit(value: float) -> str:
 
 
 def _run_line(run: Run, place: str) -> str:
-    best = f"{percent(run, 'recall@1')}  {percent(run, 'MAP@R')}" if run.best else "not evaluated"
+    best = f"{percent(run.best, 'recall@1')}  {percent(run.best, 'MAP@R')}" if run.best else "not evaluated"
     data, backbone = short_names(catalogs.current(), run)
     name = f"{run.name}  at {place}" if place else run.name
     line = f"{run.id:>4}  {run.status:11}  {data:10} {backbone:14} {run.loss:14} {best}  {name}"

@@ -4,15 +4,16 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from workbench.commands.terminal import ProgressLine, best_in_words, told
+from workbench.commands.terminal import ProgressLine, best_in_words, scores_in_words, told
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.events import Ended, RunState
+from workbench.events import Ended, RunState, score_of
 from workbench.jobs import Job
 from workbench.problem import Problem, RunTaken
 from workbench.running.devices.together import parse_devices
@@ -21,7 +22,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
 from workbench.workspace.folders import travelling
 from workbench.workspace.folders.dataset_copy import ExperimentCopy, read_experiment
-from workbench.workspace.folders.journal import last_state
+from workbench.workspace.folders.journal import entries, last_state
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
     if not control.interrupted:  # an interrupted one may be started again by itself
         with contextlib.suppress(OSError):
             asked.unlink()
-    line.finish(f"The run in {folder}: {ended.status}.")
+    line.finish(f"The run in {folder}: {ended.status}. {_best_in_folder(folder)}".rstrip())
     problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
     if job.untold is not None:
         raise Problem(f"{problem} Its end could not be recorded: {job.untold}".lstrip(), kept=KEPT)
@@ -198,6 +199,20 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
         click.echo(f"Go on with: workbench run CONFIG --folder {whole} --resume", err=True)
         return INTERRUPTED
     return 0
+
+
+def _best_in_folder(folder: Path) -> str:
+    """The scores of the best epoch of a run folder, in words; empty without an evaluation."""
+    best, score, at = dict[str, float](), -2.0, 0
+    with contextlib.suppress(Problem, OSError):  # how the run ended is said in any case
+        for entry in filter(None, entries(folder, b'"evaluation"')):
+            if entry.evaluation is None:
+                continue
+            metrics = {name: nan if value is None else value for name, value in entry.evaluation.metrics.items()}
+            reached = score_of(metrics)
+            if (new := -1.0 if reached is None else reached) > score:
+                best, score, at = metrics, new, entry.evaluation.epoch
+    return scores_in_words(best, at)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import nan
 from time import monotonic
 
@@ -133,17 +133,22 @@ def told() -> Iterator[Tell]:
 
 
 def best_in_words(run: Run) -> str:
+    """As `scores_in_words`, of a run's best epoch."""
+    return scores_in_words(run.best, run.best_epoch)
+
+
+def scores_in_words(best: Mapping[str, float], epoch: int) -> str:
     """The scores of the best epoch, and on which images it was chosen: on the test half they are optimistic."""
-    if not run.best:
+    if not best:
         return ""
-    held_out = "validation/MAP@R" in run.best
+    held_out = "validation/MAP@R" in best
     chosen = ", chosen on held-out images" if held_out else "; optimistic, as it was chosen on the test half"
-    return f"Best {percent(run, 'MAP@R')}, {percent(run, 'recall@1')} at epoch {run.best_epoch}{chosen}."
+    return f"Best {percent(best, 'MAP@R')}, {percent(best, 'recall@1')} at epoch {epoch}{chosen}."
 
 
-def percent(run: Run, metric: str) -> str:
-    """A score of the run at its best epoch, such as `R@1 97.20%`; a dash when it has none of that metric."""
-    return f"{'R@1' if metric == 'recall@1' else metric} {percentage(run.best.get(metric, nan), 2)}"
+def percent(metrics: Mapping[str, float], metric: str) -> str:
+    """One of the scores of an epoch, such as `R@1 97.20%`; a dash when it is not among them."""
+    return f"{'R@1' if metric == 'recall@1' else metric} {percentage(metrics.get(metric, nan), 2)}"
 
 
 def _levels(metrics: dict[str, float]) -> str:

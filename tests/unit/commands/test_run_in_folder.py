@@ -1,11 +1,13 @@
 """`workbench run --folder`: what a killed process left unmade is made, and other folders are refused with advice."""
 
 import json
+import math
 import os
 from time import monotonic, sleep
 
 import pytest
 
+from tests.unit.workspace.test_workspace import Images, evaluated
 from tests.waits import HANG
 from workbench.cli import main
 from workbench.config import RunConfig
@@ -79,6 +81,31 @@ def test_a_file_in_its_folder_asks_a_run_to_end_after_its_epoch(tmp_path, start,
     monkeypatch.setattr(launch, "make_folder_job", job)
     assert start(ONE) == 0
     assert not file.exists(), "the next start does not see it"
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([0.5, 0.9, 0.7], "Best MAP@R 90.00%, R@1 75.00% at epoch 1; optimistic, as it was chosen on the test half."),
+        ([math.nan, 0.25], "Best MAP@R 25.00%, R@1 75.00% at epoch 1; optimistic"),
+        ([], "runs: done.\n"),
+    ],
+)
+def test_the_end_of_a_run_has_its_scores_as_in_a_workspace(tmp_path, monkeypatch, capsys, scores, said):
+    def job(folder, control, listen=None, *, resume=False, device=""):
+        recorder, images = FolderRecorder(folder, control), Images()
+
+        def train(control, emit):
+            recorder.read(images, None)
+            for epoch, score in enumerate(scores):
+                emit(evaluated(images, epoch, 10 * epoch, score))
+
+        return Job("run", train, recorder, control)
+
+    monkeypatch.setattr(launch, "make_folder_job", job)
+    (tmp_path / "config.toml").write_text(ONE, "utf-8")
+    assert main(["run", str(tmp_path / "config.toml"), "--folder", str(tmp_path / "runs")]) == 0
+    assert said in capsys.readouterr().out
 
 
 FIRST = ["config.toml", "experiment.json"]
