@@ -21,14 +21,14 @@ def nothing_in_common(workspace: Workspace, overview: Overview) -> list[str]:
 
 
 def _data(workspace: Workspace, overview: Overview) -> list[str]:
-    named: dict[int, list[Run]] = {}
+    named: dict[str, list[Run]] = {}
     for _, measured in by_number(overview.measured):
-        if measured.run.dataset_id is not None:
-            named.setdefault(measured.run.dataset_id, []).append(measured.run)
+        if measured.images:
+            named.setdefault(measured.images, []).append(measured.run)
     if len(named) < 2:
         return []
     known = catalog.current()
-    words = [told_apart(known, runs[0], workspace.dataset(key)) for key, runs in named.items()]
+    words = [told_apart(known, runs[0], workspace.dataset(runs[0].dataset_id or 0)) for runs in named.values()]
     runs_of_each = parts(dict(zip(words, ([run.id for run in runs] for runs in named.values()), strict=True)))
     return [f"The runs have no data set in common, so their numbers cannot be compared: {runs_of_each}."]
 

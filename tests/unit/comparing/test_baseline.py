@@ -1,5 +1,7 @@
 """Groups by several metrics, with differences from a baseline over seeds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,18 @@ def test_the_best_of_two_data_sets_is_none(workspace):
     store(workspace, {1: np.full(6, 0.6)}, name="Cars", shown=images(6, "cars"), training=FASTER)
     found = look(workspace)
     assert [row.cells[0].best for row in against_baseline(found, found.groups[0], ["MAP@R"])] == [False, False]
+
+
+def test_the_same_images_at_two_sizes_are_compared(workspace):
+    for seed in range(3):
+        store(workspace, {1: np.full(6, 0.5 + 0.01 * seed)}, seed=seed, name="Small")
+        store(
+            workspace, {1: np.full(6, 0.6 + 0.01 * seed)}, seed=seed, name="Large",
+            shown=replace(images(6), image_size=16), training=FASTER,
+        )  # fmt: skip
+    found = look(workspace)
+    (cell,) = against_baseline(found, found.groups[0], ["MAP@R"])[1].cells
+    assert (cell.difference.mean, cell.difference.n, cell.best) == (pytest.approx(0.1), 3, True)
 
 
 def test_a_seed_is_compared_over_the_folds_that_both_have(workspace):

@@ -118,15 +118,25 @@ def test_images_of_another_crop_are_said_to_be_unequal(workspace):
     assert "Unequal crop of the images: none: “Small”; crop 0.5: “Crop”." in look(workspace).guards
 
 
-def test_data_of_another_size_are_told_apart_by_it(workspace):
-    """The hash is of the files: it is the same for every size."""
+def test_the_same_images_of_another_size_are_compared_and_the_sizes_said(workspace):
     store(workspace, {1: np.ones(6)})
     store(workspace, {1: np.ones(6)}, name="Large", shown=replace(images(6), image_size=16))
+    store(workspace, {1: np.ones(6)}, name="Colour", shown=replace(images(6), image_size=16, channels=3))
+    assert look(workspace).guards[:2] == (
+        "Unequal image size: 8 px: “Small”; 16 px: “Large”, “Colour”.",
+        "Unequal colour channels: 1: “Small”, “Large”; 3: “Colour”.",
+    )
+
+
+def test_other_images_of_another_size_are_different_data(workspace):
+    store(workspace, {1: np.ones(6)})
+    store(workspace, {1: np.ones(6)}, name="Large", shown=replace(images(6, "cars"), image_size=16))
     assert look(workspace).guards[0] == (
         "The runs saw different data, so their numbers cannot be compared. "
-        "small (fingerprint small-8x, 8 px, 1 channel): “Small”; small (fingerprint small-16, 16 px, 1 channel): "
+        "small (fingerprint small-8x, 8 px, 1 channel): “Small”; cars (fingerprint cars-16x, 16 px, 1 channel): "
         "“Large”."
     )
+    assert not [said for said in look(workspace).guards if said.startswith("Unequal image size")]
 
 
 def test_the_best_of_more_evaluations_is_said_to_be_an_unequal_choice(workspace):

@@ -1,5 +1,7 @@
 """What compared runs do not have in common, by their numbers; as the command line says it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,7 @@ def test_runs_that_share_all_are_not_spoken_of(workspace):
     assert nothing_in_common(workspace, look(workspace)) == []
     store(workspace, {0: ONES, 1: ONES}, seed=1)
     store(workspace, {}, seed=2)
+    store(workspace, {0: ONES, 1: ONES}, shown=replace(images(6), image_size=16), seed=3)
     assert nothing_in_common(workspace, look(workspace)) == []
 
 

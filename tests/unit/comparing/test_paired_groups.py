@@ -191,6 +191,13 @@ def test_different_data_is_a_problem_that_says_which(workspace):
         compare(workspace)
 
 
+def test_the_same_images_at_two_sizes_are_paired_over_queries(workspace):
+    store(workspace, {1: np.full(6, 0.25)})
+    store(workspace, {1: np.full(6, 0.75)}, shown=replace(images(6), image_size=16), training=OTHER)
+    found = compare(workspace)
+    assert (found.seeds[0].over_queries.n, found.seeds[0].over_queries.mean) == (6, 0.5)
+
+
 def test_a_group_without_the_metric_is_a_problem_that_says_which(workspace):
     store(workspace, {1: np.ones(6)}, metrics={"NMI": 0.5})
     store(workspace, {1: np.ones(6)}, training=OTHER, name="Bare")

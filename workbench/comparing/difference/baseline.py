@@ -90,10 +90,8 @@ def difference(baseline: Summary, other: Summary) -> Interval:
 
 
 def comparable(first: Summary, second: Summary) -> bool:
-    """Whether both were measured on the same images, as far as is known; those of a seed may be others."""
-    return _datasets(first.group) == _datasets(second.group) and not unlike_halves(
-        first.test_halves, second.test_halves
-    )
+    """Whether both were measured on the same images, at any size, as far as is known; those of a seed may be others."""
+    return first.images == second.images and not unlike_halves(first.test_halves, second.test_halves)
 
 
 def seed_differences(baseline: Summary, other: Summary) -> list[float]:
@@ -111,7 +109,3 @@ def seed_differences(baseline: Summary, other: Summary) -> list[float]:
     )
     shared = sorted(ours.keys() & theirs.keys())
     return list(seed_means([(seed, theirs[seed, fold] - ours[seed, fold]) for seed, fold in shared]).values())
-
-
-def _datasets(group: Group) -> set[int]:
-    return {run.dataset_id for run in group.runs if run.dataset_id is not None}

@@ -18,7 +18,7 @@ from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
-UNLIKE = (  # beginnings of fields; images of another size are other data
+UNLIKE = (  # beginnings of fields
     (("backbone.",), "backbone"), (("embedding.dim",), "embedding size"), (("split.",), "split"),
     (("augmentation.crop", "augmentation.evaluated"), "crop of the images"),
 )  # fmt: skip
@@ -27,7 +27,7 @@ UNLIKE = (  # beginnings of fields; images of another size are other data
 def guards(
     workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At
 ) -> list[str]:
-    """Sentences on unequal data, backbone, embedding size, split, crop, epochs or distance, and on incomplete runs.
+    """Sentences on unequal data, image or embedding size, backbone, split, crop, epochs or distance, and missing parts.
 
     Args:
         groups: what is compared. measured: of all their runs.
@@ -35,8 +35,9 @@ def guards(
     """
     if not groups:
         return []
-    apart = _unlike_data(workspace, groups)
-    sentences = apart + _unlike_settings(groups) + ([] if apart else other_test_halves(groups, measured))
+    apart = _unlike_data(workspace, groups, measured)
+    sentences = apart + ([] if apart else _unlike_sizes(workspace, groups)) + _unlike_settings(groups)
+    sentences += [] if apart else other_test_halves(groups, measured)
     sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
     sentences += _unfinished(groups, at)
@@ -71,23 +72,40 @@ def _unfinished(groups: Sequence[Group], at: At) -> list[str]:
     return sentences
 
 
-def unlike_data(workspace: Workspace, first: Group, second: Group) -> str:
-    """Why two groups have no data set in common; empty when they have."""
-    return " ".join(_unlike_data(workspace, (first, second)))
+def unlike_data(workspace: Workspace, first: Group, second: Group, measured: dict[int, Measured]) -> str:
+    """Why two groups have no images in common, whatever their size; empty when they have."""
+    return " ".join(_unlike_data(workspace, (first, second), measured))
 
 
-def _unlike_data(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
+def _unlike_data(workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured]) -> list[str]:
     known, words = catalog.current(), dict[str, str]()
     used: dict[str, list[str]] = {}
     for group in groups:
         for number, run in {run.dataset_id: run for run in group.runs if run.dataset_id is not None}.items():
-            data = workspace.dataset(number)
-            words.setdefault(data.fingerprint, told_apart(known, run, data))
-            used.setdefault(data.fingerprint, []).append(f"“{group.title}”")
+            images = measured[run.id].images
+            words.setdefault(images, told_apart(known, run, workspace.dataset(number)))
+            used.setdefault(images, []).append(f"“{group.title}”")
     if len(used) < 2:
         return []
     parts = [f"{words[mark]}: {_some(titles, MOST_TITLES)}" for mark, titles in used.items()]
     return [f"The runs saw different data, so their numbers cannot be compared. {'; '.join(parts)}."]
+
+
+def _unlike_sizes(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
+    """The same images decoded at several sizes, or in grey and in colour, are compared, and this is said."""
+    gathered: dict[tuple[int, int], list[str]] = {}
+    for group in groups:
+        for number in dict.fromkeys(run.dataset_id for run in group.runs if run.dataset_id is not None):
+            data = workspace.dataset(number)
+            gathered.setdefault((data.image_size, data.channels), []).append(f"“{group.title}”")
+    sentences = []
+    for place, word, unit in ((0, "image size", "px"), (1, "colour channels", "")):
+        by_value: dict[str, list[str]] = {}
+        for key, titles in sorted(gathered.items()):
+            by_value.setdefault(f"{key[place]} {unit}".strip(), []).extend(titles)
+        if len(by_value) > 1:
+            sentences.append(f"Unequal {word}: {'; '.join(_listed(by_value))}.")
+    return sentences
 
 
 def _unlike_settings(groups: Sequence[Group]) -> list[str]:

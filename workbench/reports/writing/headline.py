@@ -59,7 +59,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     if not known:
         return ()
     counted = Tile("Runs", f"{sum(len(summary.values) for summary in known):,}", words.at_title(compared.at))
-    data = {run.dataset_id for summary in known for run in summary.group.runs if run.dataset_id is not None}
+    data = {images for summary in known for images in summary.images}
     if len(data) > 1:  # scores of different images have no order
         return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
     if any(not comparable(known[0], summary) for summary in known):

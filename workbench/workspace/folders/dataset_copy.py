@@ -59,6 +59,17 @@ def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
     return _insert(db, facts)
 
 
+def fingerprints_of_images(db: Connection) -> dict[int, str]:
+    """Of each data set by its number: its fingerprint without the size and the channels that its images have here."""
+    rows = db.execute("select id, fingerprint, image_size, channels from datasets")
+    return {number: str(key).removesuffix(_decoded(*decoded)) for number, key, *decoded in rows}
+
+
+def _decoded(image_size: int, channels: int) -> str:
+    """The end of a fingerprint: the same images of another size are another data set of the workspace."""
+    return f"-{image_size}x{channels}"
+
+
 def restore_dataset(db: Connection, folder: Path) -> int | None:
     """Restore the data set's rows from the copy beside the run's config; None if there is none.
 
@@ -127,7 +138,7 @@ def copy_of(image_set: "ImageSet", pixels: Path | None) -> DatasetCopy:
     return DatasetCopy.model_construct(
         name=image_set.name,
         root="" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace"),
-        fingerprint=f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}",
+        fingerprint=f"{image_set.fingerprint}{_decoded(image_set.image_size, image_set.channels)}",
         class_names=list(names), pixels=str(pixels or ""), image_size=image_set.image_size,
         channels=image_set.channels,
         samples=[
