@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from small_run import blobs, store_run
 
 from tests.ui.ticking import tick
-from tests.unit.comparing.compared_runs import store
+from tests.unit.comparing.compared_runs import images, store
 from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.pages.compare.page import ComparePage
@@ -49,6 +49,22 @@ def settings(qtbot, workspace, page):
     page.tabs.setCurrentWidget(page.tabs.settings)
     qtbot.waitUntil(lambda: len(page.tabs.settings.parallel.lines.runs) == 6)
     return page.tabs.settings
+
+
+def test_groups_on_other_images_are_not_in_the_heat_map_and_named_below_it(qtbot, workspace, page):
+    sweep(workspace)
+    store(
+        workspace, {1: np.ones(6)}, name="Cars", shown=images(6, "cars"), training=TrainingParams(lr=RATES[0]),
+        loss=Choice(name="ce"), embedding=EmbeddingParams(dim=8),
+    )  # fmt: skip
+    page.session.runs_changed.emit()
+    tick(qtbot, page, *range(1, 8))
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    note = page.tabs.settings.note
+    qtbot.waitUntil(lambda: "“Cars”" in note.text())
+    assert "Not in the heat map, as they were not tested on the images of “Sweep: " in note.text()
+    assert note.isVisibleTo(page.tabs.settings)
+    assert "100.00" not in page.tabs.settings.heat.describe()
 
 
 def test_words_of_an_axis_do_not_cover_each_other():

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from workbench.comparing.comparison_text import metric_title
+from workbench.comparing.difference.baseline import comparable
 from workbench.comparing.grouping.settings import written
 from workbench.comparing.measures import is_share
 from workbench.comparing.overview import Overview
@@ -37,6 +38,8 @@ class HeatMap:
     rows: tuple[str, ...]  # values as a user writes them, in order
     columns: tuple[str, ...]
     cells: dict[tuple[int, int], Cell]  # by place; a missing one has no run with the metric
+    tested_like: str = ""  # title of the first group: those in the cells were measured on its test images
+    left_out: tuple[str, ...] = ()  # titles of groups that were measured on others
 
     @property
     def pooled(self) -> bool:
@@ -71,13 +74,18 @@ def fields(overview: Overview) -> list[str]:
 
 
 def heat_map(overview: Overview, row: str, column: str) -> HeatMap:
-    """The metric of the overview by the settings `row` and `column`; an empty `column` for none."""
+    """The metric of the overview by the settings `row` and `column`; an empty `column` for none.
+
+    A mean over different images says nothing: groups that were tested on others than the first group are left out.
+    """
     values = {difference.field: difference.values for difference in overview.differences}
     on_rows, on_columns = (_ordered(values[field]) if field in values else [None] for field in (row, column))
     gathered: dict[tuple[int, int], list[list[float]]] = {}
     known = [(field, _numbered(order)) for field, order in ((row, on_rows), (column, on_columns))]
-    for index, summary in enumerate(overview.summaries):
-        if summary.by_seed:
+    measured = [(index, summary) for index, summary in enumerate(overview.summaries) if summary.by_seed]
+    left_out = [summary.group.title for _, summary in measured if not comparable(measured[0][1], summary)]
+    for index, summary in measured:
+        if summary.group.title not in left_out:
             at = [numbers[written(values[field][index])] if field in values else 0 for field, numbers in known]
             gathered.setdefault((at[0], at[1]), []).append(list(summary.by_seed.values()))
     cells = {
@@ -90,6 +98,8 @@ def heat_map(overview: Overview, row: str, column: str) -> HeatMap:
         tuple(map(written, on_rows)),
         tuple(map(written, on_columns)) if column in values else ("",),
         cells,
+        measured[0][1].group.title if measured else "",
+        tuple(left_out),
     )
 
 

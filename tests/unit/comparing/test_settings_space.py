@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.unit.comparing.compared_runs import store
+from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing import settings_space
 from workbench.comparing.grouping.settings import Difference
 from workbench.comparing.measures import BEST
 from workbench.comparing.overview import overview
 from workbench.comparing.settings_space import FOOT, fields, heat_map, lines
-from workbench.config import Choice, TrainingParams
+from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.workspace import Workspace
 
 RATES, LOSSES, SEEDS = (0.001, 0.01, 1.0), ("ce", "spce"), (0, 1)
@@ -130,3 +130,15 @@ def test_a_thousand_values_are_written_once_each_not_once_for_each_other(found, 
     )
     assert len(heat_map(many, "training.lr", "").cells) == count
     assert len(asked) < 10 * count
+
+
+def test_groups_that_were_tested_on_other_images_are_left_out_of_the_heat_map(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for name, rate, shown in (("A", 0.1, images(6)), ("B", 0.2, images(6)), ("C", 0.1, images(6, "cars"))):
+            store(
+                workspace, {1: np.full(6, rate + (name == "C") / 2)}, name=name, shown=shown,
+                training=TrainingParams(lr=rate), embedding=EmbeddingParams(dim=8 if name == "C" else 4),
+            )  # fmt: skip
+        shown = heat_map(overview(workspace, workspace.runs(), {}, "MAP@R", BEST), "training.lr", "")
+    assert [cell.mean for _, cell in sorted(shown.cells.items())] == pytest.approx([0.1, 0.2], abs=1e-6)
+    assert (shown.tested_like, shown.left_out, shown.pooled) == ("A", ("C",), False)

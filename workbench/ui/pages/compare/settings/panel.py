@@ -23,6 +23,7 @@ from workbench.ui.widgets.scrolled import Scrolled
 
 NOTHING = "These runs differ in seed and fold only. Tick runs with other settings to see the effect of a setting."
 NO_OTHER = "no second setting"
+MOST_NAMED = 3  # groups that the note under the heat map names
 MOST_COLUMNS = 6  # up to this many groups are columns of the table; more are its rows
 TABLE_PX = 100  # minimum height of the table: its head and one or two settings
 POOLED = "Some cells average runs that also differ in other settings."
@@ -150,5 +151,14 @@ class SettingsPanel(QStackedWidget):
             columns=tuple(value_title(shown.column, value, known) for value in shown.columns),
         )
         self.heat.show_map(named, overview.metric)
-        self.note.setText(POOLED)
-        self.note.setVisible(shown.pooled)
+        notes = [*([POOLED] if shown.pooled else []), *([_left_out(shown)] if shown.left_out else [])]
+        self.note.setText(" ".join(notes))
+        self.note.setVisible(bool(notes))
+
+
+def _left_out(shown: settings_space.HeatMap) -> str:
+    """Which groups are in no cell, and why."""
+    named = ", ".join(f"“{title}”" for title in shown.left_out[:MOST_NAMED])
+    more = len(shown.left_out) - MOST_NAMED
+    rest = f" and {more} more" if more > 0 else ""
+    return f"Not in the heat map, as they were not tested on the images of “{shown.tested_like}”: {named}{rest}."
