@@ -57,7 +57,7 @@ def comparison_lines(
         Problem: a run that is not there, or none that has the metric there.
     """
     from workbench.comparing import comparison_text as words
-    from workbench.comparing.difference.forest import against_the_first
+    from workbench.comparing.difference.forest import against_the_first, verdict_among
     from workbench.comparing.overview import overview
     from workbench.comparing.queries.pairing import compare
 
@@ -75,7 +75,7 @@ def comparison_lines(
         except Problem as problem:
             lines.append(str(problem))
             continue
-        lines += [words.comparison_table(comparison), "", comparison.verdict]
+        lines += [words.comparison_table(comparison), "", verdict_among(shown, comparison)]
         lines += [f"- {sentence}" for sentence in (*comparison.notes, words.queries_told(comparison)) if sentence]
     if corrected := against_the_first(shown):
         lines += ["", f"## All groups against {first.title}", "", *(f"- {sentence}" for sentence in corrected)]

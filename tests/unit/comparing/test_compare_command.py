@@ -64,6 +64,8 @@ def test_of_several_groups_it_is_said_who_differs_once_p_is_corrected(capsys, fo
     two = run(capsys, folder, "1", "2", "3", "4", "5", "6")[1]
     assert "All groups" not in two, "one test needs no correction"
     out = run(capsys, folder, "1", "2", "3", "4", "5", "6", "8", "9", "10")[1]
+    assert "“C” is better: p" in out
+    assert "is better: the 95% interval" not in out
     assert out.split("## All groups against A | B\n\n")[1].splitlines()[:2] == [
         "- “C” beats “A | B” on MAP@R.", "- 2 tests, Holm-corrected within each metric.",
     ]  # fmt: skip

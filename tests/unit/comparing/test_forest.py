@@ -6,8 +6,17 @@ from scipy import stats
 
 from tests.unit.comparing.compared_runs import store
 from workbench.comparing.difference.baseline import against_baseline
-from workbench.comparing.difference.forest import claims, forest_of, forest_table, in_numbers, remarks, seeds_that_halve
+from workbench.comparing.difference.forest import (
+    claims,
+    forest_of,
+    forest_table,
+    in_numbers,
+    remarks,
+    seeds_that_halve,
+    verdict_among,
+)
 from workbench.comparing.overview import overview
+from workbench.comparing.queries.pairing import compare
 from workbench.comparing.statistics.p_values import holm, welch_p
 from workbench.config import TrainingParams
 from workbench.workspace import Workspace
@@ -55,6 +64,40 @@ def test_the_same_difference_with_every_seed_is_not_a_test(workspace):
     assert in_numbers(test).endswith("without variance the test is undefined")
     assert any("its test is undefined" in sentence for sentence in remarks(found))
     assert forest_table(found)[1][4] == ""
+
+
+NEAR = [0.30 + 0.07, 0.32 + 0.10, 0.31 + 0.13]  # p 0.03 against BASE, twice as much for two tests
+
+
+def verdicts(workspace, groups):
+    """The verdict on each group against the first, and whether the table colours its difference."""
+    forest(workspace, groups, ("MAP@R",))
+    read = overview(workspace, workspace.runs(), {}, "MAP@R", "best")
+    rows = against_baseline(read, read.groups[0], ("MAP@R",))[1:]
+    pairs = (compare(workspace, read.groups[0], row.group, read.measured, "MAP@R", "best") for row in rows)
+    return [(verdict_among(read, pair), row.cells[0].differs) for pair, row in zip(pairs, rows, strict=True)]
+
+
+def test_the_verdict_on_a_pair_of_two_groups_is_that_of_its_interval(workspace):
+    said = "“Near” is better: the 95% interval over seeds excludes zero (n = 3)."
+    assert verdicts(workspace, {"CE": BASE, "Near": NEAR}) == [(said, True)]
+
+
+def test_the_verdict_on_a_pair_of_several_groups_is_corrected_for_their_number(workspace):
+    few = "Not enough seeds (n = 1): 3 or more are needed to say which is better."
+    assert verdicts(workspace, {"CE": BASE, "Near": NEAR, "Same": SAME, "Few": FEW}) == [
+        (
+            "No winner: p 0.057 after Holm's correction for 2 tests (n = 3); the 95% interval over seeds excludes "
+            "zero, but is not corrected.", False,
+        ),
+        ("No winner: the 95% interval over seeds contains zero (n = 3).", False),
+        (few, False),
+    ]  # fmt: skip
+
+
+def test_the_better_of_several_groups_is_named_with_its_corrected_p(workspace):
+    (better, coloured), _ = verdicts(workspace, {"CE": BASE, "Better": BETTER, "Same": SAME})
+    assert (better, coloured) == ("“Better” is better: p <0.001 after Holm's correction for 2 tests (n = 3).", True)
 
 
 def test_each_metric_is_corrected_for_its_own_tests(workspace):

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 
+import numpy as np
+
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import Summary, is_share, seed_means, summarised, unlike_halves
 from workbench.comparing.overview import Overview
-from workbench.comparing.statistics.intervals import Interval, t_interval, welch_interval
+from workbench.comparing.statistics.intervals import LEVEL, Interval, t_interval, welch_interval
+from workbench.comparing.statistics.p_values import holm, paired_p, welch_p
 
 NO_DIFFERENCE = Interval(nan, nan, nan, 0)
 FIRST_METRICS = ("MAP@R", "recall@1", "P@R", "NMI")
@@ -23,6 +26,13 @@ class Cell:
     summary: Summary
     difference: Interval | None  # from the baseline, over seeds; None for the baseline itself
     best: bool  # whether it has the greatest mean of all groups, of the same test images, where more is better
+    p: float | None = None  # two-sided, over seeds; None under three seeds, NaN if all differ by the same: undefined
+    adjusted: float | None = None  # p after Holm's correction for all groups in this metric
+
+    @property
+    def differs(self) -> bool:
+        """Whether it differs from the baseline at 5% after the correction."""
+        return self.adjusted is not None and self.adjusted < 1 - LEVEL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +57,8 @@ def usual_metrics(overview: Overview) -> list[str]:
 def against_baseline(overview: Overview, baseline: Group, metrics: Sequence[str]) -> list[BaselineRow]:
     """A row for each group of the overview, the baseline first; cheap, nothing is read.
 
+    p are corrected within each metric for the number of its tests (Holm, 1979).
+
     Args:
         overview: of the groups, at the evaluation that is asked for.
         baseline: one of its groups.
@@ -62,15 +74,28 @@ def _column(overview: Overview, groups: Sequence[Group], metric: str) -> list[Ce
     greatest = max((summary.interval.mean for summary in summaries if summary.values), default=nan)
     known = [summary for summary in summaries if summary.values]
     ranked = len(known) > 1 and is_share(metric) and all(comparable(known[0], summary) for summary in known)
+    differences = [None, *(difference(summaries[0], summary) for summary in summaries[1:])]
+    p_values = [_p(summaries[0], summary, over) for summary, over in zip(summaries, differences, strict=True)]
+    adjusted = iter(holm([p for p in p_values if p is not None]))
     return [
         Cell(
             metric,
             summary,
-            None if index == 0 else difference(summaries[0], summary),
+            over,
             ranked and summary.interval.mean == greatest,
+            p,
+            None if p is None else next(adjusted),
         )
-        for index, summary in enumerate(summaries)
+        for summary, over, p in zip(summaries, differences, p_values, strict=True)
     ]
+
+
+def _p(baseline: Summary, other: Summary, over: Interval | None) -> float | None:
+    if over is None or not over.known:
+        return None
+    if paired := seed_differences(baseline, other):
+        return paired_p(np.array(paired))
+    return welch_p(*(np.array(list(summary.by_seed.values())) for summary in (baseline, other)))
 
 
 def difference(baseline: Summary, other: Summary) -> Interval:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, sqrt
 
-import numpy as np
-
 from workbench.comparing.comparison_text import NO_VALUE, limits, number
 from workbench.comparing.difference.baseline import (
     MOST_METRICS,
@@ -13,13 +11,12 @@ from workbench.comparing.difference.baseline import (
     BaselineRow,
     Cell,
     against_baseline,
-    seed_differences,
 )
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.measures import Summary, is_share
+from workbench.comparing.measures import is_share
 from workbench.comparing.overview import Overview
+from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS, LEVEL, Interval
-from workbench.comparing.statistics.p_values import holm, paired_p, welch_p
 from workbench.metric_names import metric_name
 
 FEW_SEEDS = 5  # with fewer the words say what more of them would give
@@ -108,7 +105,7 @@ KINDS = (
 
 
 def forest_of(rows: Sequence[BaselineRow]) -> Forest:
-    """Test every group against the baseline in each of the first four metrics; cheap, nothing is read.
+    """Every group against the baseline in each of the first four metrics.
 
     Seeds that both have are paired (Student's t); without any the groups are independent (Welch, 1947). p are
     corrected within each metric for the number of its tests (Holm, 1979).
@@ -125,26 +122,16 @@ def forest_of(rows: Sequence[BaselineRow]) -> Forest:
 
 
 def _column(baseline: Cell, others: Sequence[Cell]) -> list[Tested]:
-    p_values = [_p(baseline.summary, cell) for cell in others]
-    adjusted = iter(holm([p for p in p_values if p is not None]))
     return [
         Tested(
             cell.metric,
             cell.difference or NO_DIFFERENCE,
-            p,
-            None if p is None else next(adjusted),
+            cell.p,
+            cell.adjusted,
             (len(baseline.summary.by_seed), len(cell.summary.by_seed)),
         )
-        for cell, p in zip(others, p_values, strict=True)
+        for cell in others
     ]
-
-
-def _p(baseline: Summary, other: Cell) -> float | None:
-    if other.difference is None or not other.difference.known:
-        return None
-    if paired := seed_differences(baseline, other.summary):
-        return paired_p(np.array(paired))
-    return welch_p(*(np.array(list(summary.by_seed.values())) for summary in (baseline, other.summary)))
 
 
 def forest_table(forest: Forest) -> list[list[str | float]]:
@@ -217,6 +204,24 @@ def against_the_first(overview: Overview) -> list[str]:
         return []
     forest = forest_of(against_baseline(overview, overview.groups[0], [overview.metric]))
     return [*claims(forest), *remarks(forest)]
+
+
+def verdict_among(overview: Overview, comparison: Comparison) -> str:
+    """The verdict on two of the compared groups, with p corrected where more groups are tested against the first.
+
+    Args:
+        overview: of all groups. comparison: of two of them.
+    """
+    forest = forest_of(against_baseline(overview, comparison.first, [comparison.metric]))
+    test = next(row.tests[0] for row in forest.rows if row.group.title == comparison.second.title)
+    if forest.tests < 2 or not comparison.over_seeds.decides:
+        return comparison.verdict
+    corrected = f"p {test.p_words} after Holm's correction for {forest.tests} tests (n = {comparison.over_seeds.n})"
+    if not test.differs:
+        return f"No winner: {corrected}; the 95% interval over seeds excludes zero, but is not corrected."
+    better = comparison.winner or (comparison.second if comparison.over_seeds.mean > 0 else comparison.first)
+    word = "higher" if comparison.winner is None else "better"
+    return f"“{better.title}” is {word}: {corrected}."
 
 
 def _metrics(metrics: list[str], forest: Forest) -> str:

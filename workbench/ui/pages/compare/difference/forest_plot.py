@@ -88,7 +88,7 @@ class ForestPlot(PaintedPlot):
         count, shown = len(forest.rows), len(self._drawn())
         left_out = f"; the first {shown} of {count} groups" if shown < count else ""
         self.picture.need_height(HEAD_PX + ROW_PX * shown + AXIS_PX)
-        paired = "over seeds, 95% interval, filled where it excludes 0"
+        paired = "over seeds, 95% interval, filled where p < 0.05 after Holm"
         self.retitle(f"Difference from {forest.baseline.title}, {paired}{left_out}")
         self.refresh()
 
@@ -291,7 +291,7 @@ def _paint_interval(painter: QPainter, test: Tested, scale: _Scale, y: float, co
         painter.drawLine(QPointF(low, y), QPointF(high, y))
         for x in (low, high):
             painter.drawLine(QPointF(x, y - CAP), QPointF(x, y + CAP))
-    painter.setBrush(QColor(tokens.plot_background) if not difference.decides else colour)
+    painter.setBrush(QColor(tokens.plot_background) if not test.differs else colour)
     painter.drawEllipse(QPointF(scale.x(_points(test, difference.mean)), y), DOT, DOT)
     painter.setBrush(Qt.BrushStyle.NoBrush)
 

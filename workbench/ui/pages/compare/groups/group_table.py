@@ -162,7 +162,7 @@ def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
             columns.append(Column(Kind.INTERVAL, "95% interval", "Over seeds, all on one scale; dotted: baseline", 0))
         if several:
             unit = ", in percentage points" if "%" in metric_title(metric) else ""
-            tip = f"Difference from the baseline{unit}, over seeds; coloured where its 95% interval excludes 0"
+            tip = f"Difference from the baseline{unit}, over seeds; coloured where p is below 0.05 after Holm"
             columns.append(Column(Kind.DIFFERENCE, "Δ", tip, index))
     return [
         *columns,
@@ -188,11 +188,11 @@ def _tip(row: BaselineRow, column: Column) -> str:
 
 
 def significant(cell: Cell) -> str:
-    """ "right" for an increase whose interval excludes 0, "wrong" for such a decrease, else "muted".
+    """ "right" for an increase with p below 0.05 after Holm's correction, "wrong" for such a decrease, else "muted".
 
     Metrics that are not shares are always "muted".
     """
     difference = cell.difference
-    if difference is None or not difference.decides or not is_share(cell.metric):
+    if difference is None or not cell.differs or not is_share(cell.metric):
         return "muted"
     return "right" if difference.mean > 0 else "wrong"
