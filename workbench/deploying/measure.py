@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.deploying.kinds import BASELINE, RERANKED, Kind, kind, refusal
 from workbench.deploying.ranking import nearest, scores
-from workbench.deploying.stores import Built, build, rescored
+from workbench.deploying.stores import Built, build, rescored, without_direction
 from workbench.evaluation.conventions import VOTERS, Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.problem import Problem
@@ -122,6 +122,8 @@ def measure(
         progress(wanted.title, number, len(ordered))
         count = min(len(search.gallery), len(search.fitted_on))
         why = refusal(wanted, search.gallery.shape[1], count)
+        for vectors in (search.gallery, search.queries):
+            why = why or without_direction(wanted, vectors, search.cosine)
         if why:
             measured.append(_refused(wanted, why))
             continue

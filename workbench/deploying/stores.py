@@ -65,10 +65,10 @@ def build(wanted: Kind, gallery: np.ndarray, fitted_on: np.ndarray, cosine: bool
         cosine: whether shorter vectors are brought to unit length again where dimensions are cut off.
 
     Raises:
-        Problem: embeddings of this dimension or number cannot be stored this way.
+        Problem: embeddings of this dimension or number, or with these values, cannot be stored this way.
     """
     count, dim = gallery.shape
-    why = refusal(wanted, dim, min(count, len(fitted_on)))
+    why = refusal(wanted, dim, min(count, len(fitted_on))) or without_direction(wanted, gallery, cosine)
     if why:
         raise Problem(f"{wanted.title} cannot be built: {why}.")
     if wanted.family == "binary":
@@ -84,6 +84,17 @@ def build(wanted: Kind, gallery: np.ndarray, fitted_on: np.ndarray, cosine: bool
     index.add(gallery)
     decoded = None if wanted.approximate else held(index, count)
     return Built(wanted, index, _as_is, decoded, _bytes(wanted, index, dim))
+
+
+def without_direction(wanted: Kind, vectors: np.ndarray, cosine: bool) -> str:
+    """Why vectors [n, d] cannot be cut to their first dimensions and compared by cosine; empty if they can.
+
+    What has length zero there has no direction, but in L2 it is nearer to a unit vector than an orthogonal one is.
+    """
+    zero = int((~vectors[:, : wanted.size].any(axis=1)).sum()) if cosine and wanted.family == "first" else 0
+    verb = "has" if zero == 1 else "have"
+    where = "the first dimension" if wanted.size == 1 else f"the first {wanted.size} dimensions"
+    return f"{zero:,} of {len(vectors):,} embeddings {verb} length zero in {where}, and so no direction" if zero else ""
 
 
 def held(index: Any, count: int) -> np.ndarray:

@@ -72,6 +72,23 @@ def test_unit_vectors_cannot_be_made_of_zero_vectors(zero, words):
     assert measure(search_of(stored), [])[0].metrics["MAP@R"] == pytest.approx(exact.metrics["MAP@R"], abs=1e-12)
 
 
+@pytest.mark.parametrize("is_query", [None, np.arange(90) % 3 == 0])
+@pytest.mark.parametrize("zero", [[12], [13, 14]])
+def test_dimensions_are_not_cut_off_where_an_embedding_has_no_others(is_query, zero):
+    stored, _ = evaluation(11, is_query=is_query)
+    stored.embeddings[zero, :5] = 0
+    search, verb = search_of(stored), "has" if len(zero) == 1 else "have"
+    cut, kept = measure(search, [kind("first5"), kind("first6")])[1:]
+    assert cut.refused.endswith(f" embeddings {verb} length zero in the first 5 dimensions, and so no direction")
+    assert not kept.refused
+    if is_query is None:
+        with pytest.raises(Problem, match="First 5 cannot be built: "):
+            build(kind("first5"), search.gallery, search.gallery, search.cosine)
+    stored, _ = evaluation(11, distance="l2", is_query=is_query)
+    stored.embeddings[zero, :5] = 0
+    assert not measure(search_of(stored), [kind("first5")])[1].refused
+
+
 def numpy_stores(gallery):
     """What each store compares, written out in NumPy: vectors [n, e] by name, of queries and of the gallery."""
     low, high = gallery.min(0), gallery.max(0)
