@@ -2,11 +2,17 @@
 
 import pytest
 
-from workbench.comparing.grouping.setting_titles import field_title, setting_words, short_title, value_title
+from workbench.comparing.grouping.setting_titles import (
+    field_title,
+    setting_words,
+    short_title,
+    title_with_unit,
+    value_title,
+)
 
 KNOWN = {
     "loss/ce": {"title": "Cross-entropy (CE)", "params": {}},
-    "loss/margin": {"title": "Margin", "params": {"beta": {"label": "Boundary"}, "alpha": {"label": ""}}},
+    "loss/margin": {"title": "Margin", "params": {"beta": {"label": "Boundary", "unit": "px"}, "alpha": {"label": ""}}},
 }
 CHOSEN = [{"loss.name": "ce"}, {"loss.name": "margin"}]
 
@@ -59,3 +65,10 @@ def test_values_that_name_entries_have_their_titles():
     assert value_title("loss.name", "gone", KNOWN) == "gone"
     assert value_title("training.lr", 0.5, KNOWN) == "0.5"
     assert value_title("loss.name", None, KNOWN) == "–"
+
+
+def test_rows_of_a_table_name_the_unit_of_their_numbers():
+    assert title_with_unit("loss.beta", CHOSEN, KNOWN) == "Loss: Boundary, px"
+    assert title_with_unit("loss.alpha", CHOSEN, KNOWN) == "Loss: Alpha"
+    assert title_with_unit("training.warmup_steps", CHOSEN, KNOWN) == "Training: Warm-up, steps"
+    assert title_with_unit("device", CHOSEN, KNOWN) == "Device"

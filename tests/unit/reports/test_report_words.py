@@ -1,10 +1,16 @@
 """The words of a report: titles instead of registry keys, times that can be read."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.ui.trained import trained_run
 from workbench import reports
+from workbench.progress import quiet
 from workbench.reports.content.entry_titles import in_sentence, moment
+from workbench.reports.content.provenance import facts_of
+from workbench.reports.document import make
+from workbench.reports.writing.blocks import Table
 from workbench.workspace import Workspace
 from workbench.workspace.run_names import title_of
 
@@ -54,3 +60,17 @@ def test_a_report_says_titles_and_times_in_every_format(tmp_path):
         assert run.created not in text
         assert moment(run.created) in text
         assert "Four convolutions trained with " in text
+
+
+def test_facts_and_settings_have_separated_thousands_and_units_and_no_empty_values(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = trained_run(workspace, tmp_path / "cache", name="First")
+        run = workspace.run(run_id)
+        document = make(workspace, reports.wish_of(run_id, ("settings",)), quiet).document
+    assert facts_of(replace(run, environment={"parameters": 26894, "cores": 2}))["Parameters"] == "26,894"
+    tables = {block.key: block for section in document.sections for block in section.blocks if isinstance(block, Table)}
+    rows = (*tables["settings"].rows, *tables["default-settings"].rows)
+    fields = {(part, field) for part, field, _ in rows}
+    assert {("Data set", "Image size, px"), ("Training", "Batch, images"), ("Run", "Seed")} <= fields
+    assert ("Training", "Label decisions", "–") in rows
+    assert "" not in {value for _, _, value in rows}

@@ -22,8 +22,14 @@ def field_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
         return heading.replace("_", " ")
     if name == "name" and part in KINDS:
         return heading
-    facts = sections().get(part, {}).get(name) or _of_an_entry(part, name, chosen, known)
+    facts = _described(field, chosen, known)
     return f"{heading}: {facts.get('label') or name.replace('_', ' ').capitalize()}"
+
+
+def title_with_unit(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
+    """As `field_title`, with the unit of its numbers: "Data set: Image size, px"; the head of a table's row."""
+    unit = _described(field, chosen, known).get("unit")
+    return ", ".join(filter(None, (field_title(field, chosen, known), unit)))
 
 
 def short_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
@@ -44,6 +50,12 @@ def value_title(field: str, value: Any, known: Catalog) -> str:
 def setting_words(field: str, value: Any, chosen: Sequence[Settings], known: Catalog) -> str:
     """ "learning rate 0.1", "loss Cross-entropy (CE)", "batch-norm on top: yes": a setting inside a sentence."""
     return f"{short_title(field, chosen, known)}{':' * isinstance(value, bool)} {value_title(field, value, known)}"
+
+
+def _described(field: str, chosen: Sequence[Settings], known: Catalog) -> dict[str, Any]:
+    """What is known about a field: its label, unit and so on."""
+    part, _, name = field.partition(".")
+    return sections().get(part, {}).get(name) or _of_an_entry(part, name, chosen, known)
 
 
 def _of_an_entry(part: str, name: str, chosen: Sequence[Settings], known: Catalog) -> dict[str, Any]:

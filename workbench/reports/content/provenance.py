@@ -4,6 +4,7 @@ import shlex
 
 from workbench import __version__
 from workbench.config import RunConfig
+from workbench.numerals import grouped
 from workbench.workspace.rows import Run
 
 FACTS = {  # of a run's environment, with their titles
@@ -23,7 +24,7 @@ def facts_of(run: Run) -> dict[str, str]:
     """Versions, hardware and fingerprints by their titles, as the run's environment has them."""
     facts = run.environment
     said = {"Workbench": str(facts.get("workbench", __version__))}
-    said |= {title: str(facts[key]) for key, title in FACTS.items() if key in facts}
+    said |= {title: grouped(str(facts[key])) for key, title in FACTS.items() if key in facts}
     said |= {name: str(number) for name, number in facts.get("versions", {}).items() if name != "torch"}
     if facts.get("weights"):
         said["Weights fingerprint"] = str(facts["weights"])
@@ -31,7 +32,7 @@ def facts_of(run: Run) -> dict[str, str]:
     data = facts.get("data", {})
     if data:
         said["Data fingerprint"] = str(data["fingerprint"])
-        said["Images left out"] = str(data["left_out_count"])
+        said["Images left out"] = f"{data['left_out_count']:,}"
         if data.get("unlike_published"):
             said[UNLIKE_PUBLISHED] = "; ".join(f"{name} {what}" for name, what in data["unlike_published"])
         if data.get("notes"):

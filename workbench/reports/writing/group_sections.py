@@ -6,7 +6,7 @@ from typing import Any
 from workbench.comparing import comparison_text as words
 from workbench.comparing.difference.forest import against_the_first, verdict_among
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.grouping.setting_titles import field_title, value_title
+from workbench.comparing.grouping.setting_titles import title_with_unit, value_title
 from workbench.comparing.grouping.settings import all_fields
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
@@ -82,7 +82,7 @@ def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
     )  # fmt: skip
     legend = (
         "n counts seeds; SD is the standard deviation over them; the interval is Student's t, from "
-        f"{FEWEST_SEEDS} seeds on. Seconds of work are a mean over runs, MB (10^6 bytes) the most that one took."
+        f"{FEWEST_SEEDS} seeds on. Seconds of work are a mean over runs, MB (1,000,000 bytes) the most that one took."
     )
     blocks: list[Block] = [
         Table("groups", f"{_where(content)}.", head, rows, frozenset(range(1, len(head)))),
@@ -163,7 +163,7 @@ def _across(key: str, caption: str, groups: Sequence[Group], fields: Mapping[str
     """Groups as columns, a few in each table; settings and their values are named as in the form."""
     known, chosen = catalogs.current(), [group.settings for group in groups]
     named = [
-        (field_title(field, chosen, known), [value_title(field, value, known) for value in values])
+        (title_with_unit(field, chosen, known), [value_title(field, value, known) or NO_VALUE for value in values])
         for field, values in fields.items()
     ]
     shown = min(len(groups), MOST_SET)

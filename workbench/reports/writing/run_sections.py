@@ -1,7 +1,7 @@
 """The sections of a report about one run, as blocks."""
 
 from workbench.comparing.comparison_text import points
-from workbench.comparing.grouping.setting_titles import field_title, value_title
+from workbench.comparing.grouping.setting_titles import title_with_unit, value_title
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
 from workbench.reports.content.run_content import ClassRow, Content, MetricRow, percent
@@ -82,9 +82,9 @@ def _setting_rows(content: Content, *, changed: bool) -> tuple[tuple[str, str, s
     for setting in content.settings:
         if setting.changed == changed:
             path = setting.name if setting.section == "run" else f"{setting.section}.{setting.name}"
-            part, _, field = field_title(path, [chosen], known).partition(": ")
+            part, _, field = title_with_unit(path, [chosen], known).partition(": ")
             row = ("Run", part) if setting.section == "run" else (part, field or "Name")
-            rows.append((*row, value_title(path, setting.value, known)))
+            rows.append((*row, value_title(path, setting.value, known) or NO_VALUE))
     return tuple(rows)
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing import settings_space
-from workbench.comparing.grouping.setting_titles import field_title, value_title
+from workbench.comparing.grouping.setting_titles import field_title, title_with_unit, value_title
 from workbench.comparing.grouping.settings import Settings
 from workbench.comparing.overview import Overview
 from workbench.ui.pages.compare.settings.heat_map import HeatMapPlot
@@ -88,7 +88,7 @@ class SettingsPanel(QStackedWidget):
         """One row per setting with a column per group, or one row per group if there are many."""
         known, groups = self._session.catalog, overview.groups
         titles = unlike_parts([group.title for group in groups])
-        names = [field_title(row.field, [group.settings for group in groups], known) for row in overview.differences]
+        names = [title_with_unit(row.field, self._chosen(), known) for row in overview.differences]
         values = [[value_title(row.field, value, known) for value in row.values] for row in overview.differences]
         if len(groups) <= MOST_COLUMNS:
             cells = [[name, *row] for name, row in zip(names, values, strict=True)]
