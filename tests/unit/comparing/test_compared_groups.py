@@ -54,6 +54,21 @@ def test_runs_that_keep_other_evaluations_are_one_group(workspace):
     assert group.seeds == [0, 1, 2]
 
 
+def test_runs_that_measure_more_are_of_the_group_that_is_trained_alike_and_it_is_said(workspace):
+    seeds(workspace, [0.5, 0.6])
+    asked = EvaluationParams(nmi=True, recall_at="1 2")
+    store(workspace, {1: np.ones(6)}, seed=2, evaluation=asked, metrics={"NMI": 0.5})
+    store(workspace, {1: np.ones(6)}, seed=3, evaluation=EvaluationParams(distance="l2"))
+    found = look(workspace)
+    assert [group.seeds for group in found.groups] == [[0, 1, 2], [3]]
+    assert [row.field for row in found.differences] == ["evaluation.distance"]
+    (said,) = [sentence for sentence in found.guards if sentence.startswith("Trained alike")]
+    assert said == (
+        "Trained alike, though not all measured the same, so that they are one group: "
+        f"“{found.groups[0].title}” (recall at; NMI)."
+    )
+
+
 def test_one_config_on_two_data_sets_is_two_groups(workspace):
     workspace.create_run(RunConfig(name="Small", seed=9))
     for seed, shown in enumerate((images(6, "birds"), images(6, "cars"), images(6, "birds"))):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from workbench.comparing.fairness.test_halves import other_test_halves
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.grouping.setting_titles import setting_words, value_title
-from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.grouping.setting_titles import setting_words, short_title, value_title
+from workbench.comparing.grouping.settings import differing, fold_of, measuring_of
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.config import IMPORTED
@@ -40,14 +40,14 @@ def guards(
     sentences += [] if apart else other_test_halves(groups, measured)
     sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
-    sentences += _unfinished(groups, at)
+    sentences += _measured_otherwise(groups) + _unfinished(groups, at)
     sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
     sentences += _untrained(groups, measured, at)
     sentences += _chosen_by_a_sweep(workspace, [run.id for run in runs])
     repeated = _repeated(groups, measured, metric, at)
     if repeated:
         sentences.append(
-            f"Of runs with the same config, seed and fold only the newest counts; left out: {_runs(repeated)}."
+            f"Of runs trained alike with the same seed and fold only the newest counts; left out: {_runs(repeated)}."
         )
     few = [f"“{group.title}” ({n})" for group in groups if 0 < (n := _seed_count(group, measured, metric, at)) < 3]
     if few:
@@ -55,6 +55,20 @@ def guards(
             f"Not enough seeds for an interval over seeds ({FEWEST_SEEDS} or more): {_some(few, MOST_TITLES)}."
         )
     return sentences
+
+
+def _measured_otherwise(groups: Sequence[Group]) -> list[str]:
+    """Groups whose runs measured different things besides: their training is the same."""
+    known, named = catalog.current(), list[str]()
+    for group in groups:
+        asked = [measuring_of(run.config) for run in group.runs]
+        if unequal := differing(asked):
+            fields = "; ".join(short_title(row.field, asked, known) for row in unequal)
+            named.append(f"“{group.title}” ({fields})")
+    if not named:
+        return []
+    said = "Trained alike, though not all measured the same, so that they are one group"
+    return [f"{said}: {_some(named, MOST_TITLES)}."]
 
 
 def _unfinished(groups: Sequence[Group], at: At) -> list[str]:

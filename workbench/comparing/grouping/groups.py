@@ -1,4 +1,4 @@
-"""Runs of the same config and data but for seed and fold, as one group."""
+"""Runs of the same config and data but for seed, fold and what is measured besides, as one group."""
 
 import json
 import re
@@ -18,7 +18,7 @@ MOST_WORDS = 3  # settings in the title of a group
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Runs that differ in seed and fold only; `title` is unlike that of any other group made with it."""
+    """Runs that differ only in seed, fold and what is measured besides; `title` is unlike that of any other group."""
 
     title: str
     runs: tuple[Run, ...]  # oldest first

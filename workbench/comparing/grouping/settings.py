@@ -15,6 +15,11 @@ from workbench.problem import Problem
 
 # Fields in which the runs of one group may differ. What a run keeps of its evaluations changes none of its numbers.
 REPEATED = ("name", "seed", "seeds", "split.fold", "evaluation.keep")
+# What is measured besides: runs that differ in it alone are trained alike, and one group.
+MEASURED = (
+    "evaluation.nmi", "evaluation.linear_probe", "evaluation.other_distance", "evaluation.store_training",
+    "evaluation.recall_at",
+)  # fmt: skip
 EXACT = 2**53  # a float holds every whole number up to it
 Settings = dict[str, Any]  # dotted field -> value
 
@@ -28,7 +33,7 @@ class Difference:
 
 
 def settings_of(config: str, known: Catalog) -> Settings:
-    """Every field of a config by dotted name, defaults written out, without those in REPEATED.
+    """Every field of a config by dotted name, defaults written out, without those in REPEATED and MEASURED.
 
     Args:
         config: TOML text. Unknown fields of an older Workbench are kept.
@@ -48,7 +53,12 @@ def settings_of(config: str, known: Catalog) -> Settings:
                 for field, value in (defaults | chosen).items()
             }
             values[kind] = {"name": chosen.get("name"), **params}
-    return {field: value for field, value in _flat(values) if field not in REPEATED}
+    return {field: value for field, value in _flat(values) if field not in REPEATED + MEASURED}
+
+
+def measuring_of(config: str) -> Settings:
+    """The fields of MEASURED that a config has."""
+    return {field: value for field, value in _flat(_read(config)) if field in MEASURED}
 
 
 def _typed(value: Any, kind: object) -> Any:
