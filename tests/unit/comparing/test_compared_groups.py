@@ -152,6 +152,8 @@ def test_other_images_of_another_size_are_different_data(workspace):
         "“Large”."
     )
     assert not [said for said in look(workspace).guards if said.startswith("Unequal image size")]
+    store(workspace, {1: np.ones(6)}, name="Larger", shown=replace(images(6, "cars"), image_size=32))
+    assert "Unequal image size: 16 px: “Large”; 32 px: “Larger”." in look(workspace).guards
 
 
 def test_the_best_of_more_evaluations_is_said_to_be_an_unequal_choice(workspace):

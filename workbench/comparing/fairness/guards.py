@@ -36,7 +36,7 @@ def guards(
     if not groups:
         return []
     apart = _unlike_data(workspace, groups, measured)
-    sentences = apart + ([] if apart else _unlike_sizes(workspace, groups)) + _unlike_settings(groups)
+    sentences = apart + _unlike_sizes(workspace, groups, measured) + _unlike_settings(groups)
     sentences += [] if apart else other_test_halves(groups, measured)
     sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
@@ -105,13 +105,18 @@ def _unlike_data(workspace: Workspace, groups: Sequence[Group], measured: dict[i
     return [f"The runs saw different data, so their numbers cannot be compared. {'; '.join(parts)}."]
 
 
-def _unlike_sizes(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
+def _unlike_sizes(workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured]) -> list[str]:
     """The same images decoded at several sizes, or in grey and in colour, are compared, and this is said."""
-    gathered: dict[tuple[int, int], list[str]] = {}
+    of_images: dict[str, dict[tuple[int, int], list[str]]] = {}
     for group in groups:
-        for number in dict.fromkeys(run.dataset_id for run in group.runs if run.dataset_id is not None):
-            data = workspace.dataset(number)
-            gathered.setdefault((data.image_size, data.channels), []).append(f"“{group.title}”")
+        for number, run in {run.dataset_id: run for run in group.runs if run.dataset_id is not None}.items():
+            data, decoded = workspace.dataset(number), of_images.setdefault(measured[run.id].images, {})
+            decoded.setdefault((data.image_size, data.channels), []).append(f"“{group.title}”")
+    return [sentence for decoded in of_images.values() for sentence in _sizes(decoded)]
+
+
+def _sizes(gathered: dict[tuple[int, int], list[str]]) -> list[str]:
+    """Sentences on the groups of the same images, by their size and channels."""
     sentences = []
     for place, word, unit in ((0, "image size", "px"), (1, "colour channels", "")):
         by_value: dict[str, list[str]] = {}
