@@ -1,6 +1,6 @@
 """What trains a large transformer through few weights: adapters on its attention, prompts beside its tokens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -73,6 +73,18 @@ def adapt(
     freeze()
     if params.prompts and tokens is not None:
         add_prompts(tokens.blocks, tokens.width, params.prompts, params.prompt_depth == "deep")
+
+
+def layers_by_depth(
+    backbone: nn.Module, blocks: Iterable[nn.Module], before: Iterable[nn.Parameter]
+) -> list[list[nn.Parameter]]:
+    """All parameters of a backbone, each once: those of `before` that are in no block, each block's, the rest."""
+    layers = [list(block.parameters()) for block in blocks]
+    inside = {id(weight) for layer in layers for weight in layer}
+    first = {id(weight) for weight in before} - inside
+    outside = [weight for weight in backbone.parameters() if id(weight) not in inside]
+    begins = [weight for weight in outside if id(weight) in first]
+    return [begins, *layers, [weight for weight in outside if id(weight) not in first]]
 
 
 def load_trained(backbone: nn.Module, path: Path, refused: Refused) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from workbench.backbones.adapters import AdapterParams, Tokens, adapt, load_trained
+from workbench.backbones.adapters import AdapterParams, Tokens, adapt, layers_by_depth, load_trained
 from workbench.backbones.fetching import hub_file
 from workbench.backbones.pretrained import (
     GreyToColour,
@@ -101,12 +101,7 @@ class ClipBackbone(nn.Module):
         tokens = _tokens(self.visual)
         if tokens is None:
             raise _refused(self._params.model, "has no list of blocks", "Set the layer-wise decay to 1.")
-        layers = [list(block.parameters()) for block in tokens.blocks]
-        inside = {id(weight) for layer in layers for weight in layer}
-        first = {id(weight) for part in _before_blocks(self.visual) for weight in part} - inside
-        outside = [weight for weight in self.parameters() if id(weight) not in inside]
-        before = [weight for weight in outside if id(weight) in first]
-        return [before, *layers, [weight for weight in outside if id(weight) not in first]]
+        return layers_by_depth(self, tokens.blocks, _before_blocks(self.visual))
 
     def embed_texts(self, texts: Sequence[str]) -> Tensor:
         """Embeddings [n, feature_dim] of words, of length 1, by the text tower, whose weights are read again.
@@ -162,12 +157,12 @@ def _tokens(visual: Any) -> Tokens | None:
     return None if own is None else Tokens(own.resblocks, own.width)
 
 
-def _before_blocks(visual: Any) -> list[list[nn.Parameter]]:
+def _before_blocks(visual: Any) -> list[nn.Parameter]:
     """Parameters that act before the first block: patches, class token, positions."""
     if hasattr(visual, "trunk"):
-        return [before_blocks(visual.trunk)]
-    parts = [list(part.parameters()) for part in (visual.conv1, visual.ln_pre)]
-    return [*parts, [visual.class_embedding, visual.positional_embedding]]
+        return before_blocks(visual.trunk)
+    parts = [*visual.conv1.parameters(), *visual.ln_pre.parameters()]
+    return [visual.class_embedding, visual.positional_embedding, *parts]
 
 
 def _recompute(visual: Any, refused: Callable[[str, str], Problem]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from workbench.backbones.adapters import AdapterParams, Tokens, adapt, load_trained
+from workbench.backbones.adapters import AdapterParams, Tokens, adapt, layers_by_depth, load_trained
 from workbench.backbones.fetching import hub_file
 from workbench.backbones.pooling import GeM, Max, Mean
 from workbench.backbones.pretrained import (
@@ -127,12 +127,7 @@ class TimmBackbone(nn.Module):
         blocks = blocks_of(self.model)
         if not blocks:
             raise _refused(self.name, "has no list of blocks", "Set the layer-wise decay to 1.")
-        layers = [list(block.parameters()) for block in blocks]
-        inside = {id(weight) for layer in layers for weight in layer}
-        first = {id(weight) for weight in before_blocks(self.model)} - inside
-        outside = [weight for weight in self.parameters() if id(weight) not in inside]
-        before = [weight for weight in outside if id(weight) in first]
-        return [before, *layers, [weight for weight in outside if id(weight) not in first]]
+        return layers_by_depth(self, blocks, before_blocks(self.model))
 
     def _places(self, features: Tensor) -> Tensor:
         """Features by place [n, t, d], without class and register tokens."""
