@@ -420,6 +420,8 @@ def test_tiles_tell_the_best_epoch_and_the_smoothed_loss(page):
     assert (page.tiles.score.unit.text(), page.tiles.recall.unit.text()) == ("%", "%")
     page.tiles.show_loss(np.array([2.0, NAN, 2.0]))
     assert page.tiles.loss.number.text() == "2"
+    page.tiles.show_evaluations([evaluation(0, 0.48), evaluation(1, 0.25)], evaluation(0, 0.48))
+    assert page.tiles.score.accessibleName() == "Best MAP@R ★: 48.0%, untrained"
     page.tiles.show_evaluations([], None)
     assert page.tiles.score.number.text() == "–"
 

@@ -64,11 +64,14 @@ class Tiles(QWidget):
     def show_evaluations(self, evaluations: list[Evaluation], best: Evaluation | None) -> None:
         """Scores of the best of a run's evaluations, which are in order."""
         untrained = next((row for row in evaluations if row.epoch == 0), None)
-        before = f" · untrained {percent(untrained.metrics.get('MAP@R'))}" if untrained is not None else ""
+        trained = best is not None and best.epoch > 0
+        before = f" · untrained {percent(untrained.metrics.get('MAP@R'))}" if untrained is not None and trained else ""
+        epoch = "" if best is None else f"epoch {best.epoch}" if trained else "untrained"
         for tile, metric in ((self.score, "MAP@R"), (self.recall, "recall@1")):
             value = None if best is None else best.metrics.get(metric)
-            said = f"epoch {best.epoch}{before if metric == 'MAP@R' else ''}" if best is not None else ""
-            tile.show_number("" if value is None else percent(value), "%", said)
+            tile.show_number(
+                "" if value is None else percent(value), "%", epoch + (before if metric == "MAP@R" else "")
+            )
             tile.show_curve(np.array([row.metrics.get(metric, np.nan) for row in evaluations]))
 
     def show_loss(self, values: np.ndarray) -> None:
