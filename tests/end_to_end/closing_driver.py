@@ -158,7 +158,8 @@ class Person(QObject):
     def _sent(self) -> list[Step]:
         def launcher_of(place: SshPlace, cancelled: Callable[[], bool]) -> SimpleNamespace:
             return SimpleNamespace(
-                submit=lambda orders: LocalHost(cancelled=cancelled).call(["sleep", "170"], seconds=170)
+                read=lambda parts: iter(()),
+                submit=lambda orders: LocalHost(cancelled=cancelled).call(["sleep", "170"], seconds=170),
             )
 
         launching.launcher_of = launcher_of

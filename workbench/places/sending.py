@@ -81,15 +81,15 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     """
     with workspace.reading() as db:
         placed = [placements.required(db, run_id) for run_id in numbers]
-    _refuse_without_folder(workspace, placed, place, launcher)
-    orders = [_order(workspace, placement, place) for placement in placed]
-    with workspace.writing() as db:  # first: what begins there is followed, and a full disk here begins nothing
-        for placement in placed:
-            placements.store(db, replace(placement, open=True))
     try:
+        _refuse_without_folder(workspace, placed, place, launcher)
+        orders = [_order(workspace, placement, place) for placement in placed]
+        with workspace.writing() as db:  # first: what begins there is followed, and a full disk here begins nothing
+            for placement in placed:
+                placements.store(db, replace(placement, open=True))
         jobs = launcher.submit(orders)
     except BaseException as problem:  # Ctrl+C, too: no run may wait for what was never sent
-        with workspace.writing() as db:
+        with contextlib.suppress(Problem), workspace.writing() as db:
             for placement in placed:
                 placements.renew(db, replace(placement, open=True), placement)
                 placements.end(db, placement.run_id, "failed", _ended(problem))

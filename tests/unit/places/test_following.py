@@ -783,6 +783,21 @@ def test_a_run_whose_sender_ended_before_its_place_had_it_waits_for_nobody(works
     assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("queued", "")
 
 
+def test_a_run_that_something_keeps_from_being_sent_does_not_wait(workspace, played, monkeypatch):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a run"), PLACE)
+
+    def broken(home):
+        raise Problem("The disk has a fault.")
+
+    monkeypatch.setattr(sending.journal, "last_state", broken)
+    monkeypatch.setattr(played, "submit", lambda orders: pytest.fail("it was begun"))
+    with pytest.raises(Problem, match="has a fault"):
+        sending.submit(workspace, [run_id], PLACE, played)
+    assert (workspace.run(run_id).status, workspace.run(run_id).problem) == (
+        "failed", "It was not started: The disk has a fault.",
+    )  # fmt: skip
+
+
 def test_runs_beside_one_that_cannot_be_made_do_not_wait(workspace, monkeypatch):
     real, calls = sending.ingest, []
 
