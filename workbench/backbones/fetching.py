@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import torch
-from torch import Tensor
 
 from workbench.control import Cancelled
 from workbench.files.parts import whole_file
@@ -23,13 +22,8 @@ HASH_IN_NAME = re.compile(r"-([0-9a-f]{8,})\.")  # the first digits of the SHA-2
 FIELD = "backbone.download"
 
 
-def place_in_cache(url: str) -> Path:
-    """The file of torch's cache that holds these weights, or would."""
-    return Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
-
-
-def from_cache(url: str, size: int, allow_download: bool, progress: Progress) -> dict[str, Tensor]:
-    """torchvision's weights from torch's cache; fetched, with the hash in their name checked, only when allowed.
+def cached_file(url: str, size: int, allow_download: bool, progress: Progress) -> Path:
+    """torchvision's weights in torch's cache; fetched, with the hash in their name checked, only when allowed.
 
     Args:
         url: where they are fetched from.
@@ -39,7 +33,7 @@ def from_cache(url: str, size: int, allow_download: bool, progress: Progress) ->
     Raises:
         Problem: the cache has none and a download is not allowed, or fails.
     """
-    cached = place_in_cache(url)
+    cached = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
     host = urlsplit(url).hostname or ""
     if not cached.exists():
         if not allow_download:
@@ -48,16 +42,7 @@ def from_cache(url: str, size: int, allow_download: bool, progress: Progress) ->
             _fetch(url, cached, _told_in_mb(cached.name, host, size, progress))
         except (OSError, ValueError) as error:
             raise _not_fetched(cached.name, error) from None
-    try:
-        state: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
-            url, str(cached.parent), map_location="cpu", progress=False, weights_only=True
-        )
-    except (OSError, RuntimeError) as error:
-        raise Problem(
-            f"The weights {cached} cannot be read ({error}).", kept=UNSTARTED,
-            todo="Remove this file, so that it is fetched again, or choose the weights from a file.",
-        ) from None  # fmt: skip
-    return state
+    return cached
 
 
 def hub_file(

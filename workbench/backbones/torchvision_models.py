@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torchvision import models
 
-from workbench.backbones.fetching import from_cache, place_in_cache
+from workbench.backbones.fetching import cached_file
 from workbench.backbones.pretrained import (
     MEAN,
     STD,
@@ -110,11 +110,11 @@ def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnu
     path = None
     if params.weights == "file":
         path = chosen_file(params.weights_file)
-        load_into(model, read_state(path), params.weights_file)
     elif params.weights == "cache":
-        path = place_in_cache(weights.url)
         size = round(weights.meta["_file_size"] * 2**20)  # torchvision counts in MiB
-        load_into(model, from_cache(weights.url, size, params.download, progress), path.name)
+        path = cached_file(weights.url, size, params.download, progress)
+    if path is not None:
+        load_into(model, read_state(path), str(path))
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
     return path

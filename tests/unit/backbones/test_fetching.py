@@ -60,13 +60,13 @@ def named(content):
 def test_a_download_tells_its_host_and_its_megabytes_and_is_kept(serve, state, tmp_path):
     heard = []
     url = serve(state)(named(state))
-    loaded = fetching.from_cache(url, 5 * MB, True, lambda *words: heard.append(words))
-    assert torch.equal(loaded["weight"], torch.arange(750_000.0))
+    path = fetching.cached_file(url, 5 * MB, True, lambda *words: heard.append(words))
+    assert path.read_bytes() == state
     assert [done for _, done, _ in heard] == [0, 1, 2, 3]
     assert {total for _, done, total in heard if done} == {4}, "3.0 MB and the frame of the file, rounded up"
     assert all(text == f"Fetching {named(state)} from 127.0.0.1 (MB)" for text, *_ in heard)
-    again = fetching.from_cache("http://nowhere.invalid/" + named(state), 5 * MB, False, quiet)
-    assert torch.equal(again["weight"], loaded["weight"]), "from the cache, without the network"
+    again = fetching.cached_file("http://nowhere.invalid/" + named(state), 5 * MB, False, quiet)
+    assert again == path, "from the cache, without the network"
 
 
 def test_a_cancelled_download_leaves_nothing(serve, state, tmp_path):
@@ -75,7 +75,7 @@ def test_a_cancelled_download_leaves_nothing(serve, state, tmp_path):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        fetching.from_cache(serve(state)(named(state)), 5 * MB, True, cancel)
+        fetching.cached_file(serve(state)(named(state)), 5 * MB, True, cancel)
     assert not list((tmp_path / "hub" / "checkpoints").iterdir())
 
 
@@ -85,18 +85,18 @@ def test_a_cancelled_download_leaves_nothing(serve, state, tmp_path):
 )
 def test_a_file_that_is_not_the_published_one_is_not_kept(serve, state, tmp_path, name, short, why):
     with pytest.raises(Problem, match=rf"could not be fetched \(.*{why}.*Nothing was started.*Check the network"):
-        fetching.from_cache(serve(state, short)(name), 5 * MB, True, quiet)
+        fetching.cached_file(serve(state, short)(name), 5 * MB, True, quiet)
     assert not list((tmp_path / "hub" / "checkpoints").iterdir())
 
 
 def test_a_host_that_cannot_be_reached_is_a_sentence(serve, state):
     with pytest.raises(Problem, match="could not be fetched"):
-        fetching.from_cache("http://127.0.0.1:9/tiny.pth", 5 * MB, True, quiet)
+        fetching.cached_file("http://127.0.0.1:9/tiny.pth", 5 * MB, True, quiet)
 
 
 def test_what_is_not_allowed_is_asked_for_at_the_field(serve, state):
     with pytest.raises(Problem) as asked:
-        fetching.from_cache(serve(state)("tiny.pth"), 5 * MB, False, quiet)
+        fetching.cached_file(serve(state)("tiny.pth"), 5 * MB, False, quiet)
     assert (asked.value.field, asked.value.fits) == ("backbone.download", True)
     assert "from 127.0.0.1 (about 5 MB)" in asked.value.todo
 

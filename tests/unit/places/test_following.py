@@ -406,13 +406,19 @@ def test_a_journal_that_lost_lines_and_went_on_is_not_mixed_with_what_came(
     assert run.problem in said
 
 
-def test_a_journal_that_is_shorter_for_a_while_goes_on(made, workspace, played):
-    """A shared disk may show another node an older state of a file."""
+def followed_and_shorter(made, workspace, played):
+    """A run that was followed, and whose journal there has since lost a line."""
     run_id = sent(workspace, played)
     there = works(workspace, played, run_id, made[0])
     following = Following(workspace, PLACE, played)
     following.look()
     shorter(there, 1)
+    return run_id, following
+
+
+def test_a_journal_that_is_shorter_for_a_while_goes_on(made, workspace, played):
+    """A shared disk may show another node an older state of a file."""
+    run_id, following = followed_and_shorter(made, workspace, played)
     played.standing = Standing(JobState.FINISHED)
     looked = following.look()
     assert (looked.problems, looked.left) == ((), 1)
@@ -422,11 +428,7 @@ def test_a_journal_that_is_shorter_for_a_while_goes_on(made, workspace, played):
 
 
 def test_a_run_that_ended_with_a_shorter_journal_than_came_is_not_said_to_be_whole(made, workspace, played):
-    run_id = sent(workspace, played)
-    there = works(workspace, played, run_id, made[0])
-    following = Following(workspace, PLACE, played)
-    following.look()
-    shorter(there, 1)
+    run_id, following = followed_and_shorter(made, workspace, played)
     played.standing = Standing(JobState.FINISHED)
     until_ended(following)
     run = workspace.run(run_id)
