@@ -414,29 +414,40 @@ def without_tf32() -> Iterator[None]:
 
 
 def agreement_of(bench: Bench, title: str) -> None:
-    """One row: the largest differences of a model."""
-    backbone, params, side, _ = bench.models[title]
-    found = []
-    for device in (torch.device("cpu"), bench.device):
-        here = argparse.Namespace(device=device)
-        parts = parts_of(here, backbone, params, 4, "float32")  # type: ignore[arg-type]
-        images = torch.from_numpy(np.random.default_rng(0).random((16, 3, side, side), np.float32)).to(device)
-        labels = torch.arange(16, device=device) % 4
-        parts.model.eval()
-        for weights in parts.loss.parameters():  # some start at 0, which would give the network no gradient
-            weights.data = torch.from_numpy(np.random.default_rng(1).normal(0, 0.1, weights.shape)).to(weights)
-        embeddings = parts.model(images)
-        value = parts.loss(embeddings, labels)
-        value.backward()
-        gradient = torch.cat([w.grad.flatten() for w in parts.model.parameters() if w.grad is not None])
-        if not gradient.any():
-            raise RuntimeError("the network has no gradient to compare")
-        found.append([embeddings.detach().cpu(), value.detach().cpu(), gradient.cpu()])
-    differences = [float((one - other).norm() / one.norm().clamp_min(1e-12)) for one, other in zip(*found, strict=True)]
-    figure = ", ".join(
-        f"{name} {size:.1e}" for name, size in zip(("embeddings", "loss", "gradient"), differences, strict=True)
+    """Two rows: the device against the CPU, and how far each is from float64, which bounds what can be asked."""
+    cpu = torch.device("cpu")
+    exact, on_cpu, here = (
+        calculated(bench, title, device, dtype)
+        for device, dtype in ((cpu, torch.float64), (cpu, torch.float32), (bench.device, torch.float32))
     )
-    bench.row(f"{title}, float32 against the CPU, relative", figure, "1e-4")
+    bench.row(f"{title}, float32 against the CPU, relative", in_words(on_cpu, here), "1e-4")
+    figure = f"CPU: {in_words(exact, on_cpu)}; {bench.device.type.upper()}: {in_words(exact, here)}"
+    bench.row(f"{title}, float32 against float64 of the CPU, relative", figure)
+
+
+def calculated(bench: Bench, title: str, device: torch.device, dtype: torch.dtype) -> list[Tensor]:
+    """Embeddings, loss and all gradients of one batch, in float64 on the CPU."""
+    backbone, params, side, _ = bench.models[title]
+    parts = parts_of(argparse.Namespace(device=device), backbone, params, 4, "float32")  # type: ignore[arg-type]
+    images = torch.from_numpy(np.random.default_rng(0).random((16, 3, side, side), np.float32)).to(device, dtype)
+    labels = torch.arange(16, device=device) % 4
+    parts.model.eval().to(dtype)
+    parts.loss.to(dtype)
+    for weights in parts.loss.parameters():  # some start at 0, which would give the network no gradient
+        weights.data = torch.from_numpy(np.random.default_rng(1).normal(0, 0.1, weights.shape)).to(weights)
+    embeddings = parts.model(images)
+    value = parts.loss(embeddings, labels)
+    value.backward()
+    gradient = torch.cat([w.grad.flatten() for w in parts.model.parameters() if w.grad is not None])
+    if not gradient.any():
+        raise RuntimeError("the network has no gradient to compare")
+    return [result.detach().cpu().double() for result in (embeddings, value, gradient)]
+
+
+def in_words(one: list[Tensor], other: list[Tensor]) -> str:
+    """The size of the differences, relative to the first."""
+    sizes = [float((a - b).norm() / a.norm().clamp_min(1e-12)) for a, b in zip(one, other, strict=True)]
+    return ", ".join(f"{name} {size:.1e}" for name, size in zip(("embeddings", "loss", "gradient"), sizes, strict=True))
 
 
 def config_of(bench: Bench, **training: object) -> RunConfig:

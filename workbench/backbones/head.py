@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class EmbeddingHead(nn.Module):
-    """Features [n, f] -> embeddings [n, d] in float32.
+    """Features [n, f] -> embeddings [n, d] in float32; in float64 if the features are.
 
     Args:
         features: f, of the backbone.
@@ -45,7 +45,7 @@ class EmbeddingHead(nn.Module):
         """The rest after the linear part; with batch-norm it uses all images together."""
         embeddings = self.dropout(linear)
         with torch.autocast(embeddings.device.type, enabled=False):
-            embeddings = self.norm(embeddings.float())
+            embeddings = self.norm(embeddings.to(torch.promote_types(embeddings.dtype, torch.float32)))
             if self.bounded:
                 embeddings = embeddings / embeddings.norm(dim=1, keepdim=True).clamp_min(1)
             return F.normalize(embeddings) if self.normalise else embeddings
