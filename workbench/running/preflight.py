@@ -21,7 +21,9 @@ from workbench.running.facts.environment import recall_notes, shared_images
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
+    from workbench.running.building import Data
     from workbench.running.engine import Engine
+    from workbench.running.facts.timing import StepTimes
 
 DRY_STEPS = 4
 SHOWN = 12  # images of the data set
@@ -88,13 +90,8 @@ def preflight(
         Cancelled: `cancelled` returned True.
     """
     progress("Loading the engine", 0, 0)
-    from workbench.datasets.cache.encoded_images import EncodedImages
-    from workbench.datasets.cache.keeping import words_of
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
-    from workbench.running.facts.augmented import augmented_pictures
-    from workbench.running.facts.remarks import engine_notes
-    from workbench.running.facts.timing import time_probe, time_steps
     from workbench.training import checkpoint, device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -113,81 +110,101 @@ def preflight(
         data = load_data(config, tell)
         after.callback(data.close)
         after.enter_context(checkpoint.settings_of_one_run())
-        classes = len(training_classes(data))
-        counted(classes)
+        counted(len(training_classes(data)))
         shared = shared_images(data, tell)
-        chosen = "" if data.split.validation is not None else "The best epoch is chosen on the test half"
-        several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
-        count = 1 + len(others)
-        spread = f"The steps were tried on one device; the run shares each batch among {count}" if others else ""
         tell("Trying a few steps", 0, 0)
         with device.refusing_what_does_not_fit():
             engine = Engine(config, data, Path(), Control(), hear)
         after.callback(engine.release)  # a window goes on, and the run has another process
         since = perf_counter()
         device.forget_peak(engine.parts.device)
-        try:
-            times = time_steps(engine, DRY_STEPS, cancelled)
-            per_look = time_probe(engine, cancelled)
-        except (RuntimeError, MemoryError) as error:
-            if (problem := engine.explained(error)) is None:
-                raise
-            raise Problem(
-                problem.what, kept="Nothing was started.", todo=problem.todo, field=problem.field, fits=problem.fits
-            ) from None
+        times, per_look = _tried(engine, cancelled)
         tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
-        backbone: Any = engine.parts.model.backbone
-        steps, images = engine.sampler.steps_per_epoch, data.images
-        recall = recall_notes(config, data.split)
-        every, total = config.evaluation.probe_every, engine.total
-        training, looking = times.whole * total, per_look * looks(total, every)
-        shown = np.random.default_rng(config.seed).permutation(data.split.train)[:SHOWN]
-        return Preflight(
-            images=len(images.paths),
-            classes=len(images.class_names),
-            train=len(data.split.train),
-            test=len(data.split.test),
-            train_classes=classes,
-            test_classes=len(np.unique(images.labels[data.split.test])),
-            classes_disjoint=data.split.classes_disjoint,
-            image_size=images.image_size,
-            device=device.words(engine.parts.device),
-            parameters=sum(weight.numel() for weight in engine.parts.weights),
-            features=backbone.feature_dim,
-            licence=getattr(backbone, "licence", ""),
-            steps_per_epoch=steps,
-            seconds_per_step=times.whole,
-            seconds_per_epoch=(training + looking) / config.training.epochs,
-            seconds=(training + looking) * len(runs),
-            memory_bytes=device.peak_memory(engine.parts.device),
-            memory_whole=device.whole_memory(engine.parts.device),
-            probe_images=len(engine.probe.index),
-            probe_every=every,
-            probe_share=looking / (training + looking),
-            kept=words_of(data.pixels),
-            whole=isinstance(data.pixels, EncodedImages),
-            runs=len(runs),
-            images_per_step=config.training.batch_size * config.training.views,
-            bound="probe" if looking > training else times.bound,
-            seconds_for_feed=times.feed,
-            seconds_for_loss=times.loss,
-            disk=_disk_use(engine),
-            gpus=[gpu.words for gpu in gpus()],
-            note=" ".join(_sentence(words) for words in (several, spread, data.split.note, chosen, shared) if words),
-            sample_pictures=[
-                np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
-            ],
-            augmented=augmented_pictures(config, data, int(shown[0])),
-            problems=list(images.problems),
-            left_out=images.left_out,
-            unit=images.unit,
-            unlike_published=list(images.unlike_published),
-            notes=[
-                *data.notes,
-                *recall,
-                *engine_notes(engine),
-            ],
-        )
+        return _summary(engine, times, per_look, len(runs), _note(data, len(runs), 1 + len(others), shared))
+
+
+def _tried(engine: "Engine", cancelled: Callable[[], bool]) -> tuple["StepTimes", float]:
+    """The times of a few steps, and the seconds of one evaluation of the probe."""
+    from workbench.running.facts.timing import time_probe, time_steps
+
+    try:
+        return time_steps(engine, DRY_STEPS, cancelled), time_probe(engine, cancelled)
+    except (RuntimeError, MemoryError) as error:
+        if (problem := engine.explained(error)) is None:
+            raise
+        raise Problem(
+            problem.what, kept="Nothing was started.", todo=problem.todo, field=problem.field, fits=problem.fits
+        ) from None
+
+
+def _note(data: "Data", runs: int, devices: int, shared: str) -> str:
+    """What is to be known of the runs as a whole, in sentences."""
+    sentences = [
+        f"{runs} runs, of which this is the first" if runs > 1 else "",
+        f"The steps were tried on one device; the run shares each batch among {devices}" if devices > 1 else "",
+        data.split.note,
+        "" if data.split.validation is not None else "The best epoch is chosen on the test half",
+        shared,
+    ]
+    return " ".join(f"{words[0].upper()}{words[1:]}." for words in sentences if words)
+
+
+def _summary(engine: "Engine", times: "StepTimes", per_look: float, runs: int, note: str) -> Preflight:
+    """All that is told of the runs, from the first one's engine after its trial steps."""
+    from workbench.datasets.cache.encoded_images import EncodedImages
+    from workbench.datasets.cache.keeping import words_of
+    from workbench.running.building import training_classes
+    from workbench.running.facts.augmented import augmented_pictures
+    from workbench.running.facts.remarks import engine_notes
+    from workbench.training import device
+
+    backbone: Any = engine.parts.model.backbone
+    config, data, images, split = engine.config, engine.data, engine.data.images, engine.data.split
+    every, steps = config.evaluation.probe_every, engine.total
+    training, looking = times.whole * steps, per_look * looks(steps, every)
+    shown = np.random.default_rng(config.seed).permutation(split.train)[:SHOWN]
+    return Preflight(
+        images=len(images.paths),
+        classes=len(images.class_names),
+        train=len(split.train),
+        test=len(split.test),
+        train_classes=len(training_classes(data)),
+        test_classes=len(np.unique(images.labels[split.test])),
+        classes_disjoint=split.classes_disjoint,
+        image_size=images.image_size,
+        device=device.words(engine.parts.device),
+        parameters=sum(weight.numel() for weight in engine.parts.weights),
+        features=backbone.feature_dim,
+        licence=getattr(backbone, "licence", ""),
+        steps_per_epoch=engine.sampler.steps_per_epoch,
+        seconds_per_step=times.whole,
+        seconds_per_epoch=(training + looking) / config.training.epochs,
+        seconds=(training + looking) * runs,
+        memory_bytes=device.peak_memory(engine.parts.device),
+        memory_whole=device.whole_memory(engine.parts.device),
+        probe_images=len(engine.probe.index),
+        probe_every=every,
+        probe_share=looking / (training + looking),
+        kept=words_of(data.pixels),
+        whole=isinstance(data.pixels, EncodedImages),
+        runs=runs,
+        images_per_step=config.training.batch_size * config.training.views,
+        bound="probe" if looking > training else times.bound,
+        seconds_for_feed=times.feed,
+        seconds_for_loss=times.loss,
+        disk=_disk_use(engine),
+        gpus=[gpu.words for gpu in gpus()],
+        note=note,
+        sample_pictures=[
+            np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
+        ],
+        augmented=augmented_pictures(config, data, int(shown[0])),
+        problems=list(images.problems),
+        left_out=images.left_out,
+        unit=images.unit,
+        unlike_published=list(images.unlike_published),
+        notes=[*data.notes, *recall_notes(config, split), *engine_notes(engine)],
+    )
 
 
 def _disk_use(engine: "Engine") -> DiskUse:
@@ -227,10 +244,6 @@ def steps_per_epoch(config: RunConfig, progress: Progress) -> int:
     config = folds_and_seeds.children(config)[0].config
     with contextlib.closing(load_data(config, progress)) as data:
         return int(build_sampler(config, training_labels(data)).steps_per_epoch)
-
-
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
 
 
 def looks(steps: int, every: int) -> int:
