@@ -13,7 +13,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.curves.smoothing import exponential_mean
-from workbench.numerals import significant
 from workbench.ui.plots.canvas import PlotCanvas, ReadOut
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_words import breaks_named, course
@@ -22,11 +21,11 @@ from workbench.ui.plots.head import PlotHead
 from workbench.ui.plots.items import Series
 from workbench.ui.plots.legend import LegendButton, swatch
 from workbench.ui.plots.menu import PlotMenu
+from workbench.ui.plots.pointed import difference_in_words, place_in_words, pointed_at, values_in_words
 from workbench.ui.plots.rings import Crossing, Ring, crossing_place
 from workbench.ui.plots.table import CurveTable, TableDialog
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, logarithmic, steep
 from workbench.ui.style import theme
-from workbench.ui.style.words import THIN
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
@@ -404,34 +403,16 @@ class CurvePlot(QFrame):
             self._hide_values()
             return
         placed = {series.name: self._places(self.curves[series.name]) for series in self.shown()}
-        indices = {name: int(np.argmin(np.abs(places - place))) for name, places in placed.items() if len(places)}
-        if not indices:
+        pointed = pointed_at(place, self.curves, placed)
+        if pointed is None:
             self._hide_values()
             return
-        nearest = min(indices, key=lambda name: abs(placed[name][indices[name]] - place))
-        at, stored = float(placed[nearest][indices[nearest]]), float(self.curves[nearest].steps[indices[nearest]])
-        self.canvas.point_at(at)
-        titles = {series.name: series.title for series in self.series}
-        values = [
-            f"{titles[name]} {significant(self.curves[name].values[index], 4)}" for name, index in indices.items()
-        ]
-        where = f"{self.counts} {stored:,.0f}"
-        if self._across is not None:
-            name, _, unit = self.x_title.partition(", ")
-            where += f" · {significant(at)}{THIN}{unit}" if unit else f" · {name} {significant(at)}"
-        self.read_out.show_at(at, "  ".join([where, *values, *self._difference(indices)]))
-
-    def _difference(self, indices: dict[str, int]) -> list[str]:
-        """The difference of the compared series at those of their points, where they have the same place."""
-        if self._compared is None or not set(self._compared) <= set(indices):
-            return []
-        first, second = (self.curves[name] for name in self._compared)
-        at, other_at = (indices[name] for name in self._compared)
-        if first.steps[at] != second.steps[other_at]:
-            return []
-        titles = {series.name: series.title for series in self.series}
-        words = " − ".join(titles[name] for name in self._compared)
-        return [f"{words} {significant(float(first.values[at]) - float(second.values[other_at]), 4)}"]
+        self.canvas.point_at(pointed.at)
+        words = [place_in_words(pointed, self.counts, self.counts if self._across is None else self.x_title)]
+        words += values_in_words(pointed, self.series, self.curves)
+        if self._compared is not None:
+            words.append(difference_in_words(pointed, self._compared, self.series, self.curves))
+        self.read_out.show_at(pointed.at, "  ".join(filter(None, words)))
 
     def _hide_values(self) -> None:
         self.canvas.point_at(None)
