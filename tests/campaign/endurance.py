@@ -17,6 +17,7 @@ TITLE = "endurance"
 PROMISE = "Memory and open files do not rise with the work that is done."
 ROUNDS = 1
 SLICE = 1
+ONE_POOL = {"MALLOC_ARENA_MAX": "1"}  # glibc keeps what is free for each thread: steps of 10 MB that are no growth
 SETTLED = 0.3  # of the measurements, at the beginning, are left out: pages are made and caches filled
 MEMORY = {"evaluations": 100_000.0, "page turns": 10_000.0}  # bytes for each, at most: 20 MB over 200 and 2,000
 FILES = 0.002  # open files for each, at most: 4 over 2,000
@@ -64,7 +65,8 @@ def page_turns(folder: Path, count: int) -> Iterator[Outcome]:
     (folder / "turned").mkdir()
     home, space = short_run.copy_of_whole(folder / "turned")
     out = folder / "turned.jsonl"
-    ended = home.start("turn", space, count, out, module="tests.campaign.window").end(3600.0)
+    turning = home.start("turn", space, count, out, module="tests.campaign.window", fresh=True, variables=ONE_POOL)
+    ended = turning.end(3600.0)
     moments = [Moment(**json.loads(line)) for line in out.read_text().splitlines()] if out.exists() else []
     broken = [f"status {ended.status}: {ended.last_words}"] * bool(ended.status)
     broken += ["pages were not turned"] * (not moments or moments[-1].count != count)

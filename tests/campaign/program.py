@@ -109,18 +109,23 @@ class Home:
             "OPENBLAS_NUM_THREADS": "1", "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT),
         }  # fmt: skip
 
-    def start(self, *words: object, module: str = "workbench", fresh: bool = False, **limits: Any) -> Program:
+    def start(
+        self, *words: object, module: str = "workbench", fresh: bool = False, variables: dict[str, str] | None = None,
+        **limits: Any,
+    ) -> Program:  # fmt: skip
         """Start `python -m MODULE WORDS`; `fresh` in a new interpreter, else forked from one that has all loaded.
 
         Args:
+            variables: of the environment, besides this home's.
             limits: `stdin` (a FIFO), `file_size` (bytes), `bound` (permissions bind root, too), `end_at` (count, delay,
                 folder) as in starter.py; of a forked one only.
         """
         log = self.temporary / f"said-{next(self.numbers)}.txt"
         log.touch()
+        env = self.env | (variables or {})
         if fresh:
-            return start_fresh([sys.executable, "-m", module, *map(str, words)], self.env, log)
-        asked = {"module": module, "words": [*map(str, words)], "env": self.env, "log": str(log)}
+            return start_fresh([sys.executable, "-m", module, *map(str, words)], env, log)
+        asked = {"module": module, "words": [*map(str, words)], "env": env, "log": str(log)}
         return starter().start(asked | limits)
 
     def run(self, *words: object, **how: Any) -> Ended:
