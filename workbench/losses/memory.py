@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 
 class Memory(nn.Module):
@@ -22,16 +23,22 @@ class Memory(nn.Module):
         return self.embeddings[:count].clone(), self.labels[:count].clone()
 
     @torch.no_grad()
-    def add(self, embeddings: Tensor, labels: Tensor) -> None:
-        """Store copies of embeddings [n, d]; if there are more than `size`, the last ones."""
+    def add(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        """Store copies of embeddings [n, d]; if there are more than `size`, the last ones.
+
+        Returns:
+            [n] int64: the place of each in `contents()`, -1 of those that were not stored.
+        """
         size = len(self.labels)
         if not size:
-            return
+            return torch.full_like(labels, -1)
+        left_out = max(0, len(labels) - size)
         embeddings, labels = embeddings.detach()[-size:], labels[-size:]
         places = (self.seen + torch.arange(len(labels), device=labels.device)) % size
         self.embeddings[places] = embeddings.to(self.embeddings.dtype)
         self.labels[places] = labels
         self.seen += len(labels)
+        return F.pad(places, (left_out, 0), value=-1)
 
     def get_extra_state(self) -> dict[str, int]:
         """What a checkpoint stores besides the tensors: how many embeddings were seen."""

@@ -1,4 +1,4 @@
-"""Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches.
+"""Cross-batch memory: a pair loss between the batch and the embeddings of the latest batches, its own included.
 
 Not pytorch-metric-learning's CrossBatchMemory: after a warm-up, the memory's part is added to that of the batch, as in
 Eq. 3. C1 is the authors' own loss by cosine (contrastive_cosine.py).
@@ -81,7 +81,8 @@ def _inner(dataset: str) -> Values:
 class XBM(BatchLoss[XBMParams]):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.
 
-    The memory holds earlier embeddings at unit length; it is filled, and counts steps, in training only.
+    The memory holds the latest embeddings at unit length. As in Algorithm 1, the batch is stored before it is compared,
+    as constants and without pairs of an image with itself. The memory is filled, and counts steps, in training only.
     """
 
     def __init__(self, params: XBMParams, *, num_classes: int, embedding_dim: int) -> None:
@@ -91,24 +92,29 @@ class XBM(BatchLoss[XBMParams]):
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         unit = on_sphere(embeddings)
-        value = self._pairs(unit, labels, None, labels)
+        value = self._pairs(unit, None, labels[:, None] == labels)
         if self.training:
             self.steps += 1
-            if self.steps > self.params.warm_up and self.memory.seen:
+            places = self.memory.add(unit, labels)
+            if self.steps > self.params.warm_up:
                 kept, kept_labels = self.memory.contents()
-                value = value + self._pairs(unit, labels, kept.to(unit.dtype), kept_labels)
-            self.memory.add(unit, labels)
+                itself = places[:, None] == torch.arange(len(kept), device=places.device)
+                value = value + self._pairs(unit, kept.to(unit.dtype), labels[:, None] == kept_labels, itself)
         return value
 
-    def _pairs(self, unit: Tensor, labels: Tensor, kept: Tensor | None, other_labels: Tensor) -> Tensor:
-        """The pair loss between the batch and the memory; None is the batch itself."""
-        same = labels[:, None] == other_labels[None, :]
+    def _pairs(self, unit: Tensor, kept: Tensor | None, same: Tensor, itself: Tensor | None = None) -> Tensor:
+        """The pair loss between the batch and the memory; None is the batch itself.
+
+        Args:
+            unit: [n, d] the batch, and `kept`, [m, d] the memory, at unit length.
+            same: [n, m] bool, the pairs of one class; `itself`: those of an image and its own copy in the memory.
+        """
         if self.params.inner == "contrastive_cosine":
             return cosine_pairs(unit @ (unit if kept is None else kept).T, same, self.params.cosine_margin)
         if self.params.inner == "contrastive":
             return contrastive_pairs(unit, kept, same, self.params.margin)
         others, negative = unit if kept is None else kept, ~same
-        positive = same.fill_diagonal_(False) if kept is None else same
+        positive = same.fill_diagonal_(False) if itself is None else same & ~itself
         if self.params.inner == "triplet":
             squared = (2 - 2 * unit @ others.T).clamp_min(0)
             return semi_hard(squared, positive, negative, self.params.triplet_margin)

@@ -155,14 +155,17 @@ def test_ccp_has_the_library_s_value_and_gradients(inner, placed, which):
 @pytest.mark.parametrize("inner", ["contrastive_positive_margin", "multi_similarity"])
 def test_pairs_with_the_memory_have_the_library_s_value_and_gradient(inner, which):
     z, y = embeddings(which), BATCHES[which]
-    loss = build_loss("xbm", num_classes=K, embedding_dim=D, inner=inner, memory=40, warm_up=1).double().train()
+    loss = build_loss("xbm", num_classes=K, embedding_dim=D, inner=inner, memory=60, warm_up=1).double().train()
     peer = library.MultiSimilarityLoss() if inner == "multi_similarity" else library.ContrastiveLoss(0.3, 1)
     kept = nn.functional.normalize(z.flip(1))
     loss(z.flip(1), y)  # fills the memory; the next step uses it
 
     def reference(batch, labels):
-        pairs = get_all_pairs_indices(labels, labels.clone())  # the memory holds no sample of the batch itself
-        return peer(batch, labels) + peer(batch, labels, pairs, ref_emb=kept, ref_labels=labels.clone())
+        others = torch.cat([kept, nn.functional.normalize(batch).detach()])  # the batch is stored before it is compared
+        anchors, positives, *far = get_all_pairs_indices(labels, labels.repeat(2))
+        another = positives != anchors + len(labels)
+        pairs = (anchors[another], positives[another], *far)
+        return peer(batch, labels) + peer(batch, labels, pairs, ref_emb=others, ref_labels=labels.repeat(2))
 
     there = z.clone().requires_grad_()
     expected = reference(there, y)

@@ -171,10 +171,13 @@ def test_a_memory_is_a_queue_of_the_last():
     memory = Memory(5, 1)
     memory.add(torch.tensor([[0.0], [1.0], [2.0]]), torch.tensor([0, 1, 2]))
     assert memory.contents()[1].tolist() == [0, 1, 2]
-    memory.add(torch.tensor([[3.0], [4.0], [5.0]]), torch.tensor([3, 4, 5]))
+    places = memory.add(torch.tensor([[3.0], [4.0], [5.0]]), torch.tensor([3, 4, 5]))
     assert sorted(memory.contents()[1].tolist()) == [1, 2, 3, 4, 5]
-    memory.add(torch.arange(7.0)[:, None], torch.arange(7))
+    assert memory.contents()[1][places].tolist() == [3, 4, 5]
+    places = memory.add(torch.arange(7.0)[:, None], torch.arange(7))
     assert sorted(memory.contents()[1].tolist()) == [2, 3, 4, 5, 6]
+    assert places[:2].tolist() == [-1, -1]
+    assert memory.contents()[1][places[2:]].tolist() == [2, 3, 4, 5, 6]
     assert memory.contents()[0][:, 0].tolist() == memory.contents()[1].tolist()
 
 
@@ -265,7 +268,7 @@ def test_contrastive_by_cosine_is_what_xbm_s_authors_run(batch, margin):
 )
 def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, batch):
     z, y = batch
-    loss = loss_of("xbm", inner=inner, memory=20, warm_up=1, margin=1.0).double()
+    loss = loss_of("xbm", inner=inner, memory=2 * N, warm_up=1, margin=1.0).double()
     if inner == "contrastive":
         torch.testing.assert_close(loss(z, y), loss_of("contrastive", margin=1.0)(z, y))
     if inner == "contrastive_cosine":
@@ -280,30 +283,41 @@ def test_xbm_without_memory_is_a_pair_loss_and_adds_the_memory_s_pairs(inner, ba
     loss(z, y)  # fills the memory; the next step uses it
     value = loss(2 - z, y)
     assert value > within
+    u, kept, classes = unit(2 - z), unit(z) + unit(2 - z), y.repeat(2)
+    same = [[m for m in range(2 * N) if classes[m] == y[a] and m != N + a] for a in range(N)]
+    others = [[m for m in range(2 * N) if classes[m] != y[a]] for a in range(N)]
     if inner == "contrastive":
-        u, kept, pulls, pushes = unit(2 - z), unit(z), [], []
-        for a in range(N):
-            for m in range(N):
-                apart = (u[a] - kept[m]).norm()
-                if y[a] == y[m]:
-                    pulls.append(apart**2)
-                elif apart < 1:
-                    pushes.append((1 - apart) ** 2)
+        pulls = [(u[a] - kept[m]).square().sum() for a in range(N) for m in same[a]]
+        short = [1 - (u[a] - kept[m]).norm() for a in range(N) for m in others[a]]
+        pushes = [lacking**2 for lacking in short if lacking > 0]
         torch.testing.assert_close(value - within, torch.stack(pulls).mean() + torch.stack(pushes).mean())
     if inner == "contrastive_cosine":
-        u, kept = unit(2 - z), unit(z)
-        alike = [(u[a] @ kept[m], y[a] == y[m]) for a in range(N) for m in range(N)]
-        wanted = sum((1 - s if same else s) for s, same in alike if same or s > 0.5) / N
-        torch.testing.assert_close(value - within, wanted)
+        wanted = sum(1 - u[a] @ kept[m] for a in range(N) for m in same[a])
+        wanted += sum(u[a] @ kept[m] for a in range(N) for m in others[a] if u[a] @ kept[m] > 0.5)
+        torch.testing.assert_close(value - within, wanted / N)
     if inner == "triplet":
-        u, kept, terms = unit(2 - z), unit(z), []
+        terms = []
         for a in range(N):
-            apart = [(u[a] - kept[m]).square().sum() for m in range(N)]
-            far = [apart[m] for m in range(N) if y[m] != y[a]]
-            for pulled in (apart[m] for m in range(N) if y[m] == y[a]):
+            apart = [(u[a] - kept[m]).square().sum() for m in range(2 * N)]
+            far = [apart[m] for m in others[a]]
+            for pulled in (apart[m] for m in same[a]):
                 beyond = [each for each in far if each > pulled]
                 terms.append((pulled - (min(beyond) if beyond else max(far)) + 0.2).clamp_min(0))
         torch.testing.assert_close(value - within, torch.stack(terms).mean())
+
+
+@pytest.mark.parametrize("inner", ["contrastive_cosine", "contrastive_positive_margin"])
+def test_xbm_stores_a_batch_before_it_is_compared_as_its_authors_do(inner, batch):
+    """msight-tech/research-xbm ret_benchmark/engine/trainer.py: enqueue_dequeue, then the loss; so does CCP's code."""
+    z, y = batch
+    loss = loss_of("xbm", inner=inner, memory=N, warm_up=0, margin=1.0).double()
+    within = loss(z, y)
+    there = z.clone().requires_grad_()
+    value = loss.train()(there, y)  # the memory holds this batch alone
+    torch.testing.assert_close(value, 2 * within)
+    (slope,) = torch.autograd.grad(value, there)
+    (half,) = torch.autograd.grad(loss.eval()(there, y), there)
+    torch.testing.assert_close(slope, 1.5 * half)  # what is stored is constant, so each pair counts from one side only
 
 
 @pytest.mark.parametrize(
