@@ -20,6 +20,7 @@ NAMED = re.compile(r"[\w-]+/[\w-]+ (?:\w+/)*\w+\.(?:py|md|yaml)\b")
 IN_CODE = [
     (CCP, "training.clip_norm", 10.0, "yetigurbuz/ccp-dml framework/configs/default.py: clipnorm = 10.0"),
     (CCP, "training.decay_matrices_only", False, "yetigurbuz/ccp-dml framework/configs/default.py: excluded_vars"),
+    (CCP, "embedding.start", "glorot", "yetigurbuz/ccp-dml framework/layers/pooling.py: kernel_initializer="),
     (CCP, "backbone.frozen_batch_norm", True, "yetigurbuz/ccp-dml framework/models/backbones/bn_inception.py"),
     (CCP, "augmentation.smallest_area", 0.16, "yetigurbuz/ccp-dml framework/utilities/dataset_utils.py"),
     (CCP, "training.beta2", 0.99, "yetigurbuz/ccp-dml framework/configs/optimizers.py has, is Adam.beta_2 = 0.999"),

@@ -9,6 +9,9 @@ from torch.nn import functional as F
 if TYPE_CHECKING:
     from workbench.config import EmbeddingParams
 
+STARTS = {"identity": nn.init.eye_, "orthogonal": nn.init.orthogonal_, "glorot": nn.init.xavier_uniform_}
+"""How a layer begins that does not begin as torch's do; its bias is 0 then."""
+
 
 class EmbeddingHead(nn.Module):
     """Features [n, f] -> embeddings [n, d] in float32; in float64 if the features are.
@@ -26,8 +29,7 @@ class EmbeddingHead(nn.Module):
         if params.dim and params.layers == "two":
             self.linear = nn.Sequential(nn.Linear(features, features), nn.ReLU(), nn.Linear(features, params.dim))
         if isinstance(self.linear, nn.Linear) and params.start != "random":
-            start = nn.init.eye_ if params.start == "identity" else nn.init.orthogonal_
-            start(self.linear.weight)
+            STARTS[params.start](self.linear.weight)
             nn.init.zeros_(self.linear.bias)
         self.dropout = nn.Dropout(params.dropout)
         self.norm = nn.BatchNorm1d(self.dim, affine=False) if params.batch_norm else nn.Identity()

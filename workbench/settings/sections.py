@@ -24,11 +24,12 @@ class EmbeddingParams(Params):
     layers: Literal["one", "two"] = param(
         "one", help="Linear, or two linear layers with a ReLU between: the projection head of two-stage training."
     )
-    start: Literal["random", "identity", "orthogonal"] = param(
+    start: Literal["random", "identity", "orthogonal", "glorot"] = param(
         "random",
         label="Initialisation",
         help="Weights of the embedding layer at first; identity keeps pretrained features, as far as its size allows; "
-        "orthogonal draws rows of unit length at right angles.",
+        "orthogonal draws rows of unit length at right angles; glorot draws uniformly, with a variance of "
+        "2 / (features + d); random, uniformly with 1 / (3 × features).",
     )
     batch_norm: bool = param(
         True,

@@ -74,6 +74,15 @@ def test_a_layer_can_start_with_rows_at_right_angles(dim):
     assert not linear.bias.any()
 
 
+def test_a_layer_can_start_as_glorot_and_bengio_draw_it():
+    params = EmbeddingParams(dim=256, start="glorot", batch_norm=False)
+    linear = build_model("conv4", {"positions": 2}, params, 1).head.linear
+    largest = (6 / sum(linear.weight.shape)) ** 0.5
+    assert 0.98 * largest < linear.weight.abs().max() <= largest
+    torch.testing.assert_close(linear.weight.var(), torch.tensor(largest**2 / 3), rtol=0.05, atol=0)
+    assert not linear.bias.any()
+
+
 def test_a_bounded_embedding_is_never_longer_than_1_and_keeps_shorter_ones():
     torch.manual_seed(0)
     free, bounded = (
