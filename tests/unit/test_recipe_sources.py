@@ -12,6 +12,7 @@ RECIPES = {preset.key: preset for preset in presets()}
 CCP = [key for key in RECIPES if key.startswith(("cub-", "cars-", "sop-", "inshop-"))]
 CCP = [key for key in CCP if not key.endswith(("-ce", "-ice", "-rankmi", "-hyp-vit", "-vit-s"))]
 HYPERBOLIC = [key for key in RECIPES if key.endswith(("-hyp-vit", "-vit-s"))]
+SPHERICAL = [key for key in HYPERBOLIC if key.endswith("-vit-s")]
 CLASSIFIERS = ["cub-ce", "cars-ce", "sop-ce", "inshop-ce"]
 BALANCED, TAILED = ["cifar10-psce", "cifar100-psce"], ["cifar10-lt-psce", "cifar100-lt-psce"]
 NAMED = re.compile(r"[\w-]+/[\w-]+ (?:\w+/)*\w+\.(?:py|md|yaml)\b")
@@ -28,6 +29,8 @@ IN_CODE = [
     (["cub-ccp-512", "cars-ccp-512"], "training.lr", 1e-5, "yetigurbuz/ccp-dml configs/bninception_small.yaml"),
     ([key for key in CCP if key.endswith("-ms")], "loss.epsilon", 2.0, "framework/configs/default.py has miner = None"),
     (HYPERBOLIC, "training.decay_matrices_only", False, "htdt/hyp_metric train.py: optim.AdamW(model.parameters(),"),
+    (HYPERBOLIC, "loss.negatives", "two_per_class", "htdt/hyp_metric train.py: loss_f(z[:, i], z[:, j])"),
+    (SPHERICAL, "loss.curvature", 0.0, "htdt/hyp_metric README.md: --hyp_c 0"),
     (HYPERBOLIC, "embedding.start", "orthogonal", "htdt/hyp_metric model.py: nn.init.orthogonal_("),
     (HYPERBOLIC, "training.optimiser", "adamw", "htdt/hyp_metric train.py: optim.AdamW"),
     (HYPERBOLIC, "training.lr", 1e-5, "htdt/hyp_metric README.md: --lr 1e-5"),

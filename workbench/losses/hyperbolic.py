@@ -1,10 +1,12 @@
 """Hyperbolic pairwise cross-entropy: positives against negatives by their distance in the Poincaré ball."""
 
+from typing import Literal
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.losses.batch import mean_of, pair_masks
+from workbench.losses.batch import mean_of, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
@@ -20,9 +22,17 @@ LONGEST = 1 - 1e-3  # in the ball of radius 1; distances from its edge are infin
 class HyperbolicParams(Params):
     """Parameters of the hyperbolic loss."""
 
-    curvature: float = param(0.1, gt=0, le=10, symbol="c", help="Of the ball; towards 0 distances become Euclidean.")
+    curvature: float = param(
+        0.1, ge=0, le=10, symbol="c",
+        help="Of the ball; towards 0 distances become Euclidean. 0 takes minus the cosine: the spherical version.",
+    )  # fmt: skip
     temperature: float = param(0.2, gt=0, le=10, symbol="τ", help="Distances are divided by it.")
     radius: float = param(2.3, gt=0, le=100, symbol="r", help="Longer embeddings are cut to this length first.")
+    negatives: Literal["all", "two_per_class"] = param(
+        "all",
+        help="Of each positive pair: all images of other classes, or two of each other class, as in the authors' code. "
+        "With two images of each class in a batch both are the same.",
+    )
 
 
 @register(
@@ -40,15 +50,44 @@ class Hyperbolic(BatchLoss[HyperbolicParams]):
 
     Embeddings are clipped to the length r and mapped into the ball by the exponential map at its centre, where they
     stay 1/1000 of its radius away from its edge. Retrieval by cosine ranks by their angle alone; the paper searches by
-    D. Without a positive pair the value is 0.
+    D. With c = 0 minus the cosine takes the place of D. Without a positive pair the value is 0.
+
+    With two negatives of each class, the authors' code compares the i-th and the j-th images of all classes for each i
+    and j: the negatives of the pair of a class's i-th and j-th image are the i-th and the j-th of the other classes.
     """
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        apart = ball_distances(embeddings, self.params.curvature, self.params.radius) / self.params.temperature
+        p = self.params
+        if p.curvature:
+            apart = ball_distances(embeddings, p.curvature, p.radius) / p.temperature
+        else:
+            unit = on_sphere(embeddings)
+            apart = unit @ unit.T / -p.temperature
         positive, negative = pair_masks(labels)
-        others = log_sum_exp(-apart, negative)[:, None]
+        two = p.negatives == "two_per_class"
+        others = of_two_images(-apart, negative, labels) if two else log_sum_exp(-apart, negative)[:, None]
         missed = F.softplus(torch.where(positive, others + apart, -torch.inf))
         return mean_of(missed, positive)
+
+
+def of_two_images(scores: Tensor, negative: Tensor, labels: Tensor) -> Tensor:
+    """Log of the sum of exp over the negatives of each pair of a class's i-th and j-th image: the i-th and the j-th.
+
+    Args:
+        scores: [n, n] of images (rows) with others. negative: bool [n, n], the pairs of two classes. labels: [n] int64.
+
+    Returns:
+        [n, n], of use where a pair is positive; a very low number without a negative.
+    """
+    places = (labels[:, None] == labels).tril(-1).sum(1)  # which image of its class each is, in the order of the batch
+    columns = places.expand_as(scores)
+    least = torch.finfo(scores.dtype).min / 4
+    chosen = torch.where(negative, scores, least)
+    tops = torch.full_like(scores, least).scatter_reduce(1, columns, chosen.detach(), "amax")  # [n, n], by place
+    shares = (chosen - tops.gather(1, columns)).exp() * negative
+    sums = shares @ (places[:, None] == torch.arange(len(places), device=places.device)).to(shares.dtype)
+    of_place = torch.where(sums > 0, sums, 1.0).log() + tops
+    return torch.logaddexp(of_place.gather(1, places[:, None]), of_place.gather(1, columns))
 
 
 def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tensor:

@@ -22,6 +22,8 @@ VARIANTS = {  # other ways through the code of a loss
     "xbm of contrastive_cosine": {"warm_up": 0, "inner": "contrastive_cosine"},
     "xbm of contrastive_positive_margin": {"warm_up": 0, "inner": "contrastive_positive_margin"},
     "xbm of multi_similarity": {"warm_up": 0, "inner": "multi_similarity"},
+    "hyperbolic of two": {"negatives": "two_per_class"},
+    "hyperbolic on the sphere": {"curvature": 0.0},
     "triplet of all": {"triplets": "all"},
     "psc of means": {"prototypes": "means"},
     "psce without own class": {"without_own_class": True},

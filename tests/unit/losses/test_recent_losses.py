@@ -4,11 +4,13 @@ import math
 
 import pytest
 import torch
+from torch.nn import functional as F
 
 from tests.unit.losses.agreement import agree
 from tests.unit.losses.small_batch import D, K, N, drawn, negatives, positives, unit
 from tests.unit.losses.small_batch import evaluated as loss_of
 from workbench.losses import build_loss
+from workbench.losses.hyperbolic import ball_distances
 
 
 @pytest.fixture
@@ -184,6 +186,38 @@ def test_the_hyperbolic_loss_is_by_the_distance_of_moebius_addition(batch):
 
     assert (batch[0].norm(dim=1) > r).any(), "some are cut"
     agree(loss_of("hyperbolic", curvature=c, temperature=tau, radius=r), reference, batch)
+
+
+@pytest.mark.parametrize(("curvature", "temperature"), [(0.1, 0.2), (0.0, 0.1)])
+@pytest.mark.parametrize("images", [2, 4], ids=["two images of each class", "four"])
+def test_the_hyperbolic_loss_is_what_its_authors_sum_over_pairs_of_images(images, curvature, temperature):
+    """htdt/hyp_metric train.py: z[:, i] against z[:, j] of all classes, for each i != j; no ball where c is 0."""
+    z, y = drawn(K * images)
+    distance = ball_distances(z, curvature, 2.3) if curvature else -torch.stack(unit(z)) @ torch.stack(unit(z)).T
+
+    def between(i, j):
+        """Mean cross-entropy of the i-th images of the classes, each to find the j-th of its class among both."""
+        first, second = (torch.arange(K) + K * place for place in (i, j))  # of classes 0, 1, ...
+        alike = -distance[first][:, torch.cat([second, first])] / temperature
+        return F.cross_entropy(alike - torch.eye(K, 2 * K).roll(K, 1) * 1e9, torch.arange(K))
+
+    orders = [(i, j) for i in range(images) for j in range(images) if i != j]
+    wanted = sum(between(i, j) for i, j in orders) / len(orders)
+    settings = {"curvature": curvature, "temperature": temperature}
+    torch.testing.assert_close(loss_of("hyperbolic", negatives="two_per_class", **settings)(z, y), wanted)
+    every = loss_of("hyperbolic", **settings)(z, y)
+    assert bool(torch.isclose(every, wanted, rtol=1e-6)) == (images == 2)
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1, 2], [0, 0, 0, 0], [0, 0, 0, 1, 1, 2]], ids=["no positive", "one class", "uneven"]
+)
+@pytest.mark.parametrize("curvature", [0.0, 0.1])
+def test_the_hyperbolic_loss_of_two_negatives_per_class_has_a_gradient_for_any_batch(labels, curvature):
+    at = drawn(len(labels))[0].requires_grad_()
+    loss = loss_of("hyperbolic", negatives="two_per_class", curvature=curvature)
+    (slope,) = torch.autograd.grad(loss(at, torch.tensor(labels)), at)
+    assert torch.isfinite(slope).all()
 
 
 @pytest.mark.parametrize(("curvature", "radius"), [(1.0, 10.0), (10.0, 2.3), (0.1, 100.0)])
