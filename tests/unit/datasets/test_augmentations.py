@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torchvision.transforms import functional
+from torchvision.transforms import RandomResizedCrop, functional
 
 from workbench import registry
 from workbench.datasets.batches.augment import LUMA, turned
@@ -109,6 +109,25 @@ def test_a_crop_shows_a_part_within_the_limits_of_area_and_aspect():
     assert (found[:, 1].diff(dim=1) > -1e-4).all()
 
 
+def test_crops_that_are_drawn_again_are_as_large_as_torchvision_s():
+    """Boudiaf et al. and SupCon train on RandomResizedCrop; crops that are cut off show more of the image."""
+    torch.manual_seed(0)
+    whole = torch.zeros(1, 1000, 1000)
+    boxes = [RandomResizedCrop.get_params(whole, [0.16, 1.0], [3 / 4, 4 / 3]) for _ in range(2000)]
+    wanted = torch.tensor([high * wide / 1e6 for _, _, high, wide in boxes])
+    images = ramp().expand(2000, -1, -1, -1)
+
+    def areas(redraw):
+        found = augmentation("crop_flip", smallest_area=0.16, flip=False, redraw=redraw)(images, generator=seeded())
+        wide, high = (found[:, channel].amax((1, 2)) - found[:, channel].amin((1, 2)) for channel in (0, 1))
+        return wide * high * (56 / 55 * 63 / 64) ** 2  # both ramp and crop are measured between centres of pixels
+
+    again = areas(True)
+    assert abs(again.mean() - wanted.mean()) < 0.015
+    assert abs(again.quantile(0.9) - wanted.quantile(0.9)) < 0.02
+    assert areas(False).mean() - wanted.mean() > 0.03
+
+
 def test_a_crop_in_the_middle_is_exactly_in_the_middle(monkeypatch):
     """With every draw in the middle of its range, the crop is 0.8 of each side, upright, at the centre."""
     monkeypatch.setattr(torch, "rand", lambda *size, **_: torch.full(size, 0.5))
@@ -144,6 +163,13 @@ def test_jitter_changes_brightness_and_stays_in_range():
     assert 0.65 < bright.max() < 0.71
     wild = augmentation("crop_flip", jitter=1.0)(pictures(n=50), generator=seeded())
     assert 0 <= wild.min() <= wild.max() <= 1
+
+
+def test_a_share_of_the_images_can_keep_its_colours():
+    images = torch.full((400, 3, 8, 8), 0.5)
+    found = augmentation("crop_flip", crop=1.0, jitter=0.4, hue=0.1, jittered=0.8)(images, generator=seeded())
+    kept = torch.isclose(found, images, atol=1e-4).all((1, 2, 3)).float().mean()
+    assert 0.15 < kept < 0.25
 
 
 @pytest.mark.parametrize("channels", [1, 3])

@@ -81,6 +81,12 @@ class CropFlipParams(Params):
     flip: bool = param(True, help="Mirror half of the images.")
     jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness, contrast and saturation, as a share.")
     hue: float = param(0.0, ge=0, le=0.5, help="Largest rotation of the hue, as a share of the colour circle.")
+    jittered: float = param(1.0, ge=0, le=1, help="Share of the images that jitter and hue change.")
+    redraw: bool = param(
+        False, label="Draw again",
+        help="Draw a training crop that would leave the square again, up to ten times; otherwise it is cut off there. "
+        "Crops of whole images are always drawn again.",
+    )  # fmt: skip
     fixed: bool = param(
         False, label="Fixed size", help="Training crops differ only in position: they are never scaled or stretched."
     )
@@ -114,8 +120,8 @@ class CropFlip:
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         n, channels, device = len(images), images.shape[1], images.device
 
-        def draw(low: float, high: float) -> Tensor:
-            return low + (high - low) * torch.rand(n, generator=generator, device=device)
+        def draw(low: float, high: float, *times: int) -> Tensor:
+            return low + (high - low) * torch.rand(n, *times, generator=generator, device=device)
 
         if self.whole_training:
             cropped = mirrored(images, draw(0, 1) < 0.5) if self._params.flip else images
@@ -123,9 +129,12 @@ class CropFlip:
             cropped = self._fixed(images, draw)
         else:
             cropped = self._resized(images, draw)
-        if self._params.jitter:
-            cropped = self._jittered(cropped, draw)
-        return turned(cropped, draw(-1, 1) * self._params.hue) if self._params.hue and channels == 3 else cropped
+        changed = self._jittered(cropped, draw) if self._params.jitter else cropped
+        if self._params.hue and channels == 3:
+            changed = turned(changed, draw(-1, 1) * self._params.hue)
+        if self._params.jittered < 1 and changed is not cropped:
+            changed = torch.where((draw(0, 1) < self._params.jittered).view(-1, 1, 1, 1), changed, cropped)
+        return changed
 
     def boxes(self, sizes: Tensor, generator: torch.Generator) -> Tensor:
         """Boxes of training crops in whole images: left, top, right, bottom in px, float64 [n, 4].
@@ -145,12 +154,9 @@ class CropFlip:
         """Side of the crops of images whose short side is `size`, px."""
         return max(1, round(size * self._params.crop))
 
-    def _resized(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
+    def _resized(self, images: Tensor, draw: Callable[..., Tensor]) -> Tensor:
         n, device = len(images), images.device
-        area = draw(self._params.smallest_area, 1.0)
-        most = log(self._params.aspect)
-        aspect = torch.exp(draw(-most, most))
-        wide, high = (area * aspect).sqrt().clamp(max=1), (area / aspect).sqrt().clamp(max=1)
+        wide, high = self._sides(draw)
         x, y = draw(-1, 1) * (1 - wide), draw(-1, 1) * (1 - high)
         mirror = torch.where(draw(0, 1) < 0.5, -1.0, 1.0) if self._params.flip else torch.ones(n, device=device)
         side = self.side(images.shape[-1])
@@ -161,7 +167,21 @@ class CropFlip:
         grid[..., 1] = (y[:, None] + high[:, None] * places)[:, :, None]
         return sampled(images, grid)
 
-    def _fixed(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
+    def _sides(self, draw: Callable[..., Tensor]) -> tuple[Tensor, Tensor]:
+        """Width and height [n] of crops of the square, as shares of its side."""
+        times = (TRIES,) if self._params.redraw else ()
+        area = draw(self._params.smallest_area, 1.0, *times)
+        most = log(self._params.aspect)
+        aspect = torch.exp(draw(-most, most, *times))
+        wide, high = (area * aspect).sqrt(), (area / aspect).sqrt()
+        if not times:
+            return wide.clamp(max=1), high.clamp(max=1)
+        fits = (wide <= 1) & (high <= 1)
+        first, fitted = fits.int().argmax(1, keepdim=True), fits.any(1)
+        wide, high = (torch.where(fitted, sides.gather(1, first)[:, 0], 1.0) for sides in (wide, high))
+        return wide, high
+
+    def _fixed(self, images: Tensor, draw: Callable[..., Tensor]) -> Tensor:
         """Crops without resizing."""
         side = self.side(images.shape[-1])
         left, top = (
@@ -184,7 +204,7 @@ class CropFlip:
         top = (images.shape[-1] - side) // 2
         return images[..., top : top + side, top : top + side]
 
-    def _jittered(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
+    def _jittered(self, images: Tensor, draw: Callable[..., Tensor]) -> Tensor:
         """Brightness, contrast and saturation by the formulas of torchvision's ColorJitter, always in this order."""
         most = self._params.jitter
         bright, contrast = (draw(1 - most, 1 + most).view(-1, 1, 1, 1) for _ in range(2))
