@@ -65,6 +65,10 @@ class TimmModelParams(Params):
         0, ge=0, le=200, label="Frozen blocks", unit="blocks",
         help="How many blocks, from the input on, are not trained, with all layers before them.",
     )  # fmt: skip
+    frozen_patches: bool = param(
+        False, label="Frozen patches",
+        help="Do not train a transformer's first layer, the projection of patches. Frozen blocks include it.",
+    )  # fmt: skip
     frozen_batch_norm: bool = param(
         False,
         label="Freeze batch-norm",
@@ -271,7 +275,12 @@ def _tokens(model: Any) -> Tokens | None:
 
 
 def _freeze(model: nn.Module, params: TimmParams) -> None:
-    """Freeze the first blocks and what acts before them."""
+    """Freeze the projection of patches, or the first blocks and what acts before them."""
+    if params.frozen_patches:
+        patches = getattr(model, "patch_embed", None)
+        if not isinstance(patches, nn.Module):
+            raise _refused(params.model, "has no projection of patches", "Train all layers, or take a transformer.")
+        patches.requires_grad_(False)
     if not params.frozen_blocks:
         return
     blocks = blocks_of(model)

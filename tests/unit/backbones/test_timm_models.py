@@ -89,6 +89,15 @@ def test_frozen_blocks_keep_what_stands_before_them():
     assert all(weight.requires_grad for weight in model.blocks[5].parameters())
 
 
+def test_frozen_patches_leave_positions_and_the_class_token_to_train():
+    """As freeze(body, 0) in htdt/hyp_metric model.py."""
+    model = made(frozen_patches=True).backbone.model
+    frozen = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    assert frozen == {"patch_embed.proj.weight", "patch_embed.proj.bias"}
+    with pytest.raises(Problem, match="no projection of patches"):
+        made(model="resnet18", frozen_patches=True)
+
+
 def test_each_block_learns_slower_than_the_one_after_it():
     model = made()
     optimiser = build_optimiser(TrainingParams(lr=1.0, backbone_lr=0.5, layer_decay=0.1), model, Loss())
