@@ -36,6 +36,7 @@ IN_CODE = [
     (HYPERBOLIC, "training.optimiser", "adamw", "htdt/hyp_metric train.py: optim.AdamW"),
     (HYPERBOLIC, "training.lr", 1e-5, "htdt/hyp_metric README.md: --lr 1e-5"),
     (CLASSIFIERS, "training.decay_matrices_only", True, "jeromerony/dml_cross_entropy experiment.py: no_bias_decay"),
+    (CLASSIFIERS, "training.schedule", "cosine_throughout", "jeromerony/dml_cross_entropy experiment.py: scheduler ="),
     (CLASSIFIERS, "augmentation.smallest_area", 0.16, "jeromerony/dml_cross_entropy utils/data/dataset_ingredient.py"),
     (["sop-ce", "inshop-ce"], "training.lr", 0.003, "jeromerony/dml_cross_entropy README.md: lr=0.003"),
     (["sop-ce", "inshop-ce"], "augmentation.redraw", True, "data/dataset_ingredient.py: transforms.RandomResized"),

@@ -86,7 +86,11 @@ class TrainingParams(Params):
     decay_matrices_only: bool = param(
         True, label="Decay weights only", help="Leave biases and batch-norm out of the weight decay."
     )
-    schedule: Literal["constant", "cosine"] = param("cosine", help="Course of the learning rate after the warm-up.")
+    schedule: Literal["constant", "cosine", "cosine_throughout"] = param(
+        "cosine",
+        help="Course of the learning rate after the warm-up. cosine_throughout: a cosine over all steps, which the "
+        "warm-up only cuts off.",
+    )
     head_epochs: int = param(
         0, ge=0, le=100_000, label="Head alone", unit="epochs",
         help="Epochs at the start in which only the embedding and the loss's own parameters learn, not the backbone.",

@@ -75,14 +75,17 @@ def _layers(backbone: Any, params: TrainingParams) -> list[list[nn.Parameter]]:
 
 
 def build_schedule(params: TrainingParams, optimiser: Optimizer, total_steps: int) -> LambdaLR:
-    """Linear warm-up, then constant or cosine to zero at `total_steps`; stepped once per optimiser step."""
+    """Linear warm-up, then constant or cosine to zero at `total_steps`; stepped once per optimiser step.
+
+    `cosine_throughout` is the smaller of the warm-up and a cosine that begins with it: the schedule of Boudiaf et al.
+    """
+    before = 0 if params.schedule == "cosine_throughout" else params.warmup_steps  # steps before the cosine
 
     def factor(step: int) -> float:
-        if step < params.warmup_steps:
-            return (step + 1) / params.warmup_steps
-        if params.schedule == "constant":
-            return 1.0
-        whole = max(1, total_steps - params.warmup_steps)
-        return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - params.warmup_steps) / whole)))
+        warm = (step + 1) / params.warmup_steps if step < params.warmup_steps else 1.0
+        if params.schedule == "constant" or step < before:
+            return warm
+        whole = max(1, total_steps - before)
+        return min(warm, 0.5 * (1 + math.cos(math.pi * min(1.0, (step - before) / whole))))
 
     return LambdaLR(optimiser, factor)

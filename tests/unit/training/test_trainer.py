@@ -292,19 +292,30 @@ def test_a_frozen_backbone_is_not_given_to_the_optimiser():
     assert not model.backbone.weight.requires_grad
 
 
-def test_warm_up_then_cosine_to_zero():
-    params = TrainingParams(optimiser="sgd", lr=1.0, warmup_steps=4)
-    model = nn.Linear(1, 1)
-    optimiser = build_optimiser(params, model, Loss())
-    schedule = build_schedule(params, optimiser, 20)
-    rates = []
-    for _ in range(20):
-        rates.append(optimiser.param_groups[0]["lr"])
+def rates_of(params, steps):
+    """The learning rate of each step, and after the last."""
+    optimiser = build_optimiser(params, nn.Linear(1, 1), Loss())
+    schedule = build_schedule(params, optimiser, steps)
+    rates = [optimiser.param_groups[0]["lr"]]
+    for _ in range(steps):
         optimiser.step()
         schedule.step()
+        rates.append(optimiser.param_groups[0]["lr"])
+    return rates
+
+
+def test_warm_up_then_cosine_to_zero():
+    rates = rates_of(TrainingParams(optimiser="sgd", lr=1.0, warmup_steps=4), 20)
     assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert rates[12] == pytest.approx(0.5)
-    assert optimiser.param_groups[0]["lr"] == pytest.approx(0.0)
+    assert rates[20] == pytest.approx(0.0)
+
+
+def test_a_cosine_throughout_is_that_of_the_cross_entropy_paper_s_code():
+    """jeromerony/dml_cross_entropy experiment.py: min((i + 1) / 100, (1 + cos(pi i / steps)) / 2)."""
+    wanted = [min((i + 1) / 100, (1 + math.cos(math.pi * i / 1350)) / 2) for i in range(1350)]
+    params = TrainingParams(optimiser="sgd", lr=0.02, warmup_steps=100, schedule="cosine_throughout")
+    assert rates_of(params, 1350)[:-1] == pytest.approx([0.02 * factor for factor in wanted])
 
 
 def test_nothing_to_train_is_a_problem():
