@@ -30,9 +30,9 @@ GIVEN_UP = (
 
 SPACED = re.compile(r"(?:(?<![@\d])\d+|\})[^\S\n]%(?![\w(])")  # "12 %" and "{:.1f} %", but not "R@1 %" of a head
 SHARES = (  # fractions, factors and strengths: numbers without a unit
-    "crop", "smallest_area", "aspect", "jitter", "hue", "grey", "blur", "erased", "drop_path", "dropout", "ratio",
-    "train_fraction", "validation", "momentum", "weight_decay", "clip_norm", "base", "width", "positive_margin",
-    "negative_margin", "cosine_margin", "triplet_margin",
+    "crop", "smallest_area", "aspect", "jitter", "hue", "jittered", "grey", "blur", "erased", "drop_path", "dropout",
+    "ratio", "train_fraction", "validation", "momentum", "weight_decay", "clip_norm", "base", "width",
+    "positive_margin", "negative_margin", "cosine_margin", "triplet_margin",
 )  # fmt: skip
 COUNTS = ("projections", "in_batch", "folds", "fold", "views", "epochs", "seed")  # what is counted is their label
 UNITS = re.compile(r", (nats|%|own scale|GB|MB/s|W|°C|ms)\b|, %|, °C")
