@@ -94,7 +94,7 @@ def store_run(
         rng = np.random.default_rng(0)
         pictures = rng.integers(0, 256, (n, 8, 8, 1), dtype=np.uint8)
     images = Images(paths, labels, names, ids, f"{name}-{n}", pictures.shape[1], pictures.shape[3])
-    pixels = workspace.path / f"pixels-{name}.npy"
+    pixels = workspace.path / f"pixels-{name}-{images.image_size}.npy"
     with atomic_write(pixels) as file:  # a page may be reading that of the run before
         np.save(file, pictures)
     run_id = workspace.create_run(RunConfig(name=name))

@@ -435,11 +435,12 @@ def test_another_run_of_the_data_set_can_stand_beside_and_one_of_another_cannot(
     qtbot, page, beside, session, workspace
 ):
     again = store_run(workspace, LABELS)
+    large = store_run(workspace, LABELS, pictures=np.zeros((60, 16, 16, 1), np.uint8))
     other = store_run(workspace, LABELS[:30], name="Other")
-    qtbot.waitUntil(lambda: len(session.runs()) == 3)
+    qtbot.waitUntil(lambda: len(session.runs()) == 4)
     beside.offer()
     offered = [beside.runs.itemData(place) for place in range(beside.runs.count())]
-    assert sorted(offered) == [page.run.run_id, again.run_id]
+    assert sorted(offered) == [page.run.run_id, again.run_id, large.run_id], "at any size"
     assert other.run_id not in offered
     choose(beside.runs, again.run_id)
     qtbot.waitUntil(lambda: beside.data is not None and beside.data.evaluation == again.evaluations[-1])

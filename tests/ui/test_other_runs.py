@@ -52,6 +52,13 @@ def test_only_runs_on_the_same_samples_can_be_compared(workspace, runs):
     assert counterparts(workspace, workspace.run(runs[0].run_id), every) == [], "another test half"
 
 
+def test_a_run_on_the_same_images_at_another_size_can_be_compared(workspace, runs):
+    large = store_run(workspace, LABELS, pictures=np.zeros((40, 16, 16, 1), np.uint8))
+    assert workspace.run(large.run_id).dataset_id != workspace.run(runs[0].run_id).dataset_id
+    others = counterparts(workspace, workspace.run(runs[0].run_id), workspace.runs())
+    assert {other.run.id for other in others} == {runs[1].run_id, large.run_id}
+
+
 @pytest.mark.parametrize("ending", ["", ", seed 0", ", seed 0, fold 1"])
 def test_another_run_is_listed_with_its_seed_once(qtbot, session, workspace, runs, ending):
     shown, other = runs

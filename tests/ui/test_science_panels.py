@@ -461,6 +461,8 @@ def test_the_geometry_of_another_run_is_drawn_beside_dashed(qtbot, session, work
     ranks = [row for row in panel.rank.rows() if row[0] == title]
     assert ranks == [[title, 1.0, looks[0].numbers["spectral_rank"]]]
     assert [title, looks[0].numbers["pairs_uniformity"], looks[0].numbers["pairs_alignment"]] in panel.spread.rows()
+    large = store_run(workspace, run.labels, pictures=np.zeros((len(run.labels), 16, 16, 1), np.uint8))
+    qtbot.waitUntil(lambda: beside.box.findData(large.run_id) >= 0)
     session.show_run(other.run_id)
     qtbot.waitUntil(lambda: beside.box.currentData() is None)
     assert beside.watched is None

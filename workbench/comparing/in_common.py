@@ -23,8 +23,8 @@ def nothing_in_common(workspace: Workspace, overview: Overview) -> list[str]:
 def _data(workspace: Workspace, overview: Overview) -> list[str]:
     named: dict[str, list[Run]] = {}
     for _, measured in by_number(overview.measured):
-        if measured.images:
-            named.setdefault(measured.images, []).append(measured.run)
+        if measured.run.images:
+            named.setdefault(measured.run.images, []).append(measured.run)
     if len(named) < 2:
         return []
     known = catalog.current()

@@ -11,7 +11,6 @@ from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.statistics.intervals import Interval, t_interval
 from workbench.workspace import Workspace
-from workbench.workspace.folders.dataset_copy import fingerprints_of_images
 from workbench.workspace.measured import evaluations
 from workbench.workspace.measured.unkept import with_curves
 from workbench.workspace.rows import Evaluation, Run, counting
@@ -32,7 +31,6 @@ class Measured:
     run: Run
     evaluations: tuple[Evaluation, ...]
     test_half: str = ""  # a mark of the images that it was searched in; empty if not known, or the same for all
-    images: str = ""  # fingerprint of its data set's images, the same at every size; empty if it has read none
 
     def at(self, at: At) -> Evaluation | None:
         """The evaluation at "best", "last" or an epoch; None if the run has none there."""
@@ -60,7 +58,7 @@ class Summary:
     seconds: float | None  # of training, mean over runs; None if no run has trained
     memory: int | None  # bytes, the maximum of the runs
     test_halves: Mapping[int, set[str]] = field(default_factory=dict)  # seed -> marks of its test images, where known
-    images: frozenset[str] = frozenset()  # of its runs, as in Measured
+    images: frozenset[str] = frozenset()  # of its runs, as in Run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,13 +83,8 @@ class Curve:
 def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:
     """Every evaluation of the runs, by run, over its own connection, so that the window never waits for it."""
     with closing(workspace.reader()) as db:
-        images = fingerprints_of_images(db)
         return {
-            run.id: Measured(
-                run,
-                tuple(with_curves(db, run, evaluations.read_evaluations(db, "run_id", run.id))),
-                images="" if run.dataset_id is None else images.get(run.dataset_id, ""),
-            )
+            run.id: Measured(run, tuple(with_curves(db, run, evaluations.read_evaluations(db, "run_id", run.id))))
             for run in runs
         }
 
@@ -159,7 +152,7 @@ def summarised(group: Group, measured: dict[int, Measured], metric: str, at: At)
         fmean(seconds) if seconds else None,
         max((run.memory_bytes for run in group.runs), default=0) or None,
         test_halves(measured[run.id] for run in runs),
-        frozenset(measured[run.id].images for run in group.runs) - {""},
+        frozenset(run.images for run in group.runs) - {""},
     )
 
 

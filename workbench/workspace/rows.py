@@ -85,6 +85,7 @@ class Run:
     experiment_id: int | None = None
     unread: str = ""  # a sentence about columns of its row that could not be read
     placement: Placement | None = None  # where it trains, unless on this machine
+    images: str = ""  # fingerprint of its data set's images, the same at every size; empty if it has read none
 
     @property
     def live(self) -> bool:

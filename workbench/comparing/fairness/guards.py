@@ -35,8 +35,8 @@ def guards(
     """
     if not groups:
         return []
-    apart = _unlike_data(workspace, groups, measured)
-    sentences = apart + _unlike_sizes(workspace, groups, measured) + _unlike_settings(groups)
+    apart = _unlike_data(workspace, groups)
+    sentences = apart + _unlike_sizes(workspace, groups) + _unlike_settings(groups)
     sentences += [] if apart else other_test_halves(groups, measured)
     sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
@@ -86,31 +86,30 @@ def _unfinished(groups: Sequence[Group], at: At) -> list[str]:
     return sentences
 
 
-def unlike_data(workspace: Workspace, first: Group, second: Group, measured: dict[int, Measured]) -> str:
+def unlike_data(workspace: Workspace, first: Group, second: Group) -> str:
     """Why two groups have no images in common, whatever their size; empty when they have."""
-    return " ".join(_unlike_data(workspace, (first, second), measured))
+    return " ".join(_unlike_data(workspace, (first, second)))
 
 
-def _unlike_data(workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured]) -> list[str]:
+def _unlike_data(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
     known, words = catalog.current(), dict[str, str]()
     used: dict[str, list[str]] = {}
     for group in groups:
         for number, run in {run.dataset_id: run for run in group.runs if run.dataset_id is not None}.items():
-            images = measured[run.id].images
-            words.setdefault(images, told_apart(known, run, workspace.dataset(number)))
-            used.setdefault(images, []).append(f"“{group.title}”")
+            words.setdefault(run.images, told_apart(known, run, workspace.dataset(number)))
+            used.setdefault(run.images, []).append(f"“{group.title}”")
     if len(used) < 2:
         return []
     parts = [f"{words[mark]}: {_some(titles, MOST_TITLES)}" for mark, titles in used.items()]
     return [f"The runs saw different data, so their numbers cannot be compared. {'; '.join(parts)}."]
 
 
-def _unlike_sizes(workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured]) -> list[str]:
+def _unlike_sizes(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
     """The same images decoded at several sizes, or in grey and in colour, are compared, and this is said."""
     of_images: dict[str, dict[tuple[int, int], list[str]]] = {}
     for group in groups:
         for number, run in {run.dataset_id: run for run in group.runs if run.dataset_id is not None}.items():
-            data, decoded = workspace.dataset(number), of_images.setdefault(measured[run.id].images, {})
+            data, decoded = workspace.dataset(number), of_images.setdefault(run.images, {})
             decoded.setdefault((data.image_size, data.channels), []).append(f"“{group.title}”")
     return [sentence for decoded in of_images.values() for sentence in _sizes(decoded)]
 

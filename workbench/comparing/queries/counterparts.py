@@ -1,4 +1,4 @@
-"""Evaluations of other runs in which the queries of one run can be looked up: same data, same test half."""
+"""Evaluations of other runs in which the queries of one run can be looked up: same images, same test half."""
 
 from collections.abc import Iterable
 from contextlib import closing
@@ -21,14 +21,14 @@ class Counterpart:
 
 
 def counterparts(workspace: Workspace, run: Run, runs: Iterable[Run]) -> list[Counterpart]:
-    """The best and the last evaluation of each other run that was evaluated on the same samples, in their order.
+    """The best and the last evaluation of each other run that was evaluated on the same images, at any size, in their order.
 
     A split that is drawn from the seed has other samples for every seed. Reads every such run: not for the window's
     thread.
     """
-    if run.dataset_id is None:
+    if not run.images:
         return []
-    measured = read_measures(workspace, [run, *(other for other in runs if other.dataset_id == run.dataset_id)])
+    measured = read_measures(workspace, [run, *(other for other in runs if other.images == run.images)])
     with closing(workspace.reader()) as db:
         wanted = _samples(db, measured.pop(run.id))
         alike = [other for other in measured.values() if wanted is not None and _samples(db, other) == wanted]

@@ -135,7 +135,7 @@ def compare(
     Raises:
         Problem: different data or test images, or a group without the metric there; it says which.
     """
-    apart = unlike_data(workspace, first, second, measured)
+    apart = unlike_data(workspace, first, second)
     if apart:
         raise Problem(apart, todo="Choose runs of one data set.")
     runs = {group.title: chosen_runs(group, measured, metric, at) for group in (first, second)}

@@ -12,7 +12,7 @@ from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.folders.dataset_copy import keep_experiment
+from workbench.workspace.folders.dataset_copy import fingerprints_of_images, keep_experiment
 from workbench.workspace.folders.run_folders import RUNS, next_number
 from workbench.workspace.measured import sealing, superseded
 from workbench.workspace.owners import ownership
@@ -32,7 +32,7 @@ RUN_COLUMNS = (
 
 
 NAMES, SENTENCES = ("name", "dataset", "loss", "backbone"), ("problem", "phase")  # columns that are shown, not edited
-Stored = tuple[Any, ...]  # what the database holds of one run: its row, tags, metrics and placement
+Stored = tuple[Any, ...]  # what the database holds of one run: its row, tags, metrics, placement and images
 Known = dict[int, tuple[Stored, Run]]  # by run, as it was read last
 
 
@@ -50,10 +50,11 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
         tags.setdefault(run_id, []).append(visible_name(tag))
     best, last = _best_and_last(db, its)
     placed = {placement.run_id: placement for placement in placements.every(db, only)}
+    images, of_data = fingerprints_of_images(db), RUN_COLUMNS.split(", ").index("dataset_id")
     before, now_known = known or {}, Known()
     for row in rows:
-        number = row[0]
-        stored = (tuple(row), tuple(tags.get(number, ())), best.get(number), last.get(number), placed.get(number))
+        number, seen = row[0], images.get(row[of_data], "")
+        stored = (tuple(row), tuple(tags.get(number, ())), best.get(number), last.get(number), placed.get(number), seen)
         same = before.get(number)
         now_known[number] = same if same is not None and same[0] == stored else (stored, _run(*stored))
     if known is not None:
@@ -64,7 +65,7 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
 
 def _run(
     columns: Stored, tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None,
-    placement: Placement | None,
+    placement: Placement | None, images: str,
 ) -> Run:  # fmt: skip
     """One run; `unread` names what of its row cannot be read."""
     row = dict(zip(RUN_COLUMNS.split(", "), columns, strict=True))
@@ -85,7 +86,7 @@ def _run(
             doubts.append(f"the metrics of an evaluation ({error})")
     return Run(
         **facts, environment=environment, tags=tags, best=metrics[0], best_epoch=0 if best is None else best[1],
-        last=metrics[1], unread=told_of(doubts), placement=placement,
+        last=metrics[1], unread=told_of(doubts), placement=placement, images=images,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A second map beside the first: another epoch or run of the same data set, with the same selection and hover."""
+"""A second map beside the first: another epoch or run of the same images, with the same selection and hover."""
 
 from typing import Any
 
@@ -93,7 +93,7 @@ class SecondMap(QWidget):
     # What is shown
 
     def offer(self) -> None:
-        """List the runs of the data set. The first choice is the shown run's first evaluation."""
+        """List the runs on the same images, at any size. The first choice is the shown run's first evaluation."""
         if not self._built:
             self._built = True
             self._build()
@@ -102,12 +102,12 @@ class SecondMap(QWidget):
             self.show_look(self._look)
         shown = self.session.run()
         self.runs.clear()
-        if shown is None or shown.dataset_id is None:
+        if shown is None or not shown.images:
             self.epochs.clear()
             self._empty("")
             return
         for run in self.session.runs():
-            if run.dataset_id == shown.dataset_id and run.last:
+            if run.images == shown.images and run.last:
                 self.runs.addItem(f"{run.id}: {run.name}", run.id)
         self.runs.setCurrentIndex(max(0, self.runs.findData(shown.id)))
         self._run_chosen()

@@ -21,7 +21,7 @@ LETTERS, FEW = 14, 8  # of what is chosen that have room, and where the page is 
 
 
 class BesideChooser(QWidget):
-    """Offers the other images of the shown run and the other evaluated runs of its data set, and reads what is chosen.
+    """Offers the other images of the shown run and other evaluated runs on the same images, and reads what is chosen.
 
     A run that is still offered stays chosen when another one is shown.
     """
@@ -96,7 +96,7 @@ class BesideChooser(QWidget):
         shown, chosen = self._session.run(), self.box.currentData()
         others = [
             run for run in self._session.runs()
-            if shown is not None and run.dataset_id is not None and run.dataset_id == shown.dataset_id
+            if shown is not None and run.images and run.images == shown.images
             and run.last and run.id != shown.id
         ]  # fmt: skip
         own = "its test half" if self._images == "probe" else "its probe"
