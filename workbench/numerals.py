@@ -45,6 +45,12 @@ def minus(text: str) -> str:
     return _HYPHEN.sub(MINUS, text)
 
 
+def signed(value: float, form: str) -> str:
+    """A difference with its sign, "+1.20" and "-0.40" for the form ".2f"; what is written as zero has none, "0.00"."""
+    text = f"{value:+z{form}}"
+    return text.removeprefix("+") if float(text) == 0 else text
+
+
 def grouped(number: str) -> str:
     """A plain number with separated thousands: "-60000.5" as "-60,000.5"; others, "1e+07", stay."""
     large = _LARGE.fullmatch(number)

@@ -387,7 +387,7 @@ def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
     table = page.tabs.queries
     assert cells(table.model) == [
         ["002.png", "cat", "50.00", "20.00", "-30.00", "1"],
-        ["001.png", "bee", "50.00", "50.00", "+0.00", "1"],
+        ["001.png", "bee", "50.00", "50.00", "0.00", "1"],
         ["000.png", "ant", "50.00", "90.00", "+40.00", "1"],
     ]
     table.kind.setCurrentText(BETTER)

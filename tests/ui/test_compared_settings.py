@@ -65,6 +65,10 @@ def test_groups_on_other_images_are_not_in_the_heat_map_and_named_below_it(qtbot
     assert "Not in the heat map, as they were not tested on the images of “Sweep: " in note.text()
     assert note.isVisibleTo(page.tabs.settings)
     assert "100.00" not in page.tabs.settings.heat.describe()
+    page.model.choose_baseline("Cars")
+    page.tabs.draw_groups()
+    assert "of “Cars”: “Sweep: " in note.text(), "the baseline is what the others are compared with"
+    assert "100.00" in page.tabs.settings.heat.describe()
 
 
 def test_words_of_an_axis_do_not_cover_each_other():

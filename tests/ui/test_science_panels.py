@@ -116,7 +116,7 @@ def test_stores_are_sorted_by_their_difference_as_a_number(qtbot):
     table = SortedRows(STORE_TITLES, store_cells, written_store)
     table.show(rows)
     table.sort(5)
-    assert [table.index(row, 5).data() for row in range(3)] == ["−10.25", "−9.50", "? +0.00"]
+    assert [table.index(row, 5).data() for row in range(3)] == ["−10.25", "−9.50", "? 0.00"]
 
 
 def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):

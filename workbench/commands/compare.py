@@ -62,10 +62,11 @@ def comparison_lines(
     from workbench.comparing.queries.pairing import compare
 
     runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
-    shown = overview(workspace, runs, catalogs.current(), metric, at, progress)
+    known = catalogs.current()
+    shown = overview(workspace, runs, known, metric, at, progress)
     shown.require()
     lines = [f"## {words.metric_title(metric)}, {words.at_title(at)}", "", words.metrics_table(shown)]
-    lines += ["", "## Settings that differ", "", words.differences_table(shown)]
+    lines += ["", "## Settings that differ", "", words.differences_table(shown, known)]
     lines += ["", "## Notes", "", *(f"- {sentence}" for sentence in shown.guards)] if shown.guards else []
     first = shown.groups[0]
     for other in shown.groups[1:]:

@@ -10,7 +10,7 @@ import click
 from workbench.commands.exchange import epoch
 from workbench.commands.terminal import told
 from workbench.deploying.kinds import KNOWN
-from workbench.numerals import minus, percentage
+from workbench.numerals import minus, percentage, signed
 from workbench.results.stored import fitted_sentence
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
@@ -86,7 +86,8 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
             continue
         at, difference = store["metrics"], store["difference"]
         sure = "*" if difference[1] > 0 or difference[2] < 0 else " "
-        less = f"{'–':>6} " if store is measured["stores"][0] else minus(f"{100 * difference[0]:+z6.2f}{sure}")
+        less = f"{minus(signed(100 * difference[0], '.2f')):>6}{sure}"
+        less = f"{'–':>6} " if store is measured["stores"][0] else less
         lines.append(
             f"{store['title']:16} {store['bytes']:8,.0f} {store['ms']:8.3f} {100 * at['MAP@R']:8.2f} "
             f"{100 * at['MAP@R/low']:6.2f}-{100 * at['MAP@R/high']:<6.2f} {less} "

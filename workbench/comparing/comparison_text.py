@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from workbench.comparing.grouping.settings import written
+from workbench.comparing.grouping.setting_titles import title_with_unit, value_title
 from workbench.comparing.measures import At, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS, Interval
+from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
 from workbench.numerals import megabytes, minus, words_of
+from workbench.numerals import signed as with_sign
 
 NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
@@ -32,11 +34,11 @@ def seed_title(seed: int, fold: int) -> str:
 
 
 def number(value: float | None, metric: str, signed: bool = False) -> str:
-    """A value of the metric, shares in percent with two decimals; a dash for none, and no minus before a zero."""
+    """A value of the metric, shares in percent with two decimals; a dash for none, and no sign before a zero."""
     if value is None or not isfinite(value):
         return NO_VALUE
-    sign = "+" if signed else ""
-    return f"{100 * value:{sign}z.2f}" if is_share(metric) else f"{value:{sign}z.4g}"
+    shown, form = (100 * value, ".2f") if is_share(metric) else (value, ".4g")
+    return with_sign(shown, form) if signed else f"{shown:z{form}}"
 
 
 def points(value: float) -> str:
@@ -85,12 +87,21 @@ def metrics_table(overview: Overview) -> str:
     return _markdown_table(head, rows)
 
 
-def differences_table(overview: Overview) -> str:
-    """One row for each setting in which the groups differ, as Markdown; a sentence where there is none."""
+def differences_table(overview: Overview, known: Catalog) -> str:
+    """One row for each setting in which the groups differ, as Markdown; a sentence where there is none.
+
+    Args:
+        known: the catalog, for the names that the window has of the settings and their values.
+    """
     if not overview.differences:
         return "The settings are the same but for seed and fold."
     head = ["setting", *(group.title for group in overview.groups)]
-    return _markdown_table(head, [[row.field, *map(written, row.values)] for row in overview.differences])
+    chosen = [group.settings for group in overview.groups]
+    rows = [
+        [title_with_unit(row.field, chosen, known), *(value_title(row.field, value, known) for value in row.values)]
+        for row in overview.differences
+    ]
+    return _markdown_table(head, rows)
 
 
 def comparison_table(comparison: Comparison) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.difference.baseline import comparable
+from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import written
 from workbench.comparing.measures import is_share
 from workbench.comparing.overview import Overview
@@ -38,7 +39,7 @@ class HeatMap:
     rows: tuple[str, ...]  # values as a user writes them, in order
     columns: tuple[str, ...]
     cells: dict[tuple[int, int], Cell]  # by place; a missing one has no run with the metric
-    tested_like: str = ""  # title of the first group: those in the cells were measured on its test images
+    tested_like: str = ""  # title of a group: those in the cells were measured on its test images
     left_out: tuple[str, ...] = ()  # titles of groups that were measured on others
 
     @property
@@ -73,17 +74,20 @@ def fields(overview: Overview) -> list[str]:
     return [field for _, field in sorted(rows, key=lambda row: row[0])]
 
 
-def heat_map(overview: Overview, row: str, column: str) -> HeatMap:
+def heat_map(overview: Overview, row: str, column: str, baseline: Group | None = None) -> HeatMap:
     """The metric of the overview by the settings `row` and `column`; an empty `column` for none.
 
-    A mean over different images says nothing: groups that were tested on others than the first group are left out.
+    A mean over different images says nothing: groups that were tested on others than the baseline are left out. The
+    first group with a value stands for a baseline without one.
     """
     values = {difference.field: difference.values for difference in overview.differences}
     on_rows, on_columns = (_ordered(values[field]) if field in values else [None] for field in (row, column))
     gathered: dict[tuple[int, int], list[list[float]]] = {}
     known = [(field, _numbered(order)) for field, order in ((row, on_rows), (column, on_columns))]
     measured = [(index, summary) for index, summary in enumerate(overview.summaries) if summary.by_seed]
-    left_out = [summary.group.title for _, summary in measured if not comparable(measured[0][1], summary)]
+    chosen = [summary for _, summary in measured if summary.group is baseline]
+    like = next(iter(chosen or [summary for _, summary in measured]), None)
+    left_out = [summary.group.title for _, summary in measured if like is not None and not comparable(like, summary)]
     for index, summary in measured:
         if summary.group.title not in left_out:
             at = [numbers[written(values[field][index])] if field in values else 0 for field, numbers in known]
@@ -98,7 +102,7 @@ def heat_map(overview: Overview, row: str, column: str) -> HeatMap:
         tuple(map(written, on_rows)),
         tuple(map(written, on_columns)) if column in values else ("",),
         cells,
-        measured[0][1].group.title if measured else "",
+        "" if like is None else like.group.title,
         tuple(left_out),
     )
 

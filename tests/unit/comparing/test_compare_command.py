@@ -35,7 +35,7 @@ def test_tables_differences_and_verdict(capsys, folder):
     status, out, _ = run(capsys, folder, "1", "2", "3", "4", "5", "6")
     assert status == 0
     assert "| A \\| B | 1, 3, 5 | 3 | 50.00 | 0.00 | [50.00, 50.00] |" in out
-    assert "| training.lr | 0.001 | 0.5 |" in out
+    assert "| Training: Learning rate | 0.001 | 0.5 |" in out
     assert "## C minus A | B" in out
     assert "| 0 (runs 1, 2) | 50.00 | 65.00 | +15.00 |" in out
     assert "| 8 queries |" in out

@@ -120,9 +120,9 @@ def test_few_seeds_are_not_enough_however_great_the_difference(workspace, n):
 
 def test_a_number_that_rounds_to_zero_has_no_minus():
     almost = Interval(-1e-6, -2e-6, -0.0, 3)
-    assert number(almost.mean, "MAP@R", signed=True) == "+0.00"
-    assert number(-0.0, "geometry/alignment", signed=True) == "+0"
-    assert limits(almost, "MAP@R", signed=True) == "[+0.00, +0.00]"
+    assert number(almost.mean, "MAP@R", signed=True) == "0.00"
+    assert number(-0.0, "geometry/alignment", signed=True) == "0"
+    assert limits(almost, "MAP@R", signed=True) == "[0.00, 0.00]"
     assert number(-0.004, "MAP@R", signed=True) == "-0.40"
 
 

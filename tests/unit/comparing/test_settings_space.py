@@ -139,6 +139,10 @@ def test_groups_that_were_tested_on_other_images_are_left_out_of_the_heat_map(tm
                 workspace, {1: np.full(6, rate + (name == "C") / 2)}, name=name, shown=shown,
                 training=TrainingParams(lr=rate), embedding=EmbeddingParams(dim=8 if name == "C" else 4),
             )  # fmt: skip
-        shown = heat_map(overview(workspace, workspace.runs(), {}, "MAP@R", BEST), "training.lr", "")
+        compared = overview(workspace, workspace.runs(), {}, "MAP@R", BEST)
+    shown = heat_map(compared, "training.lr", "")
     assert [cell.mean for _, cell in sorted(shown.cells.items())] == pytest.approx([0.1, 0.2], abs=1e-6)
     assert (shown.tested_like, shown.left_out, shown.pooled) == ("A", ("C",), False)
+    shown = heat_map(compared, "training.lr", "", compared.groups[2])
+    assert [cell.mean for cell in shown.cells.values()] == pytest.approx([0.6], abs=1e-6)
+    assert (shown.tested_like, shown.left_out) == ("C", ("A", "B"))

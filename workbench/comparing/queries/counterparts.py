@@ -21,8 +21,9 @@ class Counterpart:
 
 
 def counterparts(workspace: Workspace, run: Run, runs: Iterable[Run]) -> list[Counterpart]:
-    """The best and the last evaluation of each other run that was evaluated on the same images, at any size, in their order.
+    """The best and the last evaluation of each other run that was evaluated on the same images, in their order.
 
+    The images may have another size.
     A split that is drawn from the seed has other samples for every seed. Reads every such run: not for the window's
     thread.
     """

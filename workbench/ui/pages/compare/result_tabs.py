@@ -124,7 +124,9 @@ class ResultTabs(QTabWidget):
                 panel.show_pairs(self._model.paired_runs(), self._model.pair.named)
         elif isinstance(panel, DifferencePanel):
             panel.show_rows(self._rows, self.styles)
-        elif isinstance(panel, CurvesPanel | CostPanel | SettingsPanel | PapersPanel):
+        elif isinstance(panel, SettingsPanel):
+            panel.show_overview(overview, list(self.styles.values()), self._model.baseline)
+        elif isinstance(panel, CurvesPanel | CostPanel | PapersPanel):
             panel.show_overview(overview, list(self.styles.values()))
             if panel is self.curves:
                 self.curves.show_rows(self._rows, self.styles)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from workbench.comparing.difference.forest import Forest, ForestRow, Tested, forest_table, in_numbers
 from workbench.comparing.measures import is_share
 from workbench.metric_names import metric_name
-from workbench.numerals import minus
+from workbench.numerals import minus, signed
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, unlike_parts
 from workbench.ui.plots.painted_plot import PaintedPlot, Picture, Rows, small
 from workbench.ui.style import theme
@@ -64,7 +64,7 @@ def _apart(ticks: Sequence[float], scale: float, letters: QFontMetrics) -> bool:
 
 def difference_words(tick: float) -> str:
     """A number of the axis with its sign."""
-    return minus(f"{tick:+.6g}") if tick else "0"
+    return minus(signed(tick, ".6g"))
 
 
 class ForestPlot(PaintedPlot):

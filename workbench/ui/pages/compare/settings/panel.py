@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing import settings_space
+from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.setting_titles import field_title, title_with_unit, value_title
 from workbench.comparing.grouping.settings import Settings
 from workbench.comparing.overview import Overview
@@ -38,6 +39,7 @@ class SettingsPanel(QStackedWidget):
         super().__init__(parent)
         self._session = session
         self._overview: Overview | None = None
+        self._baseline: Group | None = None
         self.model = WordTable(only_words=True)
         self.table = table_view(self.model, "Settings that differ")
         self.nothing = label(NOTHING, "muted", wrap=True)
@@ -71,9 +73,9 @@ class SettingsPanel(QStackedWidget):
         for plot in (self.heat, self.parallel):
             plot.announced.connect(self.announced)
 
-    def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
-        """Show other groups with their styles, in the same order."""
-        self._overview = overview
+    def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle], baseline: Group | None) -> None:
+        """Show other groups with their styles, in the same order; the heat map is of those comparable to `baseline`."""
+        self._overview, self._baseline = overview, baseline
         fields = settings_space.fields(overview)
         self.setCurrentIndex(1 if fields else 0)
         if not fields:
@@ -142,7 +144,7 @@ class SettingsPanel(QStackedWidget):
         if overview is None:
             return
         row, column, known = self.row.currentData(), self.column.currentData(), self._session.catalog
-        shown = settings_space.heat_map(overview, row, "" if column in (NO_OTHER, row) else column)
+        shown = settings_space.heat_map(overview, row, "" if column in (NO_OTHER, row) else column, self._baseline)
         named = replace(
             shown,
             row=self._short(row),

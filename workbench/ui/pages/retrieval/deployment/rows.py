@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from workbench.numerals import minus
+from workbench.numerals import minus, signed
 from workbench.ui.style.words import NO_VALUE
 
 MILLION = 1_000_000
@@ -59,5 +59,5 @@ def written_store(column: int, value: Any) -> str:
         return value
     if isinstance(value, tuple):
         less, sure, of_itself = value
-        return NO_VALUE if of_itself else f"{'' if sure else '? '}{minus(f'{less:+z.2f}')}"
+        return NO_VALUE if of_itself else f"{'' if sure else '? '}{minus(signed(less, '.2f'))}"
     return f"{value:,.0f}" if column in (1, 2) else f"{value:.3g}" if column == 3 else f"{value:.1f}"

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QFont
 
 from workbench.events import score_of
-from workbench.numerals import percentage
+from workbench.numerals import percentage, signed
 from workbench.ui.style.words import NO_VALUE, percent
 from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace.rows import Evaluation, recalls, wider_labels
@@ -157,7 +157,7 @@ class EpochTable(QAbstractTableModel):
         """How much higher MAP@R is than in the row below, in percentage points; a dash where one of them is missing."""
         pair = [shown.metrics.get("MAP@R", math.nan) for shown in self._rows[row : row + 2]]
         gained = 100 * (pair[0] - pair[1]) if len(pair) == 2 else math.nan
-        return f"{round(gained, 1) + 0.0:+.1f}" if math.isfinite(gained) else NO_VALUE  # never −0.0
+        return signed(gained, ".1f") if math.isfinite(gained) else NO_VALUE
 
     def _interval(self, row: int, column: int) -> str | None:
         if not 1 <= column <= len(self._metrics):

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from workbench.numerals import minus
+from workbench.numerals import minus, signed
 from workbench.ui.pages.train.geometry.axes import STAR
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
@@ -127,7 +127,7 @@ class ClassesPlot(PaintedPlot):
             gain = round(gain) if math.isfinite(gain) else gain
             painter.setPen(QColor(tokens.right if gain > 0 else tokens.wrong if gain < 0 else tokens.muted))
             gained = QRectF(box.right(), top, GAIN_PX, height)
-            words = NO_VALUE if math.isnan(gain) else minus(f"{gain:+.0f}") if gain else "0"
+            words = NO_VALUE if math.isnan(gain) else minus(signed(gain, ".0f"))
             painter.drawText(gained, centre, words)
         painter.setPen(QColor(tokens.plot_axis))
         every = max(1, math.ceil(20 / max(width, 1e-9)))
