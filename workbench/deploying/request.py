@@ -13,7 +13,7 @@ from workbench.deploying.stores import one_thread, version
 from workbench.progress import Progress, quiet
 from workbench.results.stored import Stored, read_stored
 from workbench.workspace import Workspace
-from workbench.workspace.measured.deployments import newest_deployment, store_deployment
+from workbench.workspace.measured.deployments import RULES, newest_deployment, store_deployment
 
 USUAL_RATE = 0.001  # false accepts
 
@@ -30,7 +30,7 @@ def deployment(
 
     Returns:
         Plain data: "stores" as measure.Measured, "limit" as pairs.Limit, "gallery", "queries", "queries_there",
-        "dim", "distance", "fitted_on", "threads", "faiss". None stands for what is not a finite number.
+        "dim", "distance", "fitted_on", "threads", "faiss", "rules". None stands for what is not a finite number.
 
     Raises:
         Problem: a file of the evaluation is missing, no query counts, an unknown kind, a rate outside 0..1.
@@ -49,7 +49,7 @@ def deployment(
     measured = finite({
         "evaluation": evaluation_id, "distance": stored.distance, "dim": dim, "gallery": count,
         "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": search.fitted_words,
-        "threads": 1, "faiss": version(), "stores": plain(stores), "limit": asdict(limit),
+        "threads": 1, "faiss": version(), "rules": RULES, "stores": plain(stores), "limit": asdict(limit),
     })  # fmt: skip
     store_deployment(workspace, evaluation_id, words, measured)
     return dict(measured)

@@ -20,7 +20,7 @@ from workbench.problem import Problem
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
 from workbench.workspace.measured.artefacts import add_artefact
-from workbench.workspace.measured.deployments import newest_deployment
+from workbench.workspace.measured.deployments import newest_deployment, store_deployment
 from workbench.workspace.measured.stored_evaluation import training_path
 
 LABELS = np.repeat(np.arange(4), 12)
@@ -70,6 +70,23 @@ def test_a_measurement_of_another_form_is_not_read(space, harm):
         db.execute("update deployments set measured = ?", (json.dumps(measured),))
     assert newest_deployment(workspace, evaluation) is None
     assert request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01)["gallery"] == len(LABELS)
+
+
+@pytest.mark.parametrize(("zero", "there"), [(None, True), (slice(0, 4), False), (slice(None), False)])
+def test_an_earlier_measurement_of_embeddings_without_a_direction_is_not_read(tmp_path, zero, there):
+    """Stores of those ranked them wrongly before they were refused."""
+    vectors = blobs(LABELS, 1.5, 0, width=16)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = store_run(workspace, LABELS, embeddings=[vectors])
+        measured = request.deployment(workspace, run.evaluations[-1], ["int8", "first4"])
+        assert newest_deployment(workspace, run.evaluations[-1]) == measured
+        if zero is not None:
+            vectors = vectors.copy()
+            vectors[7, zero] = 0
+        again = store_run(workspace, LABELS, embeddings=[vectors])
+        measured.pop("rules")
+        store_deployment(workspace, again.evaluations[-1], "int8,first4 0.001", measured)
+        assert (newest_deployment(workspace, again.evaluations[-1]) is not None) == there
 
 
 def test_the_thread_that_measured_has_its_threads_again(space, tmp_path):

@@ -5,13 +5,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, parsed
+from workbench.workspace.measured.evaluations import read_vectors
 from workbench.workspace.times import now
 
 Measurement = dict[str, Any]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
+RULES = 1  # since these, cosine is refused where an embedding has length zero, also in the first dimensions alone
+FIRST = "first"  # stores of first dimensions: first16
 SCORES = ("MAP@R", "MAP@R/low", "MAP@R/high", "recall@1")  # that every store has which was measured
 
 
@@ -74,8 +78,10 @@ class _Form(BaseModel):
     queries_there: Count
     dim: Count
     fitted_on: str
+    distance: Literal["cosine", "l2"]
     stores: list[_Store]
     limit: _Limit
+    rules: Count = 0
 
 
 def store_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str, measured: Measurement) -> None:
@@ -99,15 +105,32 @@ def store_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str, 
 
 
 def newest_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str | None = None) -> Measurement | None:
-    """The newest measurement of an evaluation, or that with this `wanted`; None without a readable one."""
+    """The newest measurement of an evaluation, or that with this `wanted`; None without a valid one.
+
+    One of an earlier Workbench that ranked embeddings without a direction is not valid: it is measured again.
+    """
     sql = "select measured from deployments where evaluation_id = ? and (wanted = ? or ? is null) order by created desc"
     with workspace.reading() as db:
         rows = db.execute(sql, (evaluation_id, wanted, wanted)).fetchall()
     for (text,) in rows:
         try:
             measured = parsed(text, dict)
-            _Form.model_validate_json(text, strict=True)
+            form = _Form.model_validate_json(text, strict=True)
         except (Unreadable, ValidationError):
             continue
-        return measured
+        if form.rules >= RULES or form.distance == "l2" or _all_have_a_direction(workspace, evaluation_id, form):
+            return measured
     return None
+
+
+def _all_have_a_direction(workspace: OpenWorkspace, evaluation_id: int, form: _Form) -> bool:
+    """Whether no embedding has length zero where the stores compared it; False where the embeddings cannot be read."""
+    cut = [
+        store.name.removeprefix(FIRST) for store in form.stores if store.name.startswith(FIRST) and not store.refused
+    ]
+    try:
+        vectors = read_vectors(workspace, evaluation_id)
+    except Problem:
+        return False
+    least = min((int(size) for size in cut if size.isdecimal()), default=form.dim)
+    return bool(vectors[:, :least].any(axis=1).all())
