@@ -23,6 +23,7 @@ from workbench.workspace.experiments import experiments
 from workbench.workspace.folders import travelling
 from workbench.workspace.folders.dataset_copy import ExperimentCopy, read_experiment
 from workbench.workspace.folders.journal import entries, last_state
+from workbench.workspace.rows import Experiment
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:
@@ -120,7 +121,20 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
         )
         if status:
             return status
+    if len(folders) > 1 and all(last_state(of_child) == "done" for of_child in folders):
+        click.echo(_together(config, children, folder, folders))
     return 0
+
+
+def _together(config: RunConfig, children: "list[Child]", whole: Path, folders: list[Path]) -> str:
+    """The result of all runs as a table; of folds, which are joined by their embeddings, where it will be."""
+    from workbench.running import folds_and_seeds
+
+    if len({child.fold for child in children}) > 1:
+        return f"The folds are joined where they arrive: workbench ingest {whole} --workspace DIR"
+    best = [_best_of_folder(folder)[0] for folder in folders]
+    result = {"runs": len(best), "separated": folds_and_seeds.separated(best)}
+    return folds_and_seeds.markdown(Experiment(0, config.name, config.to_toml(), now(), result))
 
 
 def _make_folders(
@@ -189,7 +203,7 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
     if not control.interrupted:  # an interrupted one may be started again by itself
         with contextlib.suppress(OSError):
             asked.unlink()
-    line.finish(f"The run in {folder}: {ended.status}. {_best_in_folder(folder)}".rstrip())
+    line.finish(f"The run in {folder}: {ended.status}. {scores_in_words(*_best_of_folder(folder))}".rstrip())
     problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
     if job.untold is not None:
         raise Problem(f"{problem} Its end could not be recorded: {job.untold}".lstrip(), kept=KEPT)
@@ -201,8 +215,8 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
     return 0
 
 
-def _best_in_folder(folder: Path) -> str:
-    """The scores of the best epoch of a run folder, in words; empty without an evaluation."""
+def _best_of_folder(folder: Path) -> tuple[dict[str, float], int]:
+    """The metrics of the best epoch of a run folder, and this epoch; none without an evaluation."""
     best, score, at = dict[str, float](), -2.0, 0
     with contextlib.suppress(Problem, OSError):  # how the run ended is said in any case
         for entry in filter(None, entries(folder, b'"evaluation"')):
@@ -212,7 +226,7 @@ def _best_in_folder(folder: Path) -> str:
             reached = score_of(metrics)
             if (new := -1.0 if reached is None else reached) > score:
                 best, score, at = metrics, new, entry.evaluation.epoch
-    return scores_in_words(best, at)
+    return best, at
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The runs of one experiment: the folds and seeds of one config, and their joint result."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite, nan
@@ -110,9 +111,7 @@ def conclude(workspace: Workspace, experiment_id: int, progress: Progress = quie
     best = [best_evaluation(workspace, run) for run in runs]
     result: dict[str, Any] = {
         "runs": len(runs),
-        "separated": {
-            name: [evaluation.metrics[name] for evaluation in best if name in evaluation.metrics] for name in REPORTED
-        },
+        "separated": separated([evaluation.metrics for evaluation in best]),
     }
     by_seed: dict[int, list[Evaluation]] = {}
     for run, evaluation in zip(runs, best, strict=True):
@@ -132,21 +131,23 @@ def best_evaluation(workspace: Workspace, run: Run) -> Evaluation:
     return best[-1]
 
 
+def separated(best: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
+    """Each metric of REPORTED with its values in the best evaluations of the runs, in their order."""
+    return {name: [metrics[name] for metrics in best if name in metrics] for name in REPORTED}
+
+
 def markdown(experiment: Experiment) -> str:
     """The result of a finished experiment as a Markdown table, in per cent: mean ± standard deviation.
 
     Folds have a row for each way of the papers to join them; seeds alone have one row, which needs no such word.
     """
-    separated, title = experiment.result["separated"], experiment.name
+    result, title = experiment.result, experiment.name
     word = "mean ± SD over seeds"
-    if "concatenated" in experiment.result:
+    if "concatenated" in result:
         word, title = "separated", f"{title}: mean ± SD over n runs, of concatenated folds over n seeds"
-    rows = [(word, experiment.result["runs"], separated)]
-    if "concatenated" in experiment.result:
-        together = experiment.result["concatenated"]
-        rows.append(
-            ("concatenated", len(together), {name: [metrics[name] for metrics in together] for name in REPORTED})
-        )
+    rows = [(word, result["runs"], result["separated"])]
+    if "concatenated" in result:
+        rows.append(("concatenated", len(result["concatenated"]), separated(result["concatenated"])))
     lines = [f"| {title} | n | " + " | ".join(f"{metric_name(name)} %" for name in REPORTED) + " |", "|---" * 5 + "|"]
     for word, n, values in rows:
         lines.append(f"| {word} | {n} | " + " | ".join(_spread(values[name]) for name in REPORTED) + " |")

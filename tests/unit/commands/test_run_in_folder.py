@@ -59,6 +59,42 @@ def killed(folder, children, group, left):
             (own / DEAD).write_text('{"run"', "utf-8")
 
 
+def scored(scores_of):
+    """In place of training: runs whose evaluations have the scores of their folder."""
+
+    def job(folder, control, listen=None, *, resume=False, device=""):
+        recorder, images = FolderRecorder(folder, control), Images()
+
+        def train(control, emit):
+            recorder.read(images, None)
+            for epoch, score in enumerate(scores_of[folder.name]):
+                emit(evaluated(images, epoch, 10 * epoch, score))
+
+        return Job("run", train, recorder, control)
+
+    return job
+
+
+def test_after_several_runs_there_is_their_table_as_in_a_workspace(tmp_path, monkeypatch, start, capsys):
+    monkeypatch.setattr(launch, "make_folder_job", scored({"1": [0.5, 0.25], "2": [0.3, 0.7]}))
+    assert start(TWO) == 0
+    table = [
+        "| two | n | R@1 % | P@R % | MAP@R % |",
+        "|---|---|---|---|---|",
+        "| mean ± SD over seeds | 2 | 75.00 ± 0.00 | – | 60.00 ± 14.14 |",
+    ]
+    assert capsys.readouterr().out.splitlines()[-3:] == table
+    assert start(TWO, "--resume") == 0
+    assert capsys.readouterr().out.splitlines()[-3:] == table, "also where both were done already"
+
+
+def test_of_several_folds_it_is_said_where_they_are_joined(tmp_path, monkeypatch, start, capsys):
+    monkeypatch.setattr(launch, "make_folder_job", scored({str(number): [0.5] for number in range(1, 5)}))
+    assert start('name = "folds"\ndevice = "cpu"\n[split]\nname = "mlrc"\n') == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said == f"The folds are joined where they arrive: workbench ingest {tmp_path / 'runs'} --workspace DIR"
+
+
 @pytest.mark.parametrize("asked", ["before it listens", "while it trains"])
 def test_a_file_in_its_folder_asks_a_run_to_end_after_its_epoch(tmp_path, start, monkeypatch, asked):
     """A signal would end a process that still loads its libraries."""
@@ -92,17 +128,7 @@ def test_a_file_in_its_folder_asks_a_run_to_end_after_its_epoch(tmp_path, start,
     ],
 )
 def test_the_end_of_a_run_has_its_scores_as_in_a_workspace(tmp_path, monkeypatch, capsys, scores, said):
-    def job(folder, control, listen=None, *, resume=False, device=""):
-        recorder, images = FolderRecorder(folder, control), Images()
-
-        def train(control, emit):
-            recorder.read(images, None)
-            for epoch, score in enumerate(scores):
-                emit(evaluated(images, epoch, 10 * epoch, score))
-
-        return Job("run", train, recorder, control)
-
-    monkeypatch.setattr(launch, "make_folder_job", job)
+    monkeypatch.setattr(launch, "make_folder_job", scored({"runs": scores}))
     (tmp_path / "config.toml").write_text(ONE, "utf-8")
     assert main(["run", str(tmp_path / "config.toml"), "--folder", str(tmp_path / "runs")]) == 0
     assert said in capsys.readouterr().out
