@@ -15,6 +15,7 @@ from workbench.numerals import signed as with_sign
 
 NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
+SAME_SETTINGS = "No settings differ but seed, fold and what is measured besides."
 
 
 def metric_title(metric: str) -> str:
@@ -94,7 +95,7 @@ def differences_table(overview: Overview, known: Catalog) -> str:
         known: the catalog, for the names that the window has of the settings and their values.
     """
     if not overview.differences:
-        return "The settings are the same but for seed and fold."
+        return SAME_SETTINGS
     head = ["setting", *(group.title for group in overview.groups)]
     chosen = [group.settings for group in overview.groups]
     rows = [

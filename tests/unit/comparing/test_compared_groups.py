@@ -50,8 +50,20 @@ def test_runs_of_one_config_but_seed_name_and_fold_are_one_group(workspace):
 def test_runs_that_keep_other_evaluations_are_one_group(workspace):
     seeds(workspace, [0.5, 0.6])
     store(workspace, {1: np.ones(6)}, seed=2, evaluation=EvaluationParams(keep="best and last"))
+    store(workspace, {1: np.ones(6)}, seed=3, evaluation=EvaluationParams(neighbours=20))
     (group,) = grouped(workspace.runs(), KNOWN)
+    assert group.seeds == [0, 1, 2, 3]
+    assert not [said for said in look(workspace).guards if said.startswith("Trained alike")]
+
+
+def test_runs_with_another_probe_are_of_the_group_that_is_trained_alike_and_it_is_said(workspace):
+    seeds(workspace, [0.5, 0.6])
+    asked = EvaluationParams(probe_size=512, probe_every=100, anatomy_every=0)
+    store(workspace, {1: np.ones(6)}, seed=2, evaluation=asked)
+    (group,) = look(workspace).groups
     assert group.seeds == [0, 1, 2]
+    (said,) = [sentence for sentence in look(workspace).guards if sentence.startswith("Trained alike")]
+    assert said.endswith("(probe; probe every; anatomy every).")
 
 
 def test_runs_that_measure_more_are_of_the_group_that_is_trained_alike_and_it_is_said(workspace):

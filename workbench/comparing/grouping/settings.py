@@ -14,11 +14,11 @@ from workbench.files.unreadable import checked_nesting, refusing
 from workbench.problem import Problem
 
 # Fields in which the runs of one group may differ. What a run keeps of its evaluations changes none of its numbers.
-REPEATED = ("name", "seed", "seeds", "split.fold", "evaluation.keep")
+REPEATED = ("name", "seed", "seeds", "split.fold", "evaluation.keep", "evaluation.neighbours")
 # What is measured besides: runs that differ in it alone are trained alike, and one group.
 MEASURED = (
     "evaluation.nmi", "evaluation.linear_probe", "evaluation.other_distance", "evaluation.store_training",
-    "evaluation.recall_at",
+    "evaluation.recall_at", "evaluation.probe_size", "evaluation.probe_every", "evaluation.anatomy_every",
 )  # fmt: skip
 EXACT = 2**53  # a float holds every whole number up to it
 Settings = dict[str, Any]  # dotted field -> value

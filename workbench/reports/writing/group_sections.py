@@ -39,7 +39,7 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
             if len(compared.groups) < 2:
                 return [said("There is one group of runs, so no settings differ.", muted=True)]
             if not compared.differences:
-                return [said("The settings are the same but for seed and fold.", muted=True)]
+                return [said(words.SAME_SETTINGS, muted=True)]
             named = {row.field: row.values for row in compared.differences}
             return _across("changed-settings", "Settings in which the groups differ", compared.groups, named)
         case "all-settings":
