@@ -7,10 +7,12 @@ import re
 import shlex
 import zipfile
 from hashlib import sha256
+from itertools import pairwise
 from statistics import fmean, stdev
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from tests.unit.comparing.compared_runs import images, store
@@ -100,6 +102,24 @@ def test_several_differences_are_corrected_for_their_number(workspace, runs):
     assert "Holm" not in sentences(made(workspace, runs, "differences"))
     said = sentences(made(workspace, [*runs, *third], "differences"))
     assert f"“B” and “C” are worse than “{EVIL}” on MAP@R. 2 tests, Holm-corrected within each metric." in said
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_the_plot_of_means_has_the_names_of_the_groups_in_full(workspace, count):
+    names = [f"{number} Proxy-Anchor, ResNet-50, 512 dimensions, scale {2 * number}" for number in range(count)]
+    groups = [
+        store(workspace, {1: np.full(6, 0.5)}, name=name, training=TrainingParams(lr=0.1 + number / 100))
+        for number, name in enumerate(names)
+    ]
+    figure = made(workspace, groups, "groups").document.drawings["group-means"].figure()
+    FigureCanvasAgg(figure).draw()
+    labels = figure.axes[0].get_yticklabels()
+    written = [" ".join(label.get_text().split()) for label in labels]
+    assert written == names
+    boxes = [label.get_window_extent() for label in labels]
+    assert all(box.x0 >= 0 for box in boxes)
+    assert all(upper.y0 >= lower.y1 for upper, lower in pairwise(boxes)), "they do not cover each other"
+    assert figure.axes[0].bbox.width > figure.bbox.width / 3
 
 
 def test_groups_have_the_colours_of_the_window(workspace, runs):

@@ -1,6 +1,8 @@
 """What a report of several runs draws: curves with a band, and means with their intervals."""
 
+from collections.abc import Sequence
 from functools import partial
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,9 @@ LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
 MOST_CURVES = 8  # more lines cannot be distinguished
 MOST_MEANS = 40  # rows that one page holds
-SHORT, LONG = 34, 60  # letters of a title in the figure of a column, and of a page
+MOST_LETTERS = 80  # of a title
+BELOW, BESIDE, BESIDE_WIDE = 44, 22, 60  # letters in a line of a title: below a plot, left of one, of one page's width
+LINE_IN = 0.13  # inches
 
 
 def draw(overview: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
@@ -28,15 +32,18 @@ def draw(overview: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
     every = [curve for curve in overview.curves if curve.runs]
     if "group-curves" in sections and every:
         curves = every[:MOST_CURVES]
-        height = 2.2 + 0.13 * len(curves)
+        names = _named([f"{name} (n = {curve.n})" for name, curve in zip(_titles(curves), curves, strict=True)], BELOW)
+        height = 2.2 + LINE_IN * sum(map(_lines, names))
         drawn["group-curves"] = Drawing(
-            partial(_curves, overview.metric, curves, colours), COLUMN, height, _points(every)
+            partial(_curves, overview.metric, curves, names, colours), COLUMN, height, _points(every)
         )
     summaries = [summary for summary in overview.summaries if summary.values][:MOST_MEANS]
     if "groups" in sections and len(summaries) > 1:
         width = COLUMN if len(summaries) <= MOST_CURVES else FULL
-        height = 0.75 + 0.3 * len(summaries) if width == COLUMN else 0.6 + 0.2 * len(summaries)
-        paint = partial(_means, overview.metric, summaries, colours, SHORT if width == COLUMN else LONG)
+        names = _named(_titles(summaries), BESIDE if width == COLUMN else BESIDE_WIDE)
+        row = max(0.3 if width == COLUMN else 0.2, 0.04 + LINE_IN * max(map(_lines, names)))
+        paint = partial(_means, overview.metric, summaries, names, colours)
+        height = (0.75 if width == COLUMN else 0.6) + row * len(summaries)
         drawn["group-means"] = Drawing(paint, width, height, _means_table(summaries))
     return drawn
 
@@ -47,17 +54,15 @@ def _colours(overview: Overview) -> dict[str, str]:
     return {group.title: OF_RUNS[place] for group, place in zip(overview.groups, places, strict=True)}
 
 
-def _curves(metric: str, curves: list[Curve], colours: dict[str, str], host: Figure) -> None:
+def _curves(metric: str, curves: list[Curve], names: list[str], colours: dict[str, str], host: Figure) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
-    names = apart([curve.group.title for curve in curves])
     for index, curve in enumerate(curves):
         colour, line = colours[curve.group.title], LINES[index % len(LINES)]
         for _, epochs, values in curve.runs:
             axes.plot(epochs, scale * values, color=colour, alpha=0.25, linewidth=0.6)
-        title = f"{_cut(names[index], SHORT)} (n = {curve.n})"
         axes.plot(
-            curve.places, scale * curve.mean, line, color=colour, label=legend_name(title),
+            curve.places, scale * curve.mean, line, color=colour, label=legend_name(names[index]),
             marker=MARKERS[index], markersize=2.5,
         )  # fmt: skip
         if np.isfinite(curve.low).any():
@@ -69,7 +74,7 @@ def _curves(metric: str, curves: list[Curve], colours: dict[str, str], host: Fig
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
-def _means(metric: str, summaries: list[Summary], colours: dict[str, str], letters: int, host: Figure) -> None:
+def _means(metric: str, summaries: list[Summary], names: list[str], colours: dict[str, str], host: Figure) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
     for index, summary in enumerate(summaries):
@@ -79,8 +84,7 @@ def _means(metric: str, summaries: list[Summary], colours: dict[str, str], lette
         if interval.known:
             axes.plot([scale * interval.low, scale * interval.high], [index, index], color=colour, linewidth=1.4)
         axes.plot([scale * interval.mean], [index], MARKERS[index % len(MARKERS)], color=colour, markersize=5)
-    names = apart([summary.group.title for summary in summaries])
-    axes.set_yticks(range(len(summaries)), [_cut(name, letters // 2) for name in names])
+    axes.set_yticks(range(len(summaries)), names)
     axes.set(title=metric_title(metric), ylim=(len(summaries) - 0.5, -0.5))
 
 
@@ -109,6 +113,19 @@ def _means_table(summaries: list[Summary]) -> tuple[list[str], list[list[Any]]]:
 
 def _limits(summary: Summary) -> tuple[Any, Any]:
     return (summary.interval.low, summary.interval.high) if summary.interval.n >= FEWEST_SEEDS else ("", "")
+
+
+def _titles(shown: Sequence[Curve] | Sequence[Summary]) -> list[str]:
+    return apart([of_group.group.title for of_group in shown])
+
+
+def _named(titles: list[str], letters: int) -> list[str]:
+    """Titles in lines of so many letters; a longer one than a plot has room for is cut."""
+    return [fill(_cut(title, MOST_LETTERS), letters) for title in titles]
+
+
+def _lines(title: str) -> int:
+    return title.count("\n") + 1
 
 
 def apart(titles: list[str]) -> list[str]:
