@@ -726,6 +726,16 @@ def test_the_ticked_runs_are_offered_for_a_report(qtbot, session, workspace):
     assert (asked, session.run_id) == (["report"], 2)
 
 
+def test_the_runs_of_the_baseline_are_offered_first_for_a_report(qtbot, session, workspace):
+    two_groups(workspace, 2)
+    page, offered = shown(qtbot, session), []
+    session.report_offered.connect(offered.append)
+    tick(qtbot, page, 1, 2, 3, 4)
+    page.model.choose_baseline(page.model.overview.groups[1].title)
+    page.head.report_button.click()
+    assert offered[0].runs == (2, 4, 1, 3)
+
+
 def test_two_seeds_are_added_to_each_after_one_question(qtbot, counting_session, workspace):
     session = counting_session
     two_groups(workspace, 1)

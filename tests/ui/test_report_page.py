@@ -11,6 +11,7 @@ from tests.ui.trained import trained_run
 from workbench.problem import Problem
 from workbench.reports.templates import template
 from workbench.ui.pages.report.choices import KEY_ROLE, FormatChoices
+from workbench.ui.pages.report.model import ReportModel
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.preview import MARGIN, READING, Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
@@ -302,6 +303,13 @@ def test_a_comparison_begins_with_the_runs_that_are_ticked_in_the_list(page, ses
     page.model.chosen = [2]
     session.ticks.choose([1, third])
     assert page.model.runs == [2], "chosen on the page"
+
+
+def test_runs_that_are_chosen_besides_follow_those_of_the_baseline():
+    model = ReportModel()
+    model.chosen = [4, 2, 3]
+    model.choose([1, 2, 4])
+    assert model.chosen == [4, 2, 1]
 
 
 def test_what_is_offered_is_reported_and_remembered_with_the_workspace(page, session, workspace, qtbot, tmp_path):

@@ -39,7 +39,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def compare_runs(numbers: tuple[int, ...], metric: str, at: str | int, folder: Path | None) -> None:
         """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
 
-        Differences are taken against the first group.
+        Differences are taken against the group of the first RUN.
         """
         with Workspace(folder or default_workspace()) as workspace:
             with told() as progress:
@@ -63,7 +63,7 @@ def comparison_lines(
 
     runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
     known = catalogs.current()
-    shown = overview(workspace, runs, known, metric, at, progress)
+    shown = overview(workspace, runs, known, metric, at, progress, runs[0].id)
     shown.require()
     lines = [f"## {words.metric_title(metric)}, {words.at_title(at)}", "", words.metrics_table(shown)]
     lines += ["", "## Settings that differ", "", words.differences_table(shown, known)]

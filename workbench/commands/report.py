@@ -56,7 +56,10 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         paper: str,
         bundle: Path | None,
     ) -> None:
-        """Write the report of runs (their numbers in `workbench list runs`)."""
+        """Write the report of runs (their numbers in `workbench list runs`).
+
+        In a comparison differences are taken against the group of the first RUN.
+        """
         from workbench import reports
         from workbench.reports import templates
         from workbench.workspace.choices.report_templates import arrangements

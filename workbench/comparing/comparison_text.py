@@ -108,7 +108,8 @@ def differences_table(overview: Overview, known: Catalog) -> str:
 def comparison_table(comparison: Comparison) -> str:
     """One row for each seed and one over all, as Markdown."""
     metric = comparison.metric
-    head = ["seed", comparison.first.title, comparison.second.title, "difference", "95%", "n"]
+    unit = ", points" if is_share(metric) else ""
+    head = ["seed", comparison.first.title, comparison.second.title, f"difference{unit}", "95%", "n"]
     rows = []
     for pair in comparison.seeds:
         seed = f"{pair.seed}, fold {pair.fold}" if pair.fold else str(pair.seed)

@@ -94,6 +94,7 @@ def overview(
     metric: str,
     at: At,
     progress: Progress = quiet,
+    first: int | None = None,
 ) -> Overview:
     """Read and group the runs. Two hundred runs take a second or two: not on the window's thread.
 
@@ -101,8 +102,9 @@ def overview(
         known: the catalog, for defaults that configs leave out.
         metric: a name as in an evaluation's metrics. at: "best", "last" or an epoch.
         progress: called at each stage; may raise Cancelled.
+        first: a run whose group stands first, as the baseline does; by default that of the oldest run.
     """
-    groups = grouped(runs, known)
+    groups = sorted(grouped(runs, known), key=lambda group: first not in [run.id for run in group.runs])
     measured = with_test_halves(workspace, groups, read_measures(workspace, runs))
     progress("Metrics", 0, 0)
     return Overview(

@@ -65,7 +65,7 @@ def write_report(
 
     Args:
         workspace: where the runs are.
-        runs: their numbers; sections of one run are about the first.
+        runs: their numbers; sections of one run are about the first, with whose group others are compared.
         out: folder for the files; made when missing.
         formats: of FORMATS.
         sections: of SECTIONS, in their order; all of one run by default.

@@ -43,6 +43,14 @@ def test_tables_differences_and_verdict(capsys, folder):
     assert "Queries: 8 better in “C”, 0 worse, 0 equal." in out
 
 
+def test_the_first_named_run_determines_the_baseline(capsys, folder):
+    out = run(capsys, folder, "2", "1", "3", "4", "5", "6")[1]
+    assert out.index("| C | 2, 4, 6 |") < out.index("| A \\| B | 1, 3, 5 |")
+    assert "## A | B minus C" in out
+    assert "| seed | C | A \\| B | difference, points | 95% | n |" in out
+    assert "| 0 (runs 2, 1) | 65.00 | 50.00 | −15.00 |" in out
+
+
 def test_negative_numbers_have_the_sign_of_minus(capsys, folder):
     with Workspace(folder) as workspace:
         worse = [

@@ -250,6 +250,8 @@ def test_seeds_of_one_group_only_are_said(workspace):
     found = compare(workspace)
     assert len(found.seeds) == 2
     assert any("left out: seed 9." in each for each in found.notes)
+    store(workspace, {1: np.ones(COUNT)}, seed=10)
+    assert any("left out: seeds 9, 10." in note for note in compare(workspace).notes)
 
 
 def test_winning_and_losing_queries_are_means_over_seeds(workspace):

@@ -84,6 +84,12 @@ def test_differences_settings_runs_and_commands_are_told(workspace, runs):
     assert set(found.document.drawings) == {"group-curves", "group-means"}
 
 
+def test_the_first_run_determines_what_the_others_are_compared_with(workspace, runs):
+    rows = tables(made(workspace, [runs[1], *runs], "groups", "differences"))
+    assert [row[0] for row in rows["groups"].rows] == ["B", EVIL]
+    assert rows["difference-1"].caption.startswith(f"MAP@R % ↑: {EVIL} minus B;")
+
+
 def test_all_settings_of_two_losses_stand_together(workspace):
     runs = [
         store(workspace, {1: np.full(6, 0.5)}, name=name, loss=Choice(name=name, params={param: 1.0}))

@@ -243,7 +243,8 @@ def _alone(
     for group, mine, other in ((first, ours, theirs), (second, theirs, ours)):
         alone = sorted({seed for seed, _ in mine.keys() - other.keys()})
         if alone:
-            sentences.append(f"Only in “{group.title}”, so left out: seed {', '.join(map(str, alone))}.")
+            word = "seed" if len(alone) == 1 else "seeds"
+            sentences.append(f"Only in “{group.title}”, so left out: {word} {', '.join(map(str, alone))}.")
     return sentences
 
 

@@ -41,6 +41,7 @@ def gather_groups(
     """Read, group and compare the runs. Takes seconds: not on the window's thread.
 
     Args:
+        runs: the others are compared with the group of the first one.
         sections: of GROUP_SECTIONS; differences, published tables and fair comparisons are read only where listed.
         metric, at: as in `comparing.overview`.
         progress: called at each stage; may raise Cancelled.
@@ -48,7 +49,7 @@ def gather_groups(
     Raises:
         Problem: the runs have evaluations, but none of that metric or at that epoch; it says what there is.
     """
-    compared = overview(workspace, runs, catalogs.current(), metric, at, progress)
+    compared = overview(workspace, runs, catalogs.current(), metric, at, progress, runs[0].id)
     if compared.metrics:
         compared.require()
     pairs = _pairs(workspace, compared, progress) if "differences" in sections and compared.metrics else ()

@@ -208,7 +208,7 @@ class SweepsPanel(QDialog):
         self.hide()
 
     def _report(self) -> None:
-        offer_report(self._session, self._judged_runs(), self.model.report_metric, BEST)
+        offer_report(self._session, sorted(self._judged_runs()), self.model.report_metric, BEST)
         self.hide()
 
     def _open_run(self, *_: object) -> None:

@@ -265,7 +265,9 @@ class ComparePage(QStackedWidget):
     def _report(self) -> None:
         overview = self.model.overview
         if overview is not None:
-            offer_report(self.session, sorted(overview.measured), overview.metric, overview.at)
+            baseline = [] if self.model.baseline is None else [run.id for run in self.model.baseline.runs]
+            runs = [*baseline, *sorted(overview.measured.keys() - set(baseline))]
+            offer_report(self.session, runs, overview.metric, overview.at)
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")

@@ -69,6 +69,10 @@ class ReportModel:
         alike = [run.id for run in self.known if run.dataset == self.shown.dataset][:AT_FIRST]
         return kept or sorted({self.shown.id, *alike})
 
+    def choose(self, runs: Sequence[int]) -> None:
+        """Take other runs for a comparison; those chosen before keep their places, for the first is the baseline."""
+        self.chosen = [*(run for run in self.chosen if run in runs), *sorted(set(runs) - set(self.chosen))]
+
     @property
     def subject(self) -> int | None:
         """What a title is about: the number of the reported run; COMPARISON for several, None without a run."""

@@ -307,7 +307,7 @@ class ReportPage(QStackedWidget):
 
     def _take_runs(self, dialog: RunDialog, result: int) -> None:
         if result == QDialog.DialogCode.Accepted:
-            self.model.chosen = dialog.chosen
+            self.model.choose(dialog.chosen)
             self._tell_runs()
             self._drawing.wish()
             self._remember.start()
