@@ -39,10 +39,14 @@ def short_names(known: Catalog, run: Run) -> tuple[str, str]:
 
 
 def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
-    """The data set of a run beside others of its name: "Digits (fingerprint 3c1213b3, 8 px, 1 channel)"."""
+    """The data set of a run beside others of its name: "Digits (fingerprint 3c1213b3, 8 px, 1 channel)".
+
+    Imported embeddings may have no images: "imported (fingerprint ee96ab64, no images)".
+    """
     name = data_title(known, run) if data.name == run.dataset else data.name
     channels = "1 channel" if data.channels == 1 else f"{data.channels} channels"
-    return f"{name} (fingerprint {data.fingerprint[:8]}, {data.image_size} px, {channels})"
+    images = f"{data.image_size} px, {channels}" if data.image_size else "no images"
+    return f"{name} (fingerprint {data.fingerprint[:8]}, {images})"
 
 
 def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:

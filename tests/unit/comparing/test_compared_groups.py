@@ -344,6 +344,20 @@ def test_at_one_epoch_the_length_does_not_matter_with_a_constant_learning_rate(w
     assert said_of_epochs(workspace, at=1, schedule="constant") == []
 
 
+def test_what_the_config_of_imported_embeddings_has_by_default_is_no_setting_of_theirs(workspace):
+    bare = replace(images(6, "vectors"), image_size=0, channels=3)
+    store(workspace, {1: np.ones(6)}, embedding=EmbeddingParams(dim=64), device="cpu")
+    store(workspace, {1: np.ones(6)}, name="Elsewhere", dataset=Choice(name="imported"), shown=bare)
+    found = look(workspace)
+    values = {row.field: row.values for row in found.differences}
+    assert values["embedding.dim"] == (64, None)
+    assert values["training.lr"] == (0.001, None)
+    assert values["device"] == ("cpu", None)
+    assert "evaluation.distance" not in values
+    assert not [said for said in found.guards if said.startswith("Unequal embedding size")], "theirs is not known"
+    assert "vectors (fingerprint vectors-, no images): “Elsewhere”" in found.guards[0]
+
+
 def test_imported_embeddings_have_no_epochs(workspace):
     store(workspace, {1: np.ones(6)}, training=TrainingParams(epochs=7))
     store(workspace, {1: np.ones(6)}, dataset=Choice(name="imported"), training=TrainingParams(epochs=1))

@@ -18,8 +18,9 @@ from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
+SIZE = ("embedding.dim",)
 UNLIKE = (  # beginnings of fields
-    (("backbone.",), "backbone"), (("embedding.dim",), "embedding size"), (("split.",), "split"),
+    (("backbone.",), "backbone"), (SIZE, "embedding size"), (("split.",), "split"),
     (("augmentation.crop", "augmentation.evaluated"), "crop of the images"),
 )  # fmt: skip
 
@@ -129,11 +130,12 @@ def _sizes(gathered: dict[tuple[int, int], list[str]]) -> list[str]:
 def _unlike_settings(groups: Sequence[Group]) -> list[str]:
     sentences = []
     for fields, word in UNLIKE:
-        values = [
-            {name: value for name, value in group.settings.items() if name.startswith(fields)} for group in groups
-        ]
+        known = groups  # the size of imported embeddings is in no config
+        if fields == SIZE:
+            known = [group for group in groups if group.settings.get("dataset.name") != IMPORTED]
+        values = [{name: value for name, value in group.settings.items() if name.startswith(fields)} for group in known]
         if any(setting_values != values[0] for setting_values in values):
-            sentences.append(f"Unequal {word}: {'; '.join(_by_value(groups, values))}.")
+            sentences.append(f"Unequal {word}: {'; '.join(_by_value(known, values))}.")
     return sentences
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from workbench.config import KINDS, RunConfig
+from workbench.config import IMPORTED, KINDS, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.files.unreadable import checked_nesting, refusing
 from workbench.problem import Problem
@@ -20,6 +20,8 @@ MEASURED = (
     "evaluation.nmi", "evaluation.linear_probe", "evaluation.other_distance", "evaluation.store_training",
     "evaluation.recall_at", "evaluation.probe_size", "evaluation.probe_every", "evaluation.anatomy_every",
 )  # fmt: skip
+# Beginnings of what the config of imported embeddings has by default alone: nothing was trained or is known of it.
+UNTRAINED = ("device", "embedding.", "training.", "evaluation.every", "evaluation.untrained")
 EXACT = 2**53  # a float holds every whole number up to it
 Settings = dict[str, Any]  # dotted field -> value
 
@@ -34,6 +36,8 @@ class Difference:
 
 def settings_of(config: str, known: Catalog) -> Settings:
     """Every field of a config by dotted name, defaults written out, without those in REPEATED and MEASURED.
+
+    Of imported embeddings without those in UNTRAINED.
 
     Args:
         config: TOML text. Unknown fields of an older Workbench are kept.
@@ -53,7 +57,13 @@ def settings_of(config: str, known: Catalog) -> Settings:
                 for field, value in (defaults | chosen).items()
             }
             values[kind] = {"name": chosen.get("name"), **params}
-    return {field: value for field, value in _flat(values) if field not in REPEATED + MEASURED}
+    dataset = values.get("dataset")
+    imported = isinstance(dataset, dict) and dataset.get("name") == IMPORTED
+    return {
+        field: value
+        for field, value in _flat(values)
+        if field not in REPEATED + MEASURED and not (imported and field.startswith(UNTRAINED))
+    }
 
 
 def measuring_of(config: str) -> Settings:
