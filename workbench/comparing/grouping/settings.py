@@ -87,12 +87,20 @@ def fold_of(config: str) -> int:
 
 
 def differing(settings: Sequence[Settings]) -> list[Difference]:
-    """The fields that are not the same everywhere, in the order of `all_fields`."""
+    """The fields that are not the same everywhere, in the order of `all_fields`.
+
+    What imported embeddings do not have of UNTRAINED is no difference by itself.
+    """
     rows = (
         Difference(field, tuple(group_settings.get(field) for group_settings in settings))
         for field in all_fields(settings)
     )
-    return [row for row in rows if any(value != row.values[0] for value in row.values)]
+    return [row for row in rows if _unequal(row)]
+
+
+def _unequal(row: Difference) -> bool:
+    values = [value for value in row.values if value is not None or not row.field.startswith(UNTRAINED)]
+    return any(value != values[0] for value in values)
 
 
 def all_fields(settings: Sequence[Settings]) -> list[str]:
