@@ -15,6 +15,7 @@ from tests.unit.comparing.compared_runs import images, store
 from workbench import files, reports
 from workbench.config import Choice, RunConfig
 from workbench.events import Ended, Scalar
+from workbench.exchange.gallery_import import import_gallery
 from workbench.files.spreadsheet import csv_cell
 from workbench.problem import Problem
 from workbench.progress import quiet
@@ -222,8 +223,17 @@ def test_a_run_without_evaluation_is_reported_honestly(workspace, tmp_path):
     Recorder(workspace, run_id)(Ended("failed", "The data set is empty."))
     written = reports.write_report(workspace, run_id, tmp_path / "out", formats=["html", "pdf", "csv", "latex"])
     text = written[0].read_text("utf-8")
-    assert "There is no evaluation yet." in text
+    assert f"Run {run_id} has no evaluation yet." in text
     assert "The data set is empty." in text
+
+
+def test_of_embeddings_that_are_only_searched_no_evaluation_is_awaited(workspace, tmp_path):
+    np.save(tmp_path / "vectors.npy", np.eye(8, dtype=np.float32))
+    run_id = import_gallery(workspace, tmp_path / "vectors.npy")
+    (path,) = reports.write_report(workspace, run_id, tmp_path / "out", formats=["html"])
+    text = path.read_text("utf-8")
+    assert f"Run {run_id} has no evaluation: it was imported to be searched only." in text
+    assert "evaluation yet" not in text
 
 
 def test_a_full_disk_keeps_the_old_report(workspace, run_id, tmp_path, monkeypatch):

@@ -159,7 +159,7 @@ def _summary(
             )
         )
     if best is None:
-        said.append("There is no evaluation yet.")
+        said.append(run.has_no("evaluation"))
     else:
         metrics, when = best.metrics, "Imported" if imported else f"Best at epoch {best.epoch}"
         said.append(

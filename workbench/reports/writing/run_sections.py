@@ -9,7 +9,6 @@ from workbench.reports.writing.blocks import NO_VALUE, Block, Cards, Plot, Table
 from workbench.reports.writing.published_blocks import published_blocks
 from workbench.workspace.run_names import short_names
 
-UNMEASURED = "There is no evaluation yet."
 EXTREMES = 10  # classes at either end
 SETTING_HEAD = ("Part", "Field", "Value")
 LEFT_OUT = 20  # images by name
@@ -47,7 +46,7 @@ def section_blocks(section: str, content: Content) -> list[Block]:
             ]
         case "environment":
             return _environment(content)
-    return [said(UNMEASURED, muted=True)]
+    return [said(content.run.has_no("evaluation"), muted=True)]
 
 
 def _similarities(content: Content) -> str:
@@ -91,7 +90,7 @@ def _setting_rows(content: Content, *, changed: bool) -> tuple[tuple[str, str, s
 def _metrics(content: Content) -> list[Block]:
     shown, last = content.shown, content.last
     if shown is None or last is None:
-        return [said(UNMEASURED, muted=True)]
+        return [said(content.run.has_no("evaluation"), muted=True)]
     of_shown = f"Best (epoch {shown.epoch})" if content.is_best else f"Epoch {shown.epoch}"
     head: tuple[str, ...] = ("Metric ↑", of_shown, "95% interval over queries", f"Last (epoch {last.epoch})")
     rows: tuple[tuple[str, ...], ...] = tuple(
@@ -121,7 +120,7 @@ def _interval(row: MetricRow) -> str:
 
 def _classes(content: Content) -> list[Block]:
     if not content.classes:
-        return [said(UNMEASURED, muted=True)]
+        return [said(content.run.has_no("evaluation"), muted=True)]
     if len(content.classes) <= 2 * EXTREMES:
         return [_class_table("classes", "Class", content.classes, "Every class by rising MAP@R.")]
     low, high = content.classes[:EXTREMES], content.classes[::-1][:EXTREMES]
