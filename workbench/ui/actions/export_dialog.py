@@ -15,16 +15,18 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.fields.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
+from workbench.ui.widgets.scrolled import ScrolledPart
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
 AT_FIRST = ("config", "csv", "npy")
 FOLDER = "Folder; files of an earlier export are replaced"
 READ_ONLY = "Folder outside the workspace, which is read-only; files of an earlier export are replaced"
-WIDTH = 620  # px at 100% text
+WIDTH = 700  # px at 100% text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class ExportDialog(MainButtonDialog):
         self.setWindowTitle("Export a run")
         self._session, self._run = session, run
         self.boxes: dict[str, QCheckBox] = {}
-        self.reasons = {name: label("", "muted") for name in FORMATS}
+        self.reasons = {name: label("", "muted", wrap=True) for name in FORMATS}
         self.folder = PathEditor("folder", [])
         self.folder.setAccessibleName("Folder for the files")
         self.epoch = ChoiceEditor([BEST], ["Best"])
@@ -70,7 +72,9 @@ class ExportDialog(MainButtonDialog):
             self._check()
 
     def _build(self) -> None:
-        grid = QGridLayout()
+        listed = QWidget()
+        grid = QGridLayout(listed)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
@@ -85,7 +89,7 @@ class ExportDialog(MainButtonDialog):
             grid.addWidget(box, row, 0)
             grid.addWidget(self.reasons[name], row, 1)
         title = ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section", Qt.TextElideMode.ElideMiddle)
-        column = in_column(title, grid, on=self, margins=16, spacing=8)
+        column = in_column(title, ScrolledPart(listed), on=self, margins=16, spacing=8)
         column.addSpacing(8)
         column.addLayout(self._epochs())
         column.addSpacing(8)
@@ -95,7 +99,7 @@ class ExportDialog(MainButtonDialog):
         column.addStretch(1)
         column.addLayout(button_row(self.cancel, self.start))
         self.start.setEnabled(False)
-        self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
+        open_at(self, self._session.theme.px(WIDTH), self.sizeHint().height())
 
     def _epochs(self) -> QHBoxLayout:
         line = QHBoxLayout()
@@ -104,7 +108,7 @@ class ExportDialog(MainButtonDialog):
         words.setBuddy(self.epoch)
         line.addWidget(words)
         line.addWidget(self.epoch)
-        line.addWidget(label("The exported network is always that of the best epoch", "muted"), 1)
+        line.addWidget(label("The exported network is always that of the best epoch", "muted", wrap=True), 1)
         return line
 
     def formats(self) -> list[str]:

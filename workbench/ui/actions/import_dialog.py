@@ -12,9 +12,11 @@ from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.fields.editors import ChoiceEditor, LineEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
+from workbench.ui.widgets.scrolled import ScrolledPart
 
 WIDTH = 640  # px at 100% text
 HELP = {
@@ -23,6 +25,7 @@ HELP = {
     "images": "Folder from which the column path starts; empty without images",
     "array": "Instead of a folder: .npy of uint8 [n, height, width] or [n, height, width, 3]",
 }
+ONLY_SEARCH = "Any number of rows, from .npy files; no metrics, map or images"
 
 
 class ImportDialog(MainButtonDialog):
@@ -45,7 +48,7 @@ class ImportDialog(MainButtonDialog):
         self.image_size = LineEditor("integer")
         self.image_size.set_value(IMAGE_SIZE)
         self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
-        self.only_search = QCheckBox("Search only: any number of rows; no metrics, map or images (.npy files)")
+        self.only_search = QCheckBox("Search only")
         self.state = label(
             "Embeddings of a model trained elsewhere become a run with map, retrieval and report.", "muted", wrap=True
         )
@@ -61,7 +64,9 @@ class ImportDialog(MainButtonDialog):
         self._check()
 
     def _build(self) -> None:
-        form = QFormLayout()
+        fields = QWidget()
+        form = QFormLayout(fields)
+        form.setContentsMargins(0, 0, 0, 0)
         form.setHorizontalSpacing(16)
         form.setVerticalSpacing(4)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -78,8 +83,11 @@ class ImportDialog(MainButtonDialog):
         form.addRow("Name", self.name)
         form.addRow("Distance", self.distance)
         form.addRow("", self.only_search)
-        in_column(form, self.state, 1, button_row(self.cancel, self.start), on=self, margins=16, spacing=8)
-        self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
+        form.addRow("", label(ONLY_SEARCH, "caption", wrap=True))
+        self.only_search.setAccessibleDescription(ONLY_SEARCH)
+        foot = button_row(self.cancel, self.start)
+        in_column(ScrolledPart(fields), self.state, 1, foot, on=self, margins=16, spacing=8)
+        open_at(self, self._session.theme.px(WIDTH), self.sizeHint().height())
 
     def reject(self) -> None:
         """Close the dialog and cancel the import."""

@@ -241,8 +241,8 @@ class RunActions(QObject):
         preferences = self._session.preferences
         text, agreed = QInputDialog.getText(
             self._window, "GPUs for the queue",
-            "Devices for queued runs, such as 0,1 for two GPUs: one run trains on each, in a process of its own.\n"
-            "Leave it empty for one run at a time, on the device of its config.",
+            "Devices for queued runs, such as 0,1 for two GPUs:\none run trains on each, in a process of its own.\n"
+            "Leave it empty for one run at a time,\non the device of its config.",
             text=preferences.text(DEVICES),
         )  # fmt: skip
         if agreed and self._try(self._give_devices, text.strip()):

@@ -18,6 +18,7 @@ from workbench.ui.state.background.tasks import Task, heard_by
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.labels import label
 from workbench.workspace.tables import placements
@@ -48,9 +49,7 @@ class PlacesDialog(MainButtonDialog):
         for place in session.places.all:
             self._check(self._add_card(PlaceDraft(place.kind, place)))
         self._show_none()
-        size = session.theme
-        room = self.screen().availableGeometry()
-        self.resize(min(size.px(WIDTH), room.width() - 80), min(size.px(HEIGHT), room.height() - 80))
+        open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
 
     def _build(self) -> None:
         self.adds = {kind: button(f"Add one {ADD_WORDS.get(kind, kind)}", "plus") for kind in records.KINDS}

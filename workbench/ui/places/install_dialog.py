@@ -15,6 +15,7 @@ from workbench.ui.state.background.tasks import Task, heard_by
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.fields.editors import PathEditor
 from workbench.ui.widgets.labels import label
 
@@ -53,7 +54,7 @@ class InstallDialog(QDialog):
             label(WHEEL, "caption", wrap=True), self.wheel, head, (self.steps, 1), label(NOTE, "caption", wrap=True),
             self.problem, foot, on=self, margins=16, spacing=8,
         )  # fmt: skip
-        self.resize(session.theme.px(WIDTH), session.theme.px(HEIGHT))
+        open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
         self.wheel.edited.connect(self._show_plan)
         self.copy.clicked.connect(self._copy)
         self.cancel.clicked.connect(self.reject)

@@ -25,6 +25,7 @@ from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.editors import ChoiceEditor, LineEditor
@@ -70,7 +71,7 @@ class SweepDialog(MainButtonDialog):
         self._show_places()
         self.where.set_value(place)
         self.add_row()
-        self.resize(session.theme.px(WIDTH), session.theme.px(HEIGHT))
+        open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
         self._edited()
 
     def _build(self) -> None:

@@ -14,12 +14,14 @@ from workbench.ui.style.icons import icon
 from workbench.ui.style.words import PAUSE, RESUME
 from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel_model import HEAD, Change, Look, SweepsModel, look
-from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
 
-WIDTH, HEIGHT = 980, 600  # px at 100% text
+WIDTH, HEIGHT = 1020, 600  # px at 100% text
 EVERY = 1000  # ms between two looks
 CANCEL = "Cancel the sweep"
 
@@ -36,7 +38,7 @@ class SweepsPanel(QDialog):
         self._timer = QTimer(self, interval=EVERY)
         self._build()
         self._connect()
-        self.resize(session.theme.px(WIDTH), session.theme.px(HEIGHT))
+        open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
         self._offer()
 
     def _build(self) -> None:
@@ -60,7 +62,7 @@ class SweepsPanel(QDialog):
         split.setStretchFactor(1, 5)
         split.setChildrenCollapsible(False)
         of_run = (self.up, self.down, self.show_run)
-        foot = in_row(self.pause, self.retry, self.cancel, 1, *of_run, self.report, self.compare, spacing=8)
+        foot = in_lines(self.pause, self.retry, self.cancel, *of_run, self.report, self.compare)
         whole = QWidget()
         in_column((split, 1), foot, on=whole, margins=16, spacing=12)
         self.stack = QStackedWidget()

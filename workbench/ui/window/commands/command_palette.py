@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from workbench.ui.state.commands import Commands, score
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.labels import label
 from workbench.ui.window.commands.finding import Finding
 
@@ -123,7 +124,7 @@ class CommandPalette(QDialog):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(frame)
-        self.resize(theme.text_px(WIDTH), theme.text_px(HEIGHT))
+        open_at(self, theme.text_px(WIDTH), theme.text_px(HEIGHT))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:

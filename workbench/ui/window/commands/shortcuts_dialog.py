@@ -16,6 +16,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.labels import label
 
 
@@ -82,7 +83,7 @@ class ShortcutsDialog(QDialog):
         close.clicked.connect(self.accept)
         foot = in_row((label("Click on the keys, then press the new ones.", "muted"), 1), reset, close)
         in_column(self.search, (self.table, 1), foot, on=self, margins=16)
-        self.resize(theme.text_px(760), 560)
+        open_at(self, theme.text_px(760), 560)
 
     def _refresh(self) -> None:
         for index, row in enumerate(self.rows):

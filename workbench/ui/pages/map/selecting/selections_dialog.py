@@ -24,6 +24,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.labels import label
 from workbench.workspace.choices.selections import LONGEST, LONGEST_NOTE, Selection
 
@@ -76,7 +77,7 @@ class SelectionsDialog(QDialog):
         for widget in (self.save, self.list, self.hint):
             left.addWidget(widget)
         in_row((left, 2), (self.details, 3), on=self, margins=16, spacing=16)
-        self.resize(*(self.session.theme.px(side) for side in SIZE))
+        open_at(self, *(self.session.theme.px(side) for side in SIZE))
 
     def _connect(self) -> None:
         self.store.changed.connect(self._fill)

@@ -20,6 +20,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import NO_VALUE, counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.row_table import select_rows
 
@@ -61,7 +62,7 @@ class ClassTableDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Classes of the map")
-        self.resize(980, 520)
+        open_at(self, 980, 520)
         self.table: ClassTable | None = None
         self.model = ClassRows(self)
         self.view = QTableView()

@@ -19,6 +19,7 @@ from workbench.results.explanations import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.classes.confusion_matrix import ConfusionMatrix
 from workbench.ui.style.words import percent
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.remembered_tables import WIDTHS
@@ -52,7 +53,7 @@ class MistakesDialog(QDialog):
         super().__init__(parent)
         self._loader = loader
         self.setWindowTitle("Confusions and hubs")
-        self.resize(760, 560)
+        open_at(self, 760, 560)
         self.pairs = SortedRows(PAIR_TITLES, pair_cells, written_pair, self)
         self.hubs = SortedRows(HUB_TITLES, hub_cells, written_hub, self, picture=self._picture)
         loader.ready.connect(self.hubs.pictures_came)

@@ -24,6 +24,7 @@ from workbench.names import numbers_in_order
 from workbench.ui.pages.setup.data.pictures import pixmap
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.style.words import counted
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 
@@ -42,7 +43,7 @@ class DataDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Data set: {title}")
-        self.resize(860, 620)
+        open_at(self, 860, 620)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("data-tabs")
         self.tabs.addTab(self._sheet(inspection), "Images")
