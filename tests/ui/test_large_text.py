@@ -1,14 +1,18 @@
 """Text at 150%: buttons and boxes have the room that their words need in a window of 1280 x 720."""
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QToolButton, QWidget
 
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.trained import trained_run
 from workbench.ui.pages.compare.groups.head import Head
 from workbench.ui.pages.compare.model.compare_model import CompareModel
 from workbench.ui.pages.map.side.look import LookControls
+from workbench.ui.pages.report import ReportPage
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.setup.preflight.card import PreflightCard
 from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
@@ -16,11 +20,15 @@ from workbench.ui.pages.train.curves.curves import Curves
 from workbench.ui.pages.train.curves.evaluation_table import EvaluationTable
 from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
+from workbench.ui.state.pages.page_info import PAGES
+from workbench.ui.widgets.numbers.tile import Tile
 from workbench.ui.widgets.tables.row_table import head_width
+from workbench.ui.window.frame.rail import Rail
 from workbench.ui.window.frame.welcome import Welcome
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 PAGE = (890, 560)  # px that a page has beside the run list
+SMALLEST_PAGE = (624, 480)  # the same in the smallest window
 
 
 def cut(widget: QWidget) -> list[str]:
@@ -142,3 +150,63 @@ def test_the_start_cards_are_whole(large, qtbot, width, alone):
     titles = [card.title.isVisible() for card in (cards.sample, cards.images, cards.open)]
     assert titles == 3 * [not alone]
     assert cards.images.button.accessibleName() == "Choose a folder…"
+
+
+def test_parts_of_retrieval_do_not_lie_over_each_other_in_the_smallest_window(large, qtbot, workspace, tmp_path):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    page = open_page(qtbot, large, SMALLEST_PAGE)
+    large.show_run(run_id)
+    at_rest(qtbot, page)
+    qtbot.waitUntil(lambda: page.queries.geometry().right() < page.back.geometry().left())
+    for part in (page.queries.table, page.own, page.by_words):
+        page.views.widget(0).ensureWidgetVisible(part)
+        assert part.visibleRegion().boundingRect().width() == part.width()
+
+
+def test_parts_of_the_report_do_not_lie_over_each_other_in_the_smallest_window(large, qtbot, workspace, tmp_path):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    page = ReportPage(large)
+    qtbot.addWidget(page)
+    page.resize(*SMALLEST_PAGE)
+    with qtbot.waitExposed(page):
+        page.show()
+    large.show_run(run_id)
+    qtbot.waitUntil(lambda: page.ready and bool(page.folder.text()))
+
+    def ends(part):
+        left = part.mapTo(page.content, part.rect().topLeft()).x()
+        return left, left + part.width()
+
+    sides = [ends(part) for part in (page.choices, page.preview, page.export_button)]
+    assert all(before[1] <= after[0] for before, after in pairwise(sides))
+    page.currentWidget().ensureWidgetVisible(page.export_button)
+    assert page.export_button.visibleRegion().boundingRect().width() == page.export_button.width()
+
+
+@pytest.mark.parametrize(("width", "icons"), [(960, False), (1280, True)])
+def test_the_evaluation_is_whole_beside_the_names_of_the_pages(large, qtbot, workspace, tmp_path, width, icons):
+    large.show_run(trained_run(workspace, tmp_path / "cache"))
+    rail = Rail(large, [QAction(info.title) for info in PAGES])
+    qtbot.addWidget(rail)
+    rail.resize(width, 48)
+    with qtbot.waitExposed(rail):
+        rail.show()
+    qtbot.waitUntil(lambda: rail.evaluation.width() >= rail.evaluation.sizeHint().width())
+    buttons = [button for button in rail.findChildren(QToolButton) if button.isVisible()]
+    beside = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    assert [button.toolButtonStyle() is beside for button in buttons] == len(PAGES) * [icons]
+
+
+def test_a_number_without_room_ends_in_an_ellipsis(large, qtbot):
+    tile = Tile("Time")
+    qtbot.addWidget(tile)
+    tile.show_number("1 min 56 s")
+    tile.setFixedSize(90, 100)
+    with qtbot.waitExposed(tile):
+        tile.show()
+    assert tile.number.written()[0].endswith("…")
+    assert tile.number.toolTip() == "1 min 56 s"
+    tile.setFixedSize(400, 100)
+    for number, unit in (("1 min 56 s", ""), ("37.3", "%"), ("0.0978", ""), ("5.52", "img/s"), ("1.1", "GB")):
+        tile.show_number(number, unit)
+        assert (tile.number.written(), tile.unit.written()) == ([number], [unit])

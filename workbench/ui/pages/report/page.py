@@ -29,7 +29,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.fields.path_line import PathLine
 from workbench.ui.widgets.labels import label, plain_tip
-from workbench.ui.widgets.scrolled import ScrolledPart
+from workbench.ui.widgets.scrolled import ScrolledAcross, ScrolledPart
 from workbench.workspace import Workspace
 from workbench.workspace.choices.report_templates import store_choice
 
@@ -96,7 +96,7 @@ class ReportPage(QStackedWidget):
         self.export_action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.addAction(self.export_action)
         self.addWidget(self.hint)
-        self.addWidget(self.content)
+        self.addWidget(ScrolledAcross(self.content))
 
     def _connect(self) -> None:
         self._drawing.drawn.connect(self._show_sections)

@@ -35,6 +35,7 @@ from workbench.ui.widgets.evaluation.evaluation_hint import EvaluationHint
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.images.locating import LocateStrip
 from workbench.ui.widgets.images.pictures import shared_loader
+from workbench.ui.widgets.scrolled import ScrolledAcross
 from workbench.workspace.choices.saved_views import SavedView
 
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
@@ -95,7 +96,7 @@ class RetrievalPage(QStackedWidget):
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
         yield
         self.class_place = ClassPlace(self.session, self.classes, self.queries, self.by_class, content)
-        self.views = RetrievalViews(self.session, content)
+        self.views = RetrievalViews(self.session, ScrolledAcross(content))
         yield
         self.gallery = GalleryPanel(self.session)
         yield

@@ -1,14 +1,16 @@
 """A card of one number."""
 
+from math import ceil
+
 import numpy as np
 from PySide6.QtCore import QEvent, QSize
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from workbench.numerals import minus
 from workbench.ui.style import theme
 from workbench.ui.style.words import NO_VALUE
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.widgets.numbers.spark import SPARK, Spark
 
 LEFT, RIGHT, TOP, GAP = 12, 8, 6, 4  # px around the parts of a tile, and between them
@@ -26,7 +28,7 @@ class Tile(QFrame):
         self.setProperty("card", "true")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.caption = ElidedLabel(caption, "caption", parent=self)
-        self.number, self.unit = label("", "title", parent=self), label("", "muted", parent=self)
+        self.number, self.unit = ElidedLabel("", "title", parent=self), ElidedLabel("", "muted", parent=self)
         self.below = ElidedLabel("", "caption", parent=self)
         self.spark = Spark(colour, self) if colour else None
         self._needed = QSize()  # the least size that the layout around it knows
@@ -56,7 +58,7 @@ class Tile(QFrame):
     def minimumSizeHint(self) -> QSize:
         """Room for the number and its unit, without the curve; in steps, so that few numbers change it."""
         frame = self.contentsMargins()
-        wide = LEFT + RIGHT + GAP + self.unit.sizeHint().width() + self._wide()
+        wide = LEFT + RIGHT + GAP + _wide(self.unit) + _wide(self.number)
         high = 2 * TOP + self.caption.sizeHint().height() + self._high() + self.below.sizeHint().height()
         return QSize(
             -(-(wide + frame.left() + frame.right()) // STEP) * STEP,
@@ -73,10 +75,6 @@ class Tile(QFrame):
         super().resizeEvent(event)
         self._place()
 
-    def _wide(self) -> int:
-        """Px of the number."""
-        return self.number.fontMetrics().horizontalAdvance(self.number.text())
-
     def _high(self) -> int:
         """Px of the line of the number."""
         parts = [self.number.sizeHint().height(), self.unit.sizeHint().height()]
@@ -87,12 +85,13 @@ class Tile(QFrame):
         for part in (self.caption, self.number, self.unit, self.below):
             part.ensurePolished()
         inside = self.contentsRect().adjusted(LEFT, TOP, -RIGHT, -TOP)
-        self._fit(inside.width() - GAP - self.unit.sizeHint().width())
+        self._fit(inside.width() - GAP - _wide(self.unit))
         top, high = self.caption.sizeHint().height(), self._high()
         spare = max(0, inside.height() - top - high - self.below.sizeHint().height())  # others in the row are higher
         self.caption.setGeometry(inside.x(), inside.y(), inside.width(), top)
         at, middle = inside.x(), inside.y() + top + spare // 2
-        for part, width in ((self.number, self._wide()), (self.unit, self.unit.sizeHint().width())):
+        for part in (self.number, self.unit):
+            width = max(0, min(_wide(part), inside.right() + 1 - at))
             part.setGeometry(at, middle, width, high)
             at += width + GAP
         if self.spark is not None:
@@ -105,7 +104,7 @@ class Tile(QFrame):
             self.updateGeometry()
 
     def _fit(self, room: int) -> None:
-        """Never cut the number: first hide the curve, then make the number as small as other text."""
+        """First hide the curve, then make the number as small as other text; below that it is shortened with an …."""
         fitted = (self.number.text(), room, theme.look())
         if fitted == self._fitted:  # else a number made small would ask for another layout without end
             return
@@ -113,10 +112,15 @@ class Tile(QFrame):
         if self.number.property("role") != "title":
             self._show_number_as("title")
         if self.spark is not None:
-            self.spark.setVisible(self._wide() + GAP + SPARK[0] <= room)
-        if self._wide() > room:
+            self.spark.setVisible(_wide(self.number) + GAP + SPARK[0] <= room)
+        if _wide(self.number) > room:
             self._show_number_as("strong")
 
     def _show_number_as(self, role: str) -> None:
         self.number.setProperty("role", role)
         self.number.style().polish(self.number)
+
+
+def _wide(part: ElidedLabel) -> int:
+    """Px of the whole text; rounded up, or it would be shortened."""
+    return ceil(QFontMetricsF(part.font()).horizontalAdvance(part.text()))

@@ -1,7 +1,7 @@
 """The slim bar under the menus: the pages with icon and name, and at its end the run that is shown."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction, QPixmap
+from PySide6.QtGui import QAction, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from workbench.ui.state.session import Session
@@ -13,9 +13,11 @@ from workbench.ui.widgets.buttons import BESIDE
 from workbench.ui.widgets.evaluation.epoch_chooser import EpochChooser
 from workbench.ui.widgets.labels import ElidedLabel
 
+END = 240  # px at 100% text that the shown run and its evaluation need
+
 
 class Rail(QToolBar):
-    """One checkable button per page, from the same actions as the View menu."""
+    """One checkable button per page, from the same actions as the View menu; without icons where it lacks room."""
 
     def __init__(self, session: Session, pages: list[QAction], parent: QWidget | None = None) -> None:
         super().__init__("Pages", parent)
@@ -24,8 +26,9 @@ class Rail(QToolBar):
         self.setIconSize(QSize(SIZE + BESIDE, SIZE))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._session = session
-        for action in pages:
-            self.addWidget(self._button(action))
+        self._buttons = [self._button(action) for action in pages]
+        for button in self._buttons:
+            self.addWidget(button)
         self._dot = QLabel()
         self._dotted = ""  # the colour of the dot
         self.evaluation = EpochChooser(session)
@@ -52,8 +55,23 @@ class Rail(QToolBar):
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave out the icons where the evaluation could not be read beside them."""
+        beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextOnly
+        wide = theme.text_px(END)
+        for button in self._buttons:
+            left_out = 0 if button.toolButtonStyle() is beside else SIZE + BESIDE
+            wide += button.sizeHint().width() + left_out
+        for button in self._buttons:
+            button.setToolButtonStyle(beside if wide <= self.width() else alone)
+
     def refresh(self) -> None:
         """Name the shown run and its state."""
+        self._fit()
         run = self._session.run()
         self._dot.setVisible(run is not None)
         if run is None:
