@@ -296,6 +296,25 @@ def test_the_shown_run_stays_shown_and_marked_when_the_trash_is_left(window, ses
     assert session.run_id == runs[0]
 
 
+def test_the_trash_says_how_to_restore_a_run_and_how_to_leave_it(window, session, runs):
+    dock = window.runs
+    session.show_run(runs[1])
+    window.commands["run.trash"].trigger()
+    session.follower.look()
+    assert not dock.restore.isVisible()
+    dock.trash.click()
+    assert dock.trash.text() == "Back to the runs"
+    assert dock.restore.isVisible()
+    assert not dock.restore.isEnabled(), "no run of the trash is chosen"
+    session.show_run(runs[1])
+    dock.restore.click()
+    session.follower.look()
+    assert not session.workspace.run(runs[1]).trashed
+    dock.trash.click()
+    assert dock.trash.text() == "Trash"
+    assert not dock.restore.isVisible()
+
+
 @pytest.mark.parametrize("button", [Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton])
 def test_a_click_and_the_keys_show_another_run(window, session, runs, button):
     dock = window.runs

@@ -1,7 +1,5 @@
 """The Runs dock: search, every run of the workspace, its context menu, ticks to compare, and the trash."""
 
-from functools import partial
-
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
@@ -23,6 +21,7 @@ from workbench.ui.docks.run_row import PAD, RunRow, box_of, score_width
 from workbench.ui.docks.trash_size import TrashSize
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, Arrangement, RunList
 from workbench.ui.state.session import Session
+from workbench.ui.style.icons import icon
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
@@ -50,12 +49,12 @@ class RunsDock(Dock):
         self._stale = False  # the list is to be read again when the name that is typed is given
         self._ticked_last: int | None = None  # the run or group from which a click with Shift extends
         self.trash = button("Trash", "trash", "quiet")
+        self.restore = button("Restore", "arrow-counter-clockwise", "quiet")
+        self.restore.setToolTip("Bring the run that is chosen here back from the trash")
         self.trash_size = TrashSize(session, self)
         self._columns: list[QLabel] = []
         self._empty = EmptyHint("No runs yet", "The runs of this workspace appear here, with state and scores.")
-        self._no_trash = EmptyHint(
-            "The trash is empty", "Runs that you move to the trash appear here.", "Back to the runs"
-        )
+        self._no_trash = EmptyHint("The trash is empty", "Runs that you move to the trash appear here.")
         self._no_match = EmptyHint("No run fits", "The search or the filter leaves out every run.", "Show all runs")
         self._stack = QStackedWidget()
         self._build()
@@ -79,9 +78,10 @@ class RunsDock(Dock):
         self.trash.clicked.connect(actions.show_trash.toggle)
         actions.rename_asked.connect(self._edit_name)
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
-        self._no_trash.pressed.connect(partial(actions.show_trash.setChecked, False))
+        self.restore.clicked.connect(actions.restore.trigger)
+        actions.restore.changed.connect(self._offer_restore)
         self._no_match.pressed.connect(self._show_all)
-        actions.show_trash.toggled.connect(self.refresh)
+        actions.show_trash.toggled.connect(self._show_trash)
         self.trash_size.changed.connect(self._name_trash)
         session.workspace_changed.connect(self._forget_ticked)
         session.runs_changed.connect(self.refresh)
@@ -91,6 +91,7 @@ class RunsDock(Dock):
         self.refresh()
         self._show_ticks()
         self._arrange(self.arrange.arrangement)
+        self._offer_restore()
 
     def _build(self) -> None:
         self.list.setModel(self.model)
@@ -129,7 +130,9 @@ class RunsDock(Dock):
         self.body.addLayout(head)
         self.body.addWidget(self._stack, 1)
         self.body.addWidget(self.ticks)
-        self.body.addWidget(self.trash, 0, Qt.AlignmentFlag.AlignLeft)
+        for below in (self.restore, self.trash):
+            self.body.addWidget(below, 0, Qt.AlignmentFlag.AlignLeft)
+        self.restore.hide()
 
     def _arrange(self, arrangement: Arrangement) -> None:
         """Sort, group and filter the list, and show the chosen columns."""
@@ -271,8 +274,19 @@ class RunsDock(Dock):
         self.arrange.show_all()
         self.list.setFocus()
 
+    def _show_trash(self, trash: bool) -> None:
+        self.trash.setIcon(icon("arrow-left" if trash else "trash"))
+        self.restore.setVisible(trash)
+        self.refresh()
+
+    def _offer_restore(self) -> None:
+        self.restore.setEnabled(self._actions.restore.isEnabled())
+
     def _name_trash(self) -> None:
-        """Say how many runs are in the trash, and their size once it is known."""
+        """Say how many runs are in the trash, and their size once it is known; in the trash, how to leave it."""
+        if self._actions.show_trash.isChecked():
+            self.trash.setText("Back to the runs")
+            return
         count = len(self._session.trashed_runs())
         parts = ["Trash", f"{count:,}" if count else "", self.trash_size.words if count else ""]
         self.trash.setText(", ".join(filter(None, parts)))
