@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench.config import Choice, RunConfig
 from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
@@ -30,6 +31,13 @@ def test_wrong_fields_are_counted_in_the_order_of_the_form(draft):
     draft.set("training.batch_size", 0)
     draft.set("training.lr", "fast")
     assert judged(draft, None).trouble.startswith("4 fields must be changed: Embedding size, Epochs, Batch and 1 more.")
+
+
+def test_weights_that_are_not_read_are_warned_of_and_the_run_can_start():
+    backbone = Choice(name="squeezenet1_0", params={"weights_file": "mine.pth"})
+    verdict = judged(Draft(catalog.current(), RunConfig(backbone=backbone)), None)
+    assert verdict.ready is not None
+    assert verdict.warnings == ("Weights file: This file is not read, because Weights is none: set it to file.",)
 
 
 def test_a_config_whose_data_is_not_there_can_be_saved_but_not_started(draft, tmp_path):

@@ -5,6 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.ui.test_setup import FOUND, choose, found_images, looked, page, typed  # noqa: F401 - fixtures
+from workbench.config import Choice, RunConfig
+from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.running.preflight import Preflight
 from workbench.ui.pages.setup import SetupPage
@@ -58,6 +60,8 @@ def test_the_numbers_and_the_notes_of_preflight_stand_in_a_line(small):
     assert strip.speed.value.text().endswith(" img/s")
     assert strip.remarks.accessibleName() == "4 notes"
     assert strip.remarks.isVisible()
+    small.card.show_warnings(["Weights file: This file is not read."])
+    assert strip.remarks.accessibleName() == "5 notes", "a warning of a field, too, which may be out of sight"
     assert not strip.sentence.isVisible()
     small.card.show_working()
     assert strip.time.isVisible(), "the numbers of the last check stay until the next is done"
@@ -152,3 +156,13 @@ def test_tab_goes_through_the_strip_in_its_order(small, qtbot):
     for control in (strip.remarks, small.beside.where, small.sweep, strip.more, small.start):
         QTest.keyClick(small.window().focusWidget(), Qt.Key.Key_Tab)
         assert small.window().focusWidget() is control
+
+
+def test_a_weights_file_that_is_not_read_is_said_beside_start(session, qtbot, looked):  # noqa: F811
+    session.set_catalog(catalog.current())
+    made = SetupPage(session)
+    qtbot.addWidget(made)
+    made.take_config(RunConfig(backbone=Choice(name="squeezenet1_0", params={"weights_file": "mine.pth"})))
+    assert made.card.warned.text() == "Weights file: This file is not read, because Weights is none: set it to file."
+    made.take_config(RunConfig())
+    assert made.card.warned.text() == ""

@@ -293,6 +293,7 @@ class SetupPage(QWidget):
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
         self.beside.show_verdict(self.verdict)
+        self.card.show_warnings(self.verdict.warnings)
         self._name_start()
         if self.isVisible():
             self.runner.settle(self.verdict.ready)

@@ -26,6 +26,7 @@ class Verdict:
     reasons: list[str]  # against starting, one sentence each; empty when it can start
     repair: Repair | None = None  # of the first bad path, if one click repairs it
     titles: tuple[str, ...] = ()  # of the bad paths
+    warnings: tuple[str, ...] = ()  # of fields that are allowed, a sentence each that begins with the field's title
     refusal: str = ""  # why Preflight stopped, if that is the only trouble and the repair is of it
 
     @property
@@ -64,7 +65,9 @@ def judged(draft: Draft, refused: Refused | None) -> Verdict:
     known = repairs(draft, errors) | _fitting(draft, config, problem)
     repair = known.get(bad_paths[0]) if bad_paths else None
     refusal = str(problem) if problem is not None and list(errors) == [problem.field] and repair is not None else ""
-    return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair, titles, refusal)
+    regretted = () if config is None else config.warnings(draft.catalog, draft.classes).items()
+    warnings = tuple(f"{title_of(path, fields[path])}: {sentence}" for path, sentence in regretted)
+    return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair, titles, warnings, refusal)
 
 
 def _fitting(draft: Draft, config: RunConfig | None, problem: Problem | None) -> dict[str, Repair]:

@@ -1,6 +1,6 @@
 """The Preflight card: what is known of the run before it starts, or why nothing is known."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,8 @@ class PreflightCard(Card):
         self.body.setContentsMargins(12, 8, 12, 12)
         self.state = label("", "muted", wrap=True)
         self.problem = label("", "error", wrap=True)
+        self.warned = label("", "warning", wrap=True)
+        self._warnings = 0
         self.check = button("Check now")
         self.check.clicked.connect(self.check_asked)
         draws = [f"One image, augmented, draw {number}" for number in range(1, AUGMENTED)]
@@ -80,6 +82,7 @@ class PreflightCard(Card):
         self.unlike = label("", "muted", wrap=True)
         self.worth_knowing = label("", "muted", wrap=True)
         self._build()
+        self.warned.hide()
         self.unfold.toggled.connect(self._unfold)
         self.show_idle("")
 
@@ -93,7 +96,7 @@ class PreflightCard(Card):
             grid.addWidget(label(name, "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addLayout(in_column(value, *bar, spacing=2), row, 1)
             value.setAccessibleName(name)
-        for widget in (self.state, self.problem, self.check):
+        for widget in (self.state, self.problem, self.warned, self.check):
             self.body.addWidget(widget)
         self._tiles = in_row((self.time, 1), (self.speed, 1), spacing=8)
         self.body.addLayout(self._tiles)
@@ -144,8 +147,15 @@ class PreflightCard(Card):
         time, speed = (f"{tile.number.text()} {tile.unit.text()}".rstrip() for tile in (self.time, self.speed))
         return InShort(
             sentence, bool(self.problem.text()), self.time.caption.text(), time, self._memory, speed,
-            sum(lists) + sum(lines), self.check.isVisibleTo(self),
+            sum(lists) + sum(lines) + self._warnings, self.check.isVisibleTo(self),
         )  # fmt: skip
+
+    def show_warnings(self, sentences: Sequence[str]) -> None:
+        """Show what one may regret of settings that are allowed: their fields may be out of sight."""
+        self._warnings = len(sentences)
+        self.warned.setText("\n".join(sentences))
+        self.warned.setVisible(bool(sentences))
+        self.changed.emit(self.in_short())
 
     def show_working(self, text: str = LOOKING) -> None:
         """A check is under way; the numbers of the last one stay until it is done."""
