@@ -22,3 +22,18 @@ def test_the_page_asks_for_a_run_where_there_are_some_and_none_is_selected(qtbot
     assert page.hint.title.text() == "Nothing has been evaluated yet"
     session.show_run(None)
     assert page.hint.title.text() == "No run selected"
+
+
+@pytest.mark.parametrize("kind", [MapPage, RetrievalPage])
+def test_without_any_run_the_button_leads_to_set_up(qtbot, session, kind):
+    page = kind(session)
+    qtbot.addWidget(page)
+    asked = []
+    session.page_asked.connect(asked.append)
+    assert page.hint.go.text() == "Set up a run"
+    page.hint.go.click()
+    session.workspace.create_run(presets()[0].config)
+    session.follower.look()
+    assert page.hint.go.text() == "Go to Train"
+    page.hint.go.click()
+    assert asked == ["setup", "train"]

@@ -49,10 +49,10 @@ class EmptyHint(QWidget):
         for line in (self.title, self.sentence):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
             column.addWidget(line)
-        if action:
-            go = button(action)
-            go.clicked.connect(self.pressed)
-            column.addWidget(go, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.go = button(action, parent=self)
+        self.go.setHidden(not action)
+        self.go.clicked.connect(self.pressed)
+        column.addWidget(self.go, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
 
     def say(self, sentence: str, title: str = "") -> None:

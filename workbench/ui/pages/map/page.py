@@ -172,7 +172,6 @@ class MapPage(QStackedWidget):
         session, commands, model = self.session, self.commands, self.model
         model.listen(self._changed)
         model.draw_as(replace(model.look, contours=session.preferences.flag(CONTOURS)))
-        self.hint.pressed.connect(lambda: session.show_page("train"))
         for action in self.time.keys:
             self.addAction(action)  # for menu and shortcuts dialog
             self.canvas.addAction(action)

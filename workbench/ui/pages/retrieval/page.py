@@ -137,7 +137,6 @@ class RetrievalPage(QStackedWidget):
 
     def _connect(self) -> None:
         session, result = self.session, self.result
-        self.hint.pressed.connect(self._go_to_train)
         self.queries.selection_dropped.connect(self._drop_selection)
         self.queries.export_asked.connect(self._ask_export)
         self.by_words.toggled.connect(self.words.open)
@@ -302,9 +301,6 @@ class RetrievalPage(QStackedWidget):
         self.by_words.setChecked(bool(words))
         if missing:
             self.session.notify(f"Not in this evaluation, so left out of “{view.name}”: {', '.join(missing)}.")
-
-    def _go_to_train(self) -> None:
-        self.session.show_page("train")
 
     def _copy(self) -> None:
         lines = [f"{near.rank}\t{pasted(near.class_name)}\t{near.similarity:.4f}" for near in self.browsing.neighbours]

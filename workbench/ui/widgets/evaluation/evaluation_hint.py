@@ -10,7 +10,7 @@ NOT_YET, TRAIN = "Nothing has been evaluated yet", "Train a run, or choose one."
 
 
 class EvaluationHint(EmptyHint):
-    """Follows the shown run.
+    """Follows the shown run. Its button leads to Train, and in a workspace without runs to Set up.
 
     Args:
         appears: a sentence on what the page shows.
@@ -19,10 +19,15 @@ class EvaluationHint(EmptyHint):
     def __init__(self, session: Session, appears: str, parent: QWidget | None = None) -> None:
         super().__init__(NOT_YET, f"{appears} {TRAIN}", "Go to Train", parent)
         self._session, self._appears = session, appears
+        self.pressed.connect(self._show_page)
         session.run_changed.connect(self._follow)
         session.runs_changed.connect(self._follow)
         self._follow()
 
+    def _show_page(self) -> None:
+        self._session.show_page("train" if self._session.runs() else "setup")
+
     def _follow(self) -> None:
+        self.go.setText("Go to Train" if self._session.runs() else "Set up a run")
         unchosen = self._session.run_id is None and bool(self._session.runs())
         self.say(f"{self._appears} {CHOOSE if unchosen else TRAIN}", NO_RUN if unchosen else NOT_YET)
