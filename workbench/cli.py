@@ -1,6 +1,5 @@
 """The command line: the same engine and the same words as the window."""
 
-import contextlib
 import logging
 import sys
 from collections.abc import Callable, Iterator
@@ -27,7 +26,8 @@ from workbench.commands import (
     triage,
 )
 from workbench.commands.run import INTERRUPTED, run_here, run_in_folder
-from workbench.commands.terminal import one_line, percent, printable, show_lines
+from workbench.commands.run_lines import run_lines
+from workbench.commands.terminal import printable, show_lines
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
@@ -39,11 +39,7 @@ from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
 from workbench.settings.run_fields import common_fields
 from workbench.workspace import Workspace
-from workbench.workspace.database.problems import Full
 from workbench.workspace.paths import default_workspace
-from workbench.workspace.rows import Run
-from workbench.workspace.run_names import short_names
-from workbench.workspace.tables import placements
 
 KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
@@ -217,11 +213,7 @@ def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iter
     """The lines of each run, model, field, preset or entry whose texts are wanted."""
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
-            with contextlib.suppress(Full):  # a list can be read where nothing can be written
-                workspace.sweep_dead_runs()
-            with workspace.reading() as db:
-                places = {placement.run_id: placement.place for placement in placements.every(db)}
-            lines = [_run_line(stored_run, places.get(stored_run.id, "")) for stored_run in workspace.runs()]
+            lines = run_lines(workspace)
         yield from filter(wanted, lines)
     elif what == "models":
         for model in offered_models("timm_models"):
@@ -363,14 +355,6 @@ def _range(facts: dict[str, Any]) -> str:
 def _limit(value: float) -> str:
     """With all digits of a whole number: the highest seed is 2147483647."""
     return str(int(value)) if value == int(value) else f"{value:g}"
-
-
-def _run_line(run: Run, place: str) -> str:
-    best = f"{percent(run.best, 'recall@1')}  {percent(run.best, 'MAP@R')}" if run.best else "not evaluated"
-    data, backbone = short_names(catalogs.current(), run)
-    name = f"{run.name}  at {place}" if place else run.name
-    line = f"{run.id:>4}  {run.status:11}  {data:10} {backbone:14} {run.loss:14} {best}  {name}"
-    return f"{one_line(line)}\n      {one_line(run.unread)}" if run.unread else one_line(line)
 
 
 def main(arguments: list[str]) -> int:

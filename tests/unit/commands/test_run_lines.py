@@ -1,0 +1,21 @@
+"""`workbench list runs`: one line a run, in columns."""
+
+from workbench.commands.run_lines import run_lines
+from workbench.config import Choice, RunConfig
+from workbench.workspace import Workspace
+
+
+def test_columns_are_as_wide_as_their_longest_entry(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for name, loss in (("short", "ce"), ("long", "contrastive_positive_margin")):
+            workspace.create_run(RunConfig(name=name, loss=Choice(name=loss)))
+        long, short = run_lines(workspace)
+    assert long.endswith("  long")
+    assert short.endswith("  short")
+    assert long.index("  long") == short.index("  short")
+    assert long.index("not evaluated") == short.index("not evaluated")
+
+
+def test_without_runs_there_are_no_lines(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        assert run_lines(workspace) == []
