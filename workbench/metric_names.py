@@ -63,7 +63,7 @@ TITLES = {  # of those that are not shown by the name that configs and files hav
     "system/gpu_temperature": "GPU temperature, °C",
     "system/disk_read": "Disk read, bytes/s",
 }
-BY = {"l2": "L2 distance", "cosine": "cosine"}  # another distance than the run's
+BY = {"l2": "L2 distance", "cosine": "cosine", "hyperbolic": "hyperbolic distance"}  # another than the run's
 LIMIT = "system/limit/"
 
 

@@ -7,7 +7,7 @@ rows on, and so on), so that the last bits, which differ between matrix kernels,
 """
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ import torch
 from workbench.evaluation.conventions import NOISE, row_mask
 from workbench.problem import Problem
 
-Distance = Literal["cosine", "l2"]
+Distance = Literal["cosine", "l2", "hyperbolic"]
 
 # Bytes of gaps in memory at once: on a CPU larger blocks do not fit its cache, a GPU wants fewer launches.
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 64 * 2**20}
@@ -28,11 +28,13 @@ class Gallery:
     Args:
         embeddings: [n, d] finite numbers, n >= 1.
         ids: [n] int64, unique; the lower id wins a tie. Default: row numbers.
-        distance: "cosine" (a zero vector has similarity 0 to everything) or "l2".
+        distance: "cosine" (a zero vector has similarity 0 to everything), "l2", or "hyperbolic": of points in the
+            Poincaré ball of radius 1.
         device: where blocks are computed. Float64 is needed, so "mps" uses the CPU instead.
 
     Raises:
-        Problem: embeddings are empty, of the wrong shape or not finite; ids repeat; the distance is unknown.
+        Problem: embeddings are empty, of the wrong shape, not finite, or not in the ball; ids repeat; the distance is
+            unknown.
     """
 
     def __init__(
@@ -42,8 +44,9 @@ class Gallery:
         distance: Distance = "cosine",
         device: str | torch.device = "cpu",
     ) -> None:
-        if distance not in ("cosine", "l2"):
-            raise Problem(f"There is no distance named {distance!r}.", todo="Known: cosine, l2.")
+        if distance not in get_args(Distance):
+            known = ", ".join(get_args(Distance))
+            raise Problem(f"There is no distance named {distance!r}.", todo=f"Known: {known}.")
         self.distance = distance
         self.device = torch.device(device if torch.device(device).type != "mps" else "cpu")
         vectors = self._vectors(embeddings)
@@ -118,10 +121,12 @@ class Gallery:
     def similarities_of(self, keys: torch.Tensor) -> torch.Tensor:
         """Float64: cosine, or minus the distance."""
         gaps = self.gaps_in(keys)
+        if self.distance == "hyperbolic":
+            return -torch.acosh(1 + 2 * gaps)
         return 1 - gaps if self.distance == "cosine" else -gaps.sqrt()
 
     def _gaps(self, queries: torch.Tensor) -> torch.Tensor:
-        """[rows, n] float64, >= 0: 1 - cosine, or the squared distance."""
+        """[rows, n] float64, >= 0: 1 - cosine, the squared distance, or (cosh D - 1) / 2 of the hyperbolic D."""
         gaps = self._finished(torch.mm(queries, self.columns.T), (queries**2).sum(1, keepdim=True), self.norms)
         return gaps if self.copies is None else gaps.index_select(1, self.copies)
 
@@ -136,6 +141,8 @@ class Gallery:
             return torch.threshold_(products.neg_().add_(1), NOISE, 0.0)
         gaps = products.mul_(-2).add_(of_queries).add_(of_gallery)
         gaps.masked_fill_(gaps < NOISE * of_queries, 0.0)
+        if self.distance == "hyperbolic":
+            gaps.div_(1 - of_queries).div_(1 - of_gallery)
         return gaps.clamp_(min=0.0)  # a query at the origin
 
     def _vectors(self, embeddings: np.ndarray) -> np.ndarray:
@@ -149,7 +156,9 @@ class Gallery:
                 f"{wrong:,} of {len(vectors):,} embeddings contain NaN or infinity, so distances are undefined.",
                 todo="Lower the learning rate, or evaluate an earlier checkpoint.",
             )
-        if self.distance == "l2":
+        if self.distance == "hyperbolic" and float(np.einsum("ij,ij->i", vectors, vectors).max()) >= 1:
+            raise Problem("Some points are not inside the ball of radius 1, so hyperbolic distances are undefined.")
+        if self.distance != "cosine":
             return vectors + 0.0  # -0.0 becomes 0.0, so that copies are bitwise equal
         units = np.zeros_like(vectors)
         for start in range(0, len(vectors), UNIT_ROWS):

@@ -43,7 +43,7 @@ class Searched:
 
 def pays(gallery: Gallery, k: int) -> bool:
     """Whether two passes are faster: for few neighbours in a large gallery."""
-    return gallery.count >= WORTHWHILE * (k + SLACK)
+    return gallery.distance != "hyperbolic" and gallery.count >= WORTHWHILE * (k + SLACK)
 
 
 def in_range(gallery: Gallery, queries: np.ndarray) -> bool:

@@ -79,6 +79,13 @@ class Loss(nn.Module):
         """Vectors [p, d] that represent classes, which the map draws as stars, and their classes [p] int64."""
         return None
 
+    def own_distance(self, embeddings: Tensor) -> tuple[Literal["hyperbolic"], Tensor] | None:
+        """The distance by which the loss's paper searches, if it is neither cosine nor Euclidean, with points [n, d].
+
+        Points of "hyperbolic" are in the Poincaré ball of radius 1. An evaluation can measure by it beside its own.
+        """
+        return None
+
     def charts(self, embeddings: Tensor, labels: Tensor) -> Sequence[Chart]:
         """Charts of the method on the probe's embeddings, for the Method panel and the report.
 

@@ -50,7 +50,8 @@ class Hyperbolic(BatchLoss[HyperbolicParams]):
 
     Embeddings are clipped to the length r and mapped into the ball by the exponential map at its centre, where they
     stay 1/1000 of its radius away from its edge. Retrieval by cosine ranks by their angle alone; the paper searches by
-    D. With c = 0 minus the cosine takes the place of D. Without a positive pair the value is 0.
+    D, which an evaluation can measure beside it. With c = 0 minus the cosine takes the place of D. Without a positive
+    pair the value is 0.
 
     With two negatives of each class, the authors' code compares the i-th and the j-th images of all classes for each i
     and j: the negatives of the pair of a class's i-th and j-th image are the i-th and the j-th of the other classes.
@@ -68,6 +69,20 @@ class Hyperbolic(BatchLoss[HyperbolicParams]):
         others = of_two_images(-apart, negative, labels) if two else log_sum_exp(-apart, negative)[:, None]
         missed = F.softplus(torch.where(positive, others + apart, -torch.inf))
         return mean_of(missed, positive)
+
+    def own_distance(self, embeddings: Tensor) -> tuple[Literal["hyperbolic"], Tensor] | None:
+        """D, with the points in the ball; none if c = 0."""
+        if not self.params.curvature:
+            return None
+        return "hyperbolic", in_ball(embeddings, self.params.curvature, self.params.radius)
+
+
+def in_ball(embeddings: Tensor, curvature: float, radius: float) -> Tensor:
+    """Points [n, d] in the ball of radius 1 of embeddings [n, d], which are clipped to `radius` and mapped into it."""
+    lengths = embeddings.square().sum(1, keepdim=True).clamp_min(SHORTEST).sqrt()
+    inside = (curvature**0.5 * lengths.clamp_max(radius)).tanh().clamp_max(LONGEST)
+    points: Tensor = embeddings / lengths * inside
+    return points
 
 
 def of_two_images(scores: Tensor, negative: Tensor, labels: Tensor) -> Tensor:
@@ -92,10 +107,7 @@ def of_two_images(scores: Tensor, negative: Tensor, labels: Tensor) -> Tensor:
 
 def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tensor:
     """Distances [n, n] in the Poincaré ball of embeddings [n, d], which are clipped to `radius` and mapped into it."""
-    squared = embeddings.square().sum(1, keepdim=True).clamp_min(SHORTEST)
-    lengths = squared.sqrt()
-    inside = (curvature**0.5 * lengths.clamp_max(radius)).tanh().clamp_max(LONGEST)  # length in the ball of radius 1
-    points = embeddings / lengths * inside
+    points = in_ball(embeddings, curvature, radius)
     squares = points.square().sum(1)
     between = (squares[:, None] + squares - 2 * points @ points.T).clamp_min(NEAREST)
     beyond = 2 * between / ((1 - squares)[:, None] * (1 - squares))

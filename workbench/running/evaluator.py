@@ -15,6 +15,7 @@ from workbench.datasets.image_set import Level
 from workbench.evaluation.clusters import nmi
 from workbench.evaluation.conventions import VOTERS
 from workbench.evaluation.linear_probe import linear_probe
+from workbench.evaluation.neighbours import Distance
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import Retrieval, retrieve
 from workbench.events import Emit, Evaluated, ProbeEmbeddings, Scalar, Status
@@ -153,7 +154,7 @@ class Evaluator:
         settings, labels = self._config.evaluation, self._test_labels
         yield quality(embeddings, labels, self._test_ids, retrieval, settings.distance)
         if settings.other_distance:
-            yield self._by_the_other_distance(embeddings)
+            yield self._by_other_distances(embeddings)
         if self._parts.average is not None:
             yield self._averaged(self._parts.average.module)
         if self._data.decided is not None:
@@ -218,7 +219,7 @@ class Evaluator:
         train = self._embed(self._feed, self._sampler.places, features, doing)
         return train, self._embed(self._test_feed, by=features, doing=doing)
 
-    def _search(self, embeddings: np.ndarray, k: int, distance: Literal["cosine", "l2"]) -> Retrieval:
+    def _search(self, embeddings: np.ndarray, k: int, distance: Distance) -> Retrieval:
         """Retrieval in the test half with k neighbours of each query."""
         return retrieve(
             embeddings, self._test_labels, self._test_ids, k=k, ks=self._config.evaluation.ks, distance=distance,
@@ -233,11 +234,17 @@ class Evaluator:
             distance=self._config.evaluation.distance, device=self._device,
         ).metrics["MAP@R"]  # fmt: skip
 
-    def _by_the_other_distance(self, embeddings: np.ndarray) -> dict[str, float]:
-        """Retrieval metrics by the other distance than the run's, with its name: "l2/MAP@R"."""
-        other: Literal["cosine", "l2"] = "cosine" if self._config.evaluation.distance == "l2" else "l2"
-        metrics = self._search(embeddings, 1, other).metrics
-        return {f"{other}/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
+    def _by_other_distances(self, embeddings: np.ndarray) -> dict[str, float]:
+        """Retrieval metrics by the other distance than the run's, and by the loss's own: "l2/MAP@R"."""
+        other: Distance = "cosine" if self._config.evaluation.distance == "l2" else "l2"
+        compared = {other: embeddings}
+        if (own := self._parts.loss.own_distance(torch.from_numpy(embeddings).double())) is not None:
+            compared[own[0]] = own[1].numpy()
+        named = dict[str, float]()
+        for distance, points in compared.items():
+            metrics = self._search(points, 1, distance).metrics
+            named |= {f"{distance}/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
+        return named
 
     def _averaged(self, model: nn.Module) -> dict[str, float]:
         """Retrieval metrics of the averaged weights: "average/MAP@R"."""

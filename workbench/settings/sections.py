@@ -162,7 +162,8 @@ class EvaluationParams(Params):
     )  # fmt: skip
     other_distance: bool = param(
         False, label="Other distance, too",
-        help="Also measure recall, P@R and MAP@R by the distance that is not chosen: l2/recall@1, or cosine/recall@1.",
+        help="Also measure recall, P@R and MAP@R by the distance that is not chosen (l2/recall@1, or cosine/recall@1), "
+        "and by that of the loss's paper where it is neither (hyperbolic/recall@1).",
     )  # fmt: skip
     recall_at: str = param(
         "1 2 4 8", label="Recall at", symbol="k", help="Ranks of recall@k, with spaces between: SOP has 1 10 100 1000."

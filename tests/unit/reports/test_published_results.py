@@ -113,12 +113,12 @@ def test_imagenets_table_stands_beside_folders_of_a_thousand_classes_only():
 def test_what_differs_is_said():
     config = run_of("cub", Choice(name="classes"), backbone=Choice(name="resnet50"))
     ce = next(each for each in beside(config, {"recall@1": 0.5}) if each.source == "Table 4")
-    assert ce.differences(config, {}) == ["This run's embeddings have 100 numbers, the table's 2048."]
+    assert ce.differences(config, {}, ()) == ["This run's embeddings have 100 numbers, the table's 2048."]
     other = config.model_copy(
         update={"embedding": EmbeddingParams(dim=2048), "backbone": Choice(name="conv4"),
                 "evaluation": EvaluationParams(distance="l2")}
     )  # fmt: skip
-    assert ce.differences(other, {}) == [
+    assert ce.differences(other, {}, ()) == [
         "This run's backbone is conv4, the table's BN-Inception, GoogLeNet, ResNet-18 or ResNet-50."
     ]
     assert own_values(ce, {"recall@1": 0.5, "recall@2": float("nan")})[0] == 50
@@ -126,18 +126,29 @@ def test_what_differs_is_said():
     assert published_tables.NAMES["resnet50"] == "ResNet-50"
 
 
+def test_a_table_by_another_distance_takes_the_run_s_numbers_by_that_distance():
+    config = {preset.key: preset.config for preset in presets()}["cub-hyp-vit"]
+    by_cosine = {"recall@1": 0.5, "recall@2": 0.6, "recall@4": 0.7}
+    (table,) = (table for table in beside(config, by_cosine) if table.title.endswith("128 numbers"))
+    assert own_values(table, by_cosine) == [50, 60, 70]
+    assert "This run compares by cosine, the table by hyperbolic." in table.differences(config, {}, by_cosine)
+    both = by_cosine | {"hyperbolic/recall@1": 0.75, "hyperbolic/recall@2": 0.875, "hyperbolic/recall@4": 1.0}
+    assert own_values(table, both) == [75, 87.5, 100]
+    assert table.differences(config, {}, both) == []
+
+
 def test_data_that_are_not_whole_and_other_folds_are_said():
     some = {"data": {"unlike_published": [["cub", "was published with 200 classes and has 20 here: 180 are missing"]]}}
     split = Choice(name="mlrc", params={"folds": 10})
     separated = next(each for each in beside(run_of("cub", split), {"MAP@R": 0.2}) if each.note == "separated")
-    said = separated.differences(run_of("cub", split), some)
+    said = separated.differences(run_of("cub", split), some, ())
     assert "This run's data are not the table's: cub was published with 200 classes and has 20 here" in " ".join(said)
     assert "This run's training classes are in 10 folds, the table's in 4." in said
-    whole = separated.differences(run_of("cub", Choice(name="mlrc")), {"data": {"unlike_published": []}})
+    whole = separated.differences(run_of("cub", Choice(name="mlrc")), {"data": {"unlike_published": []}}, ())
     assert not any("folds" in each or "data" in each for each in whole)
     held_out = run_of("cub", Choice(name="classes", params={"validation": 0.25}))
     halves = next(each for each in beside(held_out, {"recall@1": 0.5}) if each.source == "Table 4")
-    assert "This run holds out a share of 0.25 of the training classes." in halves.differences(held_out, {})
+    assert "This run holds out a share of 0.25 of the training classes." in halves.differences(held_out, {}, ())
 
 
 @pytest.mark.parametrize(
@@ -150,7 +161,7 @@ def test_a_paper_s_preset_has_the_network_and_the_size_of_its_own_tables(paper, 
     for key in keys:
         own = [table for table in beside(configs[key], {"recall@1": 0.5}) if table.paper.startswith(paper)]
         assert own
-        assert [sentence for table in own for sentence in table.differences(configs[key], {})] == []
+        assert [sentence for table in own for sentence in table.differences(configs[key], {}, ())] == []
 
 
 def test_methods_that_train_a_classifier_in_one_stage_are_compared_by_it():

@@ -55,7 +55,7 @@ def papers_beside(
         for table in beside(config, evaluated[0], classes_of(environment)):
             by_seed = [
                 [100 * value for value in summarised(group, measured, metric, at).by_seed.values()]
-                for metric in table.metrics
+                for metric in table.columns(evaluated[0])
             ]
             values = tuple(sum(column) / len(column) if column else float("nan") for column in by_seed)
             row = GroupRow(group, values, max(map(len, by_seed), default=0))
@@ -63,7 +63,7 @@ def papers_beside(
                 if (stored := results.get(number or 0)) is not None:
                     new_rows = experiment_rows(table, stored.title, config, stored.result)
                     whole.setdefault(table, []).extend((experiment_row, group) for experiment_row in new_rows)
-            unlike = table.differences(config, environment)
+            unlike = table.differences(config, environment, evaluated[0])
             rows.setdefault(table, []).append((row, [f"“{group.title}”: {said}" for said in unlike]))
     return tuple(
         GroupsBeside(

@@ -1,6 +1,7 @@
 """The papers' tables, and which of them can be compared with a run: same data set, protocol and metric."""
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite, nan
@@ -28,7 +29,7 @@ class Published:
     loss: str = ""  # the entry of that name here; empty without one
     backbone: str = ""
     dim: int = 0  # 0 if the paper does not say
-    distance: str = ""  # "cosine" or "l2"; empty if the paper does not say
+    distance: str = ""  # "cosine", "l2" or "hyperbolic"; empty if the paper does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +47,32 @@ class Table:
     losses: tuple[str, ...] = ()  # entries here: an ablation is shown beside their runs only; empty for any
     classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
 
-    def differences(self, config: RunConfig, environment: dict[str, Any]) -> list[str]:
-        """Sentences on what differs between a run, with its environment, and every row of the table."""
+    @property
+    def distances(self) -> list[str]:
+        """By which its rows compare, where the paper says it."""
+        return sorted({row.distance for row in self.rows if row.distance})
+
+    def columns(self, metrics: Collection[str]) -> tuple[str, ...]:
+        """The metrics of a run that stand in the table's columns: by the one distance of its rows, if it has those."""
+        if len(self.distances) == 1:
+            by_distance = tuple(f"{self.distances[0]}/{name}" for name in self.metrics)
+            if set(by_distance) <= set(metrics):
+                return by_distance
+        return self.metrics
+
+    def differences(self, config: RunConfig, environment: dict[str, Any], metrics: Collection[str]) -> list[str]:
+        """Sentences on what differs between a run, with its environment and metrics, and every row of the table."""
         network, dim = _network(config), config.embedding.dim
         own = NAMES.get(network, network)
         backbones = sorted({row.backbone for row in self.rows if row.backbone})
         dims = sorted({row.dim for row in self.rows if row.dim})
-        distances = sorted({row.distance for row in self.rows if row.distance})
+        distances, by_theirs = self.distances, self.columns(metrics) != self.metrics
         sentences = []
         if backbones and own not in backbones:
             sentences.append(f"This run's backbone is {own}, the table's {_listed(backbones)}.")
         if dim and dims and dim not in dims:  # 0: as many as the backbone has, which a config does not say
             sentences.append(f"This run's embeddings have {dim} numbers, the table's {_listed(list(map(str, dims)))}.")
-        if distances and config.evaluation.distance not in distances:
+        if distances and config.evaluation.distance not in distances and not by_theirs:
             sentences.append(f"This run compares by {config.evaluation.distance}, the table by {_listed(distances)}.")
         unlike = environment.get("data", {}).get("unlike_published", [])
         sentences += [f"This run's data are not the table's: {name} {what}." for name, what in unlike]
@@ -151,7 +165,7 @@ def classes_of(environment: dict[str, Any]) -> int:
 
 def own_values(table: Table, metrics: dict[str, float]) -> list[float]:
     """The run's numbers for the table's columns, in percent; NaN if it has none."""
-    return [100 * value if isfinite(value := metrics.get(name, nan)) else nan for name in table.metrics]
+    return [100 * value if isfinite(value := metrics.get(name, nan)) else nan for name in table.columns(metrics)]
 
 
 def _same_protocol(table: Table, config: RunConfig) -> bool:

@@ -252,7 +252,7 @@ def _published(
     for table in beside(config, measured, classes_of(run.environment)):
         rows = experiment_rows(table, experiment.title, config, experiment.result) if experiment is not None else []
         later = [metric_name(name) for name in table.metrics if name in last.metrics and name not in shown.metrics]
-        unlike = table.differences(config, run.environment) + ([EXPERIMENT_ROWS] if rows else [])
+        unlike = table.differences(config, run.environment, measured) + ([EXPERIMENT_ROWS] if rows else [])
         if later:
             unlike.append(f"Of epoch {last.epoch}, not of the best epoch ({shown.epoch}): {', '.join(later)}.")
         tables.append(Beside(table, own_values(table, measured), rows, unlike))
