@@ -18,19 +18,24 @@ class EmbeddingHead(nn.Module):
 
     Args:
         features: f, of the backbone.
-        params: size d (0 keeps f and adds no layer), one layer or two, how a single layer starts, dropout, batch-norm
-            without scale and shift, length of at most 1 (v / max(1, |v|), CCP Section 4.4) or of exactly 1.
+        params: size d (0 keeps f and adds no layer), one layer or two, how a single layer starts, the last layer's
+            bias, dropout, batch-norm without scale and shift, length of at most 1 (v / max(1, |v|), CCP Section 4.4)
+            or of exactly 1.
     """
 
     def __init__(self, features: int, params: "EmbeddingParams") -> None:
         super().__init__()
         self.dim = params.dim or features
-        self.linear: nn.Module = nn.Linear(features, params.dim) if params.dim else nn.Identity()
+        self.linear: nn.Module = nn.Identity()
+        if params.dim:
+            self.linear = nn.Linear(features, params.dim, bias=params.bias)
         if params.dim and params.layers == "two":
-            self.linear = nn.Sequential(nn.Linear(features, features), nn.ReLU(), nn.Linear(features, params.dim))
+            hidden = nn.Linear(features, features)
+            self.linear = nn.Sequential(hidden, nn.ReLU(), nn.Linear(features, params.dim, bias=params.bias))
         if isinstance(self.linear, nn.Linear) and params.start != "random":
             STARTS[params.start](self.linear.weight)
-            nn.init.zeros_(self.linear.bias)
+            if self.linear.bias is not None:
+                nn.init.zeros_(self.linear.bias)
         self.dropout = nn.Dropout(params.dropout)
         self.norm = nn.BatchNorm1d(self.dim, affine=False) if params.batch_norm else nn.Identity()
         self.bounded, self.normalise = params.bounded, params.normalise

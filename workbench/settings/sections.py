@@ -31,6 +31,7 @@ class EmbeddingParams(Params):
         "orthogonal draws rows of unit length at right angles; glorot draws uniformly, with a variance of "
         "2 / (features + d); random, uniformly with 1 / (3 × features).",
     )
+    bias: bool = param(True, help="The embedding layer, of two the last, adds a trained number to each dimension.")
     batch_norm: bool = param(
         True,
         label="Batch-norm on top",
@@ -91,6 +92,10 @@ class TrainingParams(Params):
         help="Course of the learning rate after the warm-up. cosine_throughout: a cosine over all steps, which the "
         "warm-up only cuts off.",
     )
+    final_lr: float = param(
+        0.0, ge=0, le=1, label="Final learning rate", unit="×",
+        help="Where a cosine ends, as a multiple of the learning rate: 0.001 is a thousandth of it.",
+    )  # fmt: skip
     head_epochs: int = param(
         0, ge=0, le=100_000, label="Head alone", unit="epochs",
         help="Epochs at the start in which only the embedding and the loss's own parameters learn, not the backbone.",

@@ -75,7 +75,7 @@ def _layers(backbone: Any, params: TrainingParams) -> list[list[nn.Parameter]]:
 
 
 def build_schedule(params: TrainingParams, optimiser: Optimizer, total_steps: int) -> LambdaLR:
-    """Linear warm-up, then constant or cosine to zero at `total_steps`; stepped once per optimiser step.
+    """Linear warm-up, then constant or cosine to `final_lr` at `total_steps`; stepped once per optimiser step.
 
     `cosine_throughout` is the smaller of the warm-up and a cosine that begins with it: the schedule of Boudiaf et al.
     """
@@ -86,6 +86,7 @@ def build_schedule(params: TrainingParams, optimiser: Optimizer, total_steps: in
         if params.schedule == "constant" or step < before:
             return warm
         whole = max(1, total_steps - before)
-        return min(warm, 0.5 * (1 + math.cos(math.pi * min(1.0, (step - before) / whole))))
+        wave = 0.5 * (1 + math.cos(math.pi * min(1.0, (step - before) / whole)))
+        return min(warm, params.final_lr + (1 - params.final_lr) * wave)
 
     return LambdaLR(optimiser, factor)

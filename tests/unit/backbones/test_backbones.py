@@ -83,6 +83,21 @@ def test_a_layer_can_start_as_glorot_and_bengio_draw_it():
     assert not linear.bias.any()
 
 
+@pytest.mark.parametrize("start", ["random", "identity", "orthogonal", "glorot"])
+def test_a_layer_can_be_without_a_bias(start):
+    params = EmbeddingParams(dim=8, start=start, bias=False, batch_norm=False)
+    model = build_model("conv4", {"positions": 2}, params, 1)
+    assert [name for name, _ in model.head.named_parameters()] == ["linear.weight"]
+    features = torch.rand(3, model.head.linear.in_features)
+    torch.testing.assert_close(model.head(2 * features), 2 * model.head(features))
+
+
+def test_of_two_layers_the_last_can_be_without_a_bias():
+    params = EmbeddingParams(dim=8, layers="two", bias=False, batch_norm=False)
+    names = [name for name, _ in build_model("conv4", {"positions": 2}, params, 1).head.named_parameters()]
+    assert names == ["linear.0.weight", "linear.0.bias", "linear.2.weight"]
+
+
 def test_a_bounded_embedding_is_never_longer_than_1_and_keeps_shorter_ones():
     torch.manual_seed(0)
     free, bounded = (

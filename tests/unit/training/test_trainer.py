@@ -311,6 +311,19 @@ def test_warm_up_then_cosine_to_zero():
     assert rates[20] == pytest.approx(0.0)
 
 
+def test_a_cosine_can_end_above_zero_as_in_supcon_s_code():
+    """HobbitLong/SupContrast util.py: lowest + (lr - lowest) (1 + cos(pi epoch / epochs)) / 2, lowest = lr / 1000."""
+    wanted = [5e-5 + (0.05 - 5e-5) * (1 + math.cos(math.pi * i / 300)) / 2 for i in range(301)]
+    assert rates_of(TrainingParams(optimiser="sgd", lr=0.05, final_lr=1e-3), 300) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("schedule", ["cosine", "cosine_throughout"])
+def test_a_cosine_that_ends_above_zero_still_warms_up(schedule):
+    rates = rates_of(TrainingParams(optimiser="sgd", lr=1.0, warmup_steps=4, final_lr=0.5, schedule=schedule), 20)
+    assert rates[:2] == pytest.approx([0.25, 0.5])
+    assert rates[20] == pytest.approx(0.5)
+
+
 def test_a_cosine_throughout_is_that_of_the_cross_entropy_paper_s_code():
     """jeromerony/dml_cross_entropy experiment.py: min((i + 1) / 100, (1 + cos(pi i / steps)) / 2)."""
     wanted = [min((i + 1) / 100, (1 + math.cos(math.pi * i / 1350)) / 2) for i in range(1350)]
