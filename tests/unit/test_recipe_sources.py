@@ -11,6 +11,7 @@ from workbench.sweeps.plan import sweep_presets
 RECIPES = {preset.key: preset for preset in presets()}
 CCP = [key for key in RECIPES if key.startswith(("cub-", "cars-", "sop-", "inshop-"))]
 CCP = [key for key in CCP if not key.endswith(("-ce", "-ice", "-rankmi", "-hyp-vit", "-vit-s"))]
+PROXIES = [key for key in CCP if key.endswith(("-proxy-anchor", "-proxy-nca", "-soft-triple"))]
 HYPERBOLIC = [key for key in RECIPES if key.endswith(("-hyp-vit", "-vit-s"))]
 SPHERICAL = [key for key in HYPERBOLIC if key.endswith("-vit-s")]
 CLASSIFIERS = ["cub-ce", "cars-ce", "sop-ce", "inshop-ce"]
@@ -28,6 +29,7 @@ IN_CODE = [
     (CCP, "training.beta2", 0.99, "yetigurbuz/ccp-dml framework/configs/optimizers.py has, is Adam.beta_2 = 0.999"),
     (["sop-ccp-512", "inshop-ccp-512"], "training.lr", 1e-4, "yetigurbuz/ccp-dml configs/bninception_large.yaml"),
     (["cub-ccp-512", "cars-ccp-512"], "training.lr", 1e-5, "yetigurbuz/ccp-dml configs/bninception_small.yaml"),
+    (PROXIES, "loss.bounded", True, "yetigurbuz/ccp-dml configs/dml_default.yaml: lipschitz_cont: true"),
     ([key for key in CCP if key.endswith("-ms")], "loss.epsilon", 2.0, "framework/configs/default.py has miner = None"),
     (HYPERBOLIC, "training.decay_matrices_only", False, "htdt/hyp_metric train.py: optim.AdamW(model.parameters(),"),
     (HYPERBOLIC, "loss.negatives", "two_per_class", "htdt/hyp_metric train.py: loss_f(z[:, i], z[:, j])"),

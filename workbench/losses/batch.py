@@ -83,6 +83,12 @@ def on_sphere(vectors: Tensor, radius: float = 1.0) -> Tensor:
     return scaled
 
 
+def bounded(vectors: Tensor) -> Tensor:
+    """v / max(1, |v|) of vectors [..., d]: shorter ones stay as they are (Gürbüz et al. 2023, CCP, Section 4.4)."""
+    lengths: Tensor = vectors.norm(dim=-1, keepdim=True)
+    return vectors / lengths.clamp_min(1)
+
+
 class _OnSphere(torch.autograd.Function):
     """Removes from the gradient the part along the vector, in half of the passes that a root and a quotient need."""
 

@@ -19,6 +19,15 @@ def proxy_rate(
     return param(default, gt=0, le=1e4, label=label, unit="×", help=help)
 
 
+def short_proxies() -> Any:
+    """The field `bounded` of losses that CCP's authors compare with theirs."""
+    return param(
+        False, label="Within the unit ball",
+        help="Bound embeddings and proxies as CCP's authors do: longer ones are scaled to length 1, shorter ones stay "
+        "as they are, and proxies start short where there are many. Otherwise all are scaled to length 1.",
+    )  # fmt: skip
+
+
 class CosineSoftmax(Loss):
     """Cross-entropy over the scaled cosines between embeddings and one learned proxy per class.
 

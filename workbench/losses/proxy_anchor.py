@@ -7,9 +7,9 @@ list of classes, for which a GPU would wait.
 import torch
 from torch import Tensor, nn
 
-from workbench.losses.batch import on_sphere, sums_at
+from workbench.losses.batch import bounded, on_sphere, sums_at
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.cosine_softmax import proxy_rate
+from workbench.losses.cosine_softmax import proxy_rate, short_proxies
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp, measured_on
@@ -24,6 +24,7 @@ class ProxyAnchorParams(Params):
     margin: float = param(0.1, ge=0, le=1, symbol="δ", help="Cosine margin on both sides.")
     alpha: float = param(32.0, gt=0, le=500, symbol="α", help="Sharpness of the softmax over the batch.")
     proxy_lr: float = proxy_rate(100.0)
+    bounded: bool = short_proxies()
 
 
 @register(
@@ -53,7 +54,10 @@ class ProxyAnchor(BatchLoss[ProxyAnchorParams]):
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alpha, shift = self.params.alpha, self.params.alpha * self.params.margin
         proxies = self.anchors["proxies"].to(embeddings.dtype)
-        alike = on_sphere(proxies, alpha) @ on_sphere(embeddings).T  # [K, n], times α
+        if self.params.bounded:
+            alike = alpha * bounded(proxies) @ bounded(embeddings).T
+        else:
+            alike = on_sphere(proxies, alpha) @ on_sphere(embeddings).T  # [K, n], times α
         own = labels[None, :]
         negatives = log_sum_exp(alike, torch.ones_like(alike, dtype=torch.bool).scatter_(0, own, False)) + shift
         positives = shift - alike.gather(0, own)[0]
@@ -67,7 +71,10 @@ class ProxyAnchor(BatchLoss[ProxyAnchorParams]):
 
     def linear_logits(self) -> LinearLogits:
         """Cosines times α: what it compares, though its softmax is over the batch and with margins."""
-        return LinearLogits(self.anchors["proxies"], unit_embeddings=True, unit_weight=True, scale=self.params.alpha)
+        unit = not self.params.bounded
+        return LinearLogits(
+            self.anchors["proxies"], unit_embeddings=unit, unit_weight=unit, scale=self.params.alpha, bounded=not unit
+        )
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Proxies [K, d] and their classes [K]."""

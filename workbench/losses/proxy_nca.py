@@ -6,7 +6,9 @@ Not pytorch-metric-learning's ProxyNCALoss, the same formula: 0.46 to 0.57 of it
 import torch
 from torch import Tensor
 
-from workbench.losses.cosine_softmax import CosineSoftmax, proxy_rate
+from workbench.losses.batch import bounded, full_precision, in_double
+from workbench.losses.cosine_softmax import CosineSoftmax, proxy_rate, short_proxies
+from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp
 from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
@@ -20,6 +22,7 @@ class ProxyNCAParams(Params):
     proxy_lr: float = proxy_rate(
         5.0, "Learning rate of the proxies, as a multiple; the paper has 1000 at a rate of 0.004 / 1000."
     )
+    bounded: bool = short_proxies()
 
 
 @register(
@@ -30,12 +33,25 @@ class ProxyNCAParams(Params):
     search=NETWORK_RATE | PROXY_RATE | {"temperature": between(0.05, 0.5, MLRC, log=True)},
 )  # fmt: skip
 class ProxyNCA(CosineSoftmax):
-    """Minus the mean log softmax of -D^2 / T to the proxy of the sample's class, on the unit sphere."""
+    """Minus the mean log softmax of -D^2 / T to the proxy of the sample's class, on the unit sphere or within it."""
 
     def __init__(self, params: ProxyNCAParams, *, num_classes: int, embedding_dim: int) -> None:
-        proxies = torch.randn(num_classes, embedding_dim) / 8
+        proxies = torch.randn(num_classes, embedding_dim) * ((2 / num_classes) ** 0.5 if params.bounded else 1 / 8)
         super().__init__(proxies, scale=2 / params.temperature, proxy_lr=params.proxy_lr)
+        self.bounded = params.bounded
 
     def logits(self, embeddings: Tensor) -> Tensor:
-        """Scores -D^2 / T [n, K] of embeddings [n, d]: 2 cos / T less a number that all classes share."""
-        return super().logits(embeddings) - self.scale
+        """Scores -D^2 / T [n, K] of embeddings [n, d]: on the sphere 2 cos / T less a number that all classes share."""
+        if not self.bounded:
+            return super().logits(embeddings) - self.scale
+        with full_precision(embeddings):
+            inside, proxies = bounded(embeddings.to(self.proxies.dtype)), bounded(self.proxies)
+            lengths = inside.square().sum(1, keepdim=True) + proxies.square().sum(1)
+            return self.scale * (inside @ proxies.T - lengths / 2)
+
+    def linear_logits(self) -> LinearLogits:
+        """-D^2 / T without the part of the embedding's length, which all classes share."""
+        if not self.bounded:
+            return super().linear_logits()
+        bias = -self.scale / 2 * bounded(in_double(self.proxies.detach())).square().sum(1)
+        return LinearLogits(self.proxies, bias, scale=self.scale, bounded=True)

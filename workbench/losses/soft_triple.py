@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import full_precision, on_sphere
+from workbench.losses.batch import bounded, full_precision, on_sphere
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.cosine_softmax import proxy_rate
+from workbench.losses.cosine_softmax import proxy_rate, short_proxies
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, in_ccp
 from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
@@ -28,6 +28,7 @@ class SoftTripleParams(Params):
     proxy_lr: float = proxy_rate(
         5.0, "Learning rate of the centres, as a multiple; the paper has 100 at a rate of 1e-4.", "Centre learning rate"
     )
+    bounded: bool = short_proxies()
 
 
 @register(
@@ -55,47 +56,60 @@ class SoftTripleParams(Params):
 class SoftTriple(BatchLoss[SoftTripleParams]):
     """Cross-entropy of λ (S_c - δ [c = y]) plus τ / (C K (K - 1)) times all distances between centres of one class.
 
-    S_c is the mean cosine to the centres of class c, weighed by their softmax at 1 / γ.
+    S_c is the mean cosine to the centres of class c, weighed by their softmax at 1 / γ; within the unit ball, the mean
+    inner product.
     """
 
     def __init__(self, params: SoftTripleParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
-        self.centres = nn.Parameter(torch.randn(num_classes, params.centres, embedding_dim))
+        centres = torch.randn(num_classes, params.centres, embedding_dim)
+        if params.bounded:
+            centres *= (2 / (num_classes * params.centres)) ** 0.5
+        self.centres = nn.Parameter(centres)
         self.proxy_lr_multiplier = params.proxy_lr
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores λ S [n, C] of embeddings [n, d]."""
         with full_precision(embeddings):
-            return self._scores(embeddings, on_sphere(self.centres))
+            return self._scores(embeddings, self._compared(self.centres))
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        unit = on_sphere(self.centres)
+        compared = self._compared(self.centres)
         own = labels[:, None]
         margin = torch.full(own.shape, -self.params.scale * self.params.margin, device=own.device)
-        scores = self._scores(embeddings, unit)
+        scores = self._scores(embeddings, compared)
         value = F.cross_entropy(scores.scatter_add(1, own, margin.to(scores.dtype)), labels)
-        return value + self.params.merging * self._spread(unit) if self.params.merging else value
+        return value + self.params.merging * self._spread(compared) if self.params.merging else value
 
-    def _scores(self, embeddings: Tensor, unit: Tensor) -> Tensor:
-        """λ S [n, C] from centres of unit length [C, K, d]."""
-        cosines = on_sphere(embeddings.to(unit.dtype)) @ unit.flatten(0, 1).T
-        cosines = cosines.view(len(embeddings), *unit.shape[:2])
-        return self.params.scale * ((cosines / self.params.gamma).softmax(2) * cosines).sum(2)
+    def _compared(self, vectors: Tensor) -> Tensor:
+        """Vectors [..., d] at unit length, or bounded."""
+        return bounded(vectors) if self.params.bounded else on_sphere(vectors)
 
-    def _spread(self, unit: Tensor) -> Tensor:
+    def _scores(self, embeddings: Tensor, centres: Tensor) -> Tensor:
+        """λ S [n, C] from centres [C, K, d] as they are compared."""
+        products = self._compared(embeddings.to(centres.dtype)) @ centres.flatten(0, 1).T
+        products = products.view(len(embeddings), *centres.shape[:2])
+        return self.params.scale * ((products / self.params.gamma).softmax(2) * products).sum(2)
+
+    def _spread(self, centres: Tensor) -> Tensor:
         """Sum of distances between two centres of one class over C K (K - 1), half their mean; 0 with one centre."""
-        count = unit.shape[1]
+        count = centres.shape[1]
         if count == 1:
-            return unit.sum() * 0
-        first, second = torch.triu_indices(count, count, 1, device=unit.device)
-        alike = (unit @ unit.transpose(1, 2))[:, first, second]
-        return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean() / 2  # a root of 0 has no gradient
+            return centres.sum() * 0
+        first, second = torch.triu_indices(count, count, 1, device=centres.device)
+        alike = (centres @ centres.transpose(1, 2))[:, first, second]
+        squares = centres.square().sum(2) if self.params.bounded else torch.ones_like(centres[:, :, 0])
+        apart = squares[:, first] + squares[:, second] - 2 * alike
+        return apart.clamp_min(1e-5).sqrt().mean() / 2  # a root of 0 has no gradient
 
     def linear_logits(self) -> LinearLogits | None:
         """Only with one centre for each class; with several the softmax weighs them for every image."""
         if self.centres.shape[1] > 1:
             return None
-        return LinearLogits(self.centres[:, 0], unit_embeddings=True, unit_weight=True, scale=self.params.scale)
+        unit = not self.params.bounded
+        return LinearLogits(
+            self.centres[:, 0], unit_embeddings=unit, unit_weight=unit, scale=self.params.scale, bounded=not unit
+        )
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Centres [C K, d] and their classes [C K]."""

@@ -8,6 +8,7 @@ import torch
 from workbench.losses import anatomy_view as module
 from workbench.losses import build_loss, list_losses
 from workbench.losses.anatomy_view import anatomy
+from workbench.losses.batch import bounded
 
 N, D, K = 240, 6, 3
 
@@ -141,6 +142,23 @@ def test_psce_of_unit_embeddings_says_so(batch):
     expected = by_hand(*compared("psce", loss, batch[0].double()), batch[1])
     assert found["anatomy/pce/contrastive"] == pytest.approx(expected["pce/contrastive"], rel=1e-6)
     assert found["anatomy/seen/scale"] == 1
+
+
+@pytest.mark.parametrize("name", ["proxy_anchor", "proxy_nca", "soft_triple"])
+def test_what_is_bounded_is_measured_as_it_is_compared(name, batch):
+    params = {"centres": 1} if name == "soft_triple" else {}
+    loss = build_loss(name, num_classes=K, embedding_dim=D, bounded=True, **params).eval()
+    embeddings = batch[0] * torch.linspace(0.01, 1, len(batch[0]))[:, None].to(batch[0].dtype)
+    linear, inside = loss.linear_logits(), bounded(embeddings.double())
+    torch.testing.assert_close(linear.embeddings(embeddings), inside)
+    theta, bias = linear.classifier()
+    logits = inside @ theta.T + (0 if bias is None else bias)
+    proxies = bounded(loss.class_proxies()[0].detach().double())
+    scale = {"proxy_anchor": 32, "proxy_nca": 18, "soft_triple": 20}[name]
+    near = -torch.cdist(inside, proxies).square() / 2 if name == "proxy_nca" else inside @ proxies.T
+    wanted = scale * near
+    torch.testing.assert_close(logits.log_softmax(1), wanted.log_softmax(1))
+    assert not linear.plain
 
 
 def test_several_centres_of_a_class_have_ce_on_the_loss_s_own_logits_and_no_pce(batch):

@@ -247,6 +247,69 @@ def test_soft_triple_is_eq_7_and_9(batch):
     agree(loss, reference, batch)
 
 
+def within(vectors):
+    """Every row no longer than one."""
+    return [row if row.norm() <= 1 else row / row.norm() for row in vectors]
+
+
+def test_proxy_nca_within_the_ball_takes_distances_of_bounded_vectors(batch):
+    loss = loss_of("proxy_nca", temperature=0.1, bounded=True)
+    proxies = within(loss.proxies.detach().double())
+
+    def reference(z, y):
+        u = within(z)
+        of = [torch.stack([-10 * (u[i] - p).square().sum() for p in proxies]) for i in range(N)]
+        return -sum(of[i].log_softmax(0)[y[i]] for i in range(N)) / N
+
+    agree(loss, reference, short_and_long(batch))
+
+
+def test_proxy_anchor_within_the_ball_takes_products_of_bounded_vectors(batch):
+    loss = loss_of("proxy_anchor", margin=0.1, alpha=4.0, bounded=True)
+    proxies = within(loss.anchors.proxies.detach().double())
+
+    def reference(z, y):
+        u, pulls, pushes = within(z), [], []
+        for k, proxy in enumerate(proxies):
+            pulls.append((1 + sum((-4 * (u[i] @ proxy - 0.1)).exp() for i in range(N) if y[i] == k)).log())
+            pushes.append((1 + sum((4 * (u[i] @ proxy + 0.1)).exp() for i in range(N) if y[i] != k)).log())
+        return sum(pulls) / K + sum(pushes) / K
+
+    agree(loss, reference, short_and_long(batch))
+
+
+def test_soft_triple_within_the_ball_takes_products_of_bounded_vectors(batch):
+    loss = loss_of("soft_triple", centres=3, scale=20.0, gamma=0.1, margin=0.01, merging=0.2, bounded=True)
+    centres = torch.stack(within(loss.centres.detach().double().flatten(0, 1))).view(K, 3, D)
+
+    def reference(z, y):
+        u, total = within(z), 0.0
+        for i in range(N):
+            scores = [(torch.softmax(centres[c] @ u[i] / 0.1, 0) * (centres[c] @ u[i])).sum() for c in range(K)]
+            shifted = torch.stack([20 * (s - (0.01 if c == y[i] else 0)) for c, s in enumerate(scores)])
+            total = total - shifted.log_softmax(0)[y[i]]
+        pairs = [(c, s, t) for c in range(K) for t in range(3) for s in range(t + 1, 3)]
+        spread = sum((centres[c, s] - centres[c, t]).norm() for c, s, t in pairs) / (K * 3 * 2)
+        return total / N + 0.2 * spread
+
+    agree(loss, reference, short_and_long(batch))
+
+
+def short_and_long(batch):
+    """The batch with every other embedding a tenth as long."""
+    z, y = batch
+    return z * torch.where(torch.arange(N) % 2 == 0, 0.1, 1.0).double()[:, None], y
+
+
+@pytest.mark.parametrize("name", ["proxy_anchor", "proxy_nca", "soft_triple"])
+def test_proxies_within_the_ball_start_as_short_as_in_ccp_s_code(name):
+    """yetigurbuz/ccp-dml framework/utilities/proxy_utils.py: he_normal, a variance of 2 / proxies."""
+    torch.manual_seed(0)
+    params = {"centres": 1} if name == "soft_triple" else {}
+    proxies, _ = build_loss(name, num_classes=500, embedding_dim=128, bounded=True, **params).class_proxies()
+    torch.testing.assert_close(proxies.var(), torch.tensor(2 / 500), rtol=0.03, atol=0)
+
+
 @pytest.mark.parametrize("margin", [-0.2, 0.0, 0.5])
 def test_contrastive_by_cosine_is_what_xbm_s_authors_run(batch, margin):
     def reference(z, y):

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from workbench.events import Charted, Event
-from workbench.losses.batch import checked, full_precision
-from workbench.losses.ccp.pairs import CCPParams, bounded, pair_loss
+from workbench.losses.batch import bounded, checked, full_precision
+from workbench.losses.ccp.pairs import CCPParams, pair_loss
 from workbench.losses.ccp.projections import Projected, Projections, projection_charts
 from workbench.losses.contract import Loss, Surroundings
 from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, ByData, in_ccp, measured_on

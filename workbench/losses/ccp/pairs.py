@@ -67,12 +67,6 @@ class CCPParams(Params):
     )  # fmt: skip
 
 
-def bounded(vectors: Tensor) -> Tensor:
-    """v / max(1, |v|) of every row of [n, d]: shorter ones stay as they are (Section 4.4)."""
-    lengths: Tensor = vectors.norm(dim=1, keepdim=True)
-    return vectors / lengths.clamp_min(1)
-
-
 def pair_loss(params: CCPParams) -> PairLoss:
     """The inner loss on distances (multi-similarity and C1: inner products) of vectors that are not normalised.
 

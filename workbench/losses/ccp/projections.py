@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from workbench.charts import Chart, Marks
 from workbench.events import Event, Scalar
+from workbench.losses.batch import bounded
 from workbench.losses.ccp.k_center import k_center, proxy_radii
-from workbench.losses.ccp.pairs import CCPParams, bounded
+from workbench.losses.ccp.pairs import CCPParams
 from workbench.losses.contract import Companion, Surroundings
 from workbench.numerals import percentage
 from workbench.problem import Problem
