@@ -33,6 +33,11 @@ class XBMParams(Params):
     warm_up: int = param(
         200, ge=0, le=1_000_000, unit="steps", help="Steps before the memory is used: embeddings drift too fast first."
     )
+    filled: Literal["from_start", "after_warm_up"] = param(
+        "from_start", label="Memory filled",
+        help="from_start: when the memory is first used it holds the last batches of the warm-up. after_warm_up: it is "
+        "empty then, as in the authors' code.",
+    )  # fmt: skip
     margin: float = param(
         1.0, gt=0, le=2, symbol="m",
         help="Distance from which negatives are left alone; both contrastive losses by distance.",
@@ -82,7 +87,8 @@ class XBM(BatchLoss[XBMParams]):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.
 
     The memory holds the latest embeddings at unit length. As in Algorithm 1, the batch is stored before it is compared,
-    as constants and without pairs of an image with itself. The memory is filled, and counts steps, in training only.
+    as constants and without pairs of an image with itself. The memory is filled, and counts steps, in training only,
+    from the first step or, as in the authors' code, from the first after the warm-up.
     """
 
     def __init__(self, params: XBMParams, *, num_classes: int, embedding_dim: int) -> None:
@@ -95,8 +101,10 @@ class XBM(BatchLoss[XBMParams]):
         value = self._pairs(unit, None, labels[:, None] == labels)
         if self.training:
             self.steps += 1
-            places = self.memory.add(unit, labels)
-            if self.steps > self.params.warm_up:
+            warm = self.steps > self.params.warm_up
+            if warm or self.params.filled == "from_start":
+                places = self.memory.add(unit, labels)
+            if warm:
                 kept, kept_labels = self.memory.contents()
                 itself = places[:, None] == torch.arange(len(kept), device=places.device)
                 value = value + self._pairs(unit, kept.to(unit.dtype), labels[:, None] == kept_labels, itself)

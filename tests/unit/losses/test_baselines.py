@@ -383,6 +383,16 @@ def test_xbm_stores_a_batch_before_it_is_compared_as_its_authors_do(inner, batch
     torch.testing.assert_close(slope, 1.5 * half)  # what is stored is constant, so each pair counts from one side only
 
 
+def test_xbm_can_begin_with_an_empty_memory_after_its_warm_up_as_its_authors_do(batch):
+    """msight-tech/research-xbm ret_benchmark/engine/trainer.py: if iteration > START_ITERATION: enqueue_dequeue."""
+    z, y = batch
+    loss = loss_of("xbm", memory=3 * N, warm_up=2, filled="after_warm_up").double()
+    within, first, second = loss.eval()(z, y), loss.train()(-z, y), loss(-z, y)
+    torch.testing.assert_close(first, within)
+    torch.testing.assert_close(second, within)
+    torch.testing.assert_close(loss(z, y), 2 * within)  # of this batch alone
+
+
 @pytest.mark.parametrize(
     "inner", ["contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"]
 )
