@@ -35,6 +35,7 @@ IN_CODE = [
     (HYPERBOLIC, "loss.negatives", "two_per_class", "htdt/hyp_metric train.py: loss_f(z[:, i], z[:, j])"),
     (SPHERICAL, "loss.curvature", 0.0, "htdt/hyp_metric README.md: --hyp_c 0"),
     (HYPERBOLIC, "backbone.frozen_patches", True, "htdt/hyp_metric train.py: freeze: int = 0"),
+    (HYPERBOLIC, "augmentation.resizing", "bicubic", "htdt/hyp_metric train.py: interpolation=PIL.Image.BICUBIC"),
     (HYPERBOLIC, "embedding.start", "orthogonal", "htdt/hyp_metric model.py: nn.init.orthogonal_("),
     (HYPERBOLIC, "training.optimiser", "adamw", "htdt/hyp_metric train.py: optim.AdamW"),
     (HYPERBOLIC, "training.lr", 1e-5, "htdt/hyp_metric README.md: --lr 1e-5"),

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from workbench import jobs
-from workbench.training.feed_contract import Boxes, Crops, Images, WholeImages
+from workbench.training.feed_contract import Box, Boxes, Crops, Images, WholeImages
 
 TOGETHER = 32  # images that one thread makes at a time: fewer at a time disturb the training thread more often ...
 FEWEST = 4  # ... but the first batches, for which it waits, are spread over all threads
@@ -68,6 +68,7 @@ class Source:
         threads: number of threads.
         device: where batches go.
         copies: the stream on which a GPU copies them.
+        resizing: of crops, "bilinear" or "bicubic".
     """
 
     images: Images
@@ -76,6 +77,7 @@ class Source:
     threads: int
     device: torch.device
     copies: torch.cuda.Stream | None
+    resizing: str = "bilinear"
 
 
 @dataclass(slots=True)
@@ -207,12 +209,12 @@ def _fill(source: Source, part: _Part) -> None:
     """Put the images of a part into its batch; several threads do so at once."""
     target = part.batch.images.numpy()[part.start : part.start + len(part.rows)]
     if source.crops is not None and len(part.rows):
-        source.crops.fill(target, part.rows, part.boxes)
+        source.crops.fill(target, part.rows, part.boxes, source.resizing)
         return
     for position, row in enumerate(part.rows.tolist()):
         if part.boxes is None:
             image = source.images[row]
         else:
-            left, top, right, bottom = part.boxes[position].tolist()
-            image = cast(WholeImages, source.images).crop(row, (left, top, right, bottom), target.shape[-1])
+            box = cast(Box, tuple(part.boxes[position].tolist()))
+            image = cast(WholeImages, source.images).crop(row, box, target.shape[-1], source.resizing)
         target[position] = image.transpose(2, 0, 1)

@@ -138,7 +138,8 @@ class Feed:
             generator.manual_seed(_mix(seed, batch.epoch, batch.place, CROPS))
             return augmentation.boxes(torch.from_numpy(whole.sizes[rows]), generator).numpy()
 
-        return made_ahead(self._source, wanted, augmentation.side(self._images.shape[1]), boxes, finish)
+        source = replace(self._source, resizing=getattr(augmentation, "resizing", "bilinear"))
+        return made_ahead(source, wanted, augmentation.side(self._images.shape[1]), boxes, finish)
 
     def _whole(self, rows: np.ndarray) -> Boxes:
         """Boxes of whole images."""

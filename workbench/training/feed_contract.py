@@ -27,7 +27,8 @@ class Augmentation(Protocol):
     One that crops whole images sets `whole_training`, and has `boxes` and `side`; one that is evaluated on whole images
     sets `whole_evaluation`, and has `side`, as CropFlip in batches/augment.py. One that draws random numbers only from
     its generator sets `own_draws`: threads may then run it ahead of the step. One that changes each image independently
-    of the others may set `each_alone`: if several ranks train, each then reads only its own images of a batch.
+    of the others may set `each_alone`: if several ranks train, each then reads only its own images of a batch. One that
+    crops whole images may set `resizing`, "bilinear" or "bicubic".
     """
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
@@ -64,7 +65,7 @@ class Images(Protocol):
 class Crops(Protocol):
     """Makes images of one set outside this interpreter; several threads use it at once."""
 
-    def fill(self, target: np.ndarray, rows: np.ndarray, boxes: Boxes | None) -> None:
+    def fill(self, target: np.ndarray, rows: np.ndarray, boxes: Boxes | None, resizing: str = "bilinear") -> None:
         """Put the crops of some rows, or their centre squares, into `target`, uint8 [n, C, side, side], contiguous."""
 
 
@@ -74,5 +75,5 @@ class WholeImages(Images, Protocol):
     sizes: np.ndarray
     """[n, 2] int64: height and width, px."""
 
-    def crop(self, row: int, box: Box, side: int) -> np.ndarray:
-        """The part of an image in a box, resized to uint8 [side, side, C]."""
+    def crop(self, row: int, box: Box, side: int, resizing: str = "bilinear") -> np.ndarray:
+        """The part of an image in a box, resized to uint8 [side, side, C], "bilinear" or "bicubic"."""

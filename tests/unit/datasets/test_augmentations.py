@@ -109,6 +109,16 @@ def test_a_crop_shows_a_part_within_the_limits_of_area_and_aspect():
     assert (found[:, 1].diff(dim=1) > -1e-4).all()
 
 
+def test_bicubic_crops_are_the_same_parts_with_steeper_edges():
+    edges = (torch.arange(32) // 4 % 2).float().expand(6, 3, 32, 32)
+    bilinear, bicubic = (
+        augmentation("crop_flip", resizing=resizing)(edges, generator=seeded()) for resizing in ("bilinear", "bicubic")
+    )
+    assert (bilinear - bicubic).abs().mean() < 0.1
+    assert 0 <= bicubic.min() <= bicubic.max() <= 1
+    assert (bicubic - 0.5).abs().mean() > (bilinear - 0.5).abs().mean()
+
+
 def test_crops_that_are_drawn_again_are_as_large_as_torchvision_s():
     """Boudiaf et al. and SupCon train on RandomResizedCrop; crops that are cut off show more of the image."""
     torch.manual_seed(0)

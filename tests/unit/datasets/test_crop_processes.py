@@ -1,5 +1,6 @@
 """Processes make the crops that threads make, say which image is damaged, and end."""
 
+import contextlib
 import threading
 
 import numpy as np
@@ -58,9 +59,24 @@ def children():
     return {child.pid for child in children_with("crop_processes")}
 
 
-def test_they_make_what_threads_make(kept, crops):
+def test_crops_are_resized_bicubically_if_the_augmentation_says_so(kept):
+    rows = np.arange(COUNT)
+
+    def first(**fields):
+        feed = Feed(kept[0], rows, rows, CPU, threads=2)
+        augmentation = CropFlip(CropFlipParams(crops_of="whole", flip=False, **fields))
+        with contextlib.closing(feed.training(InOrder(), augmentation, seed=3)(1, 0)) as batches:
+            return next(batches)[0]
+
+    bilinear, bicubic = first(), first(resizing="bicubic")
+    assert torch.equal(bilinear, first(resizing="bilinear"))
+    assert 0 < (bilinear - bicubic).abs().mean() < 0.05  # the same crops
+
+
+@pytest.mark.parametrize("resizing", ["bilinear", "bicubic"])
+def test_they_make_what_threads_make(kept, crops, resizing):
     rows = np.arange(COUNT)[::-1].copy()
-    augmentation = CropFlip(CropFlipParams(crops_of="whole", evaluated="whole", crop=0.75))
+    augmentation = CropFlip(CropFlipParams(crops_of="whole", evaluated="whole", crop=0.75, resizing=resizing))
     feeds = [Feed(kept[0], rows, rows, CPU, SIDE, threads=3, crops=by) for by in (None, crops)]
     own, apart = (list(feed.training(InOrder(), augmentation, seed=3)(1, 0)) for feed in feeds)
     for (images, labels), (others, of_others) in zip(own, apart, strict=True):

@@ -86,6 +86,15 @@ def test_a_crop_is_what_the_box_shows(tmp_path, photographs):
     assert np.array_equal(encoded.crop(0, (10.0, 4.0, 30.0, 24.0), 20), whole[4:24, 10:30])
 
 
+@pytest.mark.parametrize("resizing", ["bilinear", "bicubic"])
+def test_a_crop_is_resized_as_pillow_does_it(tmp_path, photographs, resizing):
+    _, encoded, _ = keep(photographs, tmp_path / "cache", "encoded", False, silent)
+    shown = Image.fromarray(encoded.whole(0)).crop((10, 4, 30, 24))
+    inside = np.s_[4:-4, 4:-4]  # at its borders a crop of the whole image knows the pixels around it
+    expected = np.asarray(shown.resize((40, 40), Image.Resampling[resizing.upper()]))
+    assert np.array_equal(encoded.crop(0, (10.0, 4.0, 30.0, 24.0), 40, resizing)[inside], expected[inside])
+
+
 @pytest.mark.parametrize(
     ("wanted", "whole", "large", "kept"),
     [

@@ -87,10 +87,10 @@ def test_an_error_in_a_batch_of_the_next_epoch_is_raised_when_that_is_read():
     images = Ramps()
     crop = images.crop
 
-    def failing(row, box, side):
+    def failing(row, box, *how):
         if row >= 50:
             raise ValueError("a damaged image")
-        return crop(row, box, side)
+        return crop(row, box, *how)
 
     class Halves(Drawn):
         def batches(self, epoch):

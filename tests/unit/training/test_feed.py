@@ -38,7 +38,7 @@ class Ramps:
         self.threads.add(threading.get_ident())
         return np.full((12, 12, 3), rows, np.uint8)
 
-    def crop(self, row, box, side):
+    def crop(self, row, box, side, resizing="bilinear"):
         self.threads.add(threading.get_ident())
         left, top, right, bottom = box
         assert 0 <= left < right <= self.sizes[row, 1]

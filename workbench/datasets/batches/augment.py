@@ -94,6 +94,9 @@ class CropFlipParams(Params):
         "square", label="Crops of",
         help="What training crops are taken from: the centre square, or the whole image, which is then kept as JPEG.",
     )  # fmt: skip
+    resizing: Literal["bilinear", "bicubic"] = param(
+        "bilinear", help="How training crops are resized; those of a fixed size are not."
+    )
     evaluated: Literal["centre", "whole"] = param(
         "centre", label="Evaluated on", help="The centre crop, or all of the image squeezed into a square of that side."
     )
@@ -114,6 +117,7 @@ class CropFlip:
         self._params = params
         self.whole_training = params.crops_of == "whole"
         """Whether `__call__` gets crops of whole images, each cut out by one of `boxes`, instead of squares."""
+        self.resizing = params.resizing
         self.whole_evaluation = params.evaluated == "whole"
         """Whether `evaluate` gets whole images squeezed into a square of `side`."""
 
@@ -165,7 +169,7 @@ class CropFlip:
         grid = torch.empty(n, side, side, 2, dtype=images.dtype, device=device)
         grid[..., 0] = (x[:, None] + (wide * mirror)[:, None] * places)[:, None, :]
         grid[..., 1] = (y[:, None] + high[:, None] * places)[:, :, None]
-        return sampled(images, grid)
+        return sampled(images, grid, self.resizing)
 
     def _sides(self, draw: Callable[..., Tensor]) -> tuple[Tensor, Tensor]:
         """Width and height [n] of crops of the square, as shares of its side."""
@@ -230,18 +234,22 @@ def colour_turn(device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tenso
     return to_yiq.to(device), torch.linalg.inv(to_yiq).to(device)
 
 
-def sampled(images: Tensor, grid: Tensor) -> Tensor:
-    """Bilinear values of images [n, C, H, W] at places [n, h, w, 2] (x, y), where -1 and 1 are the outer edges.
+def sampled(images: Tensor, grid: Tensor, mode: str = "bilinear") -> Tensor:
+    """Values of images [n, C, H, W] in 0..1 at places [n, h, w, 2] (x, y), where -1 and 1 are the outer edges.
 
-    Beyond the centre of a border pixel it is that pixel's value. torch before 2.13 has no such border on Apple's GPU;
+    The mode is "bilinear" or "bicubic"; what a cubic adds beyond 0..1 is cut off. Beyond the centre of a border pixel
+    it is that pixel's value. torch before 2.13 has no such border on Apple's GPU;
     places are clamped to these centres there instead.
     """
     padding = "border"
+    if images.device.type == "mps" and mode == "bicubic":  # a cubic also needs the pixels beyond these centres
+        return sampled(images.cpu(), grid.cpu(), mode).to(images.device)
     if images.device.type == "mps":
         edges = [1 - 1 / side for side in (images.shape[-1], images.shape[-2])]
         grid = torch.stack([place.clamp(-edge, edge) for place, edge in zip(grid.unbind(-1), edges, strict=True)], -1)
         padding = "zeros"
-    return F.grid_sample(images, grid, mode="bilinear", padding_mode=padding, align_corners=False)
+    values = F.grid_sample(images, grid, mode=mode, padding_mode=padding, align_corners=False)
+    return values.clamp(0, 1) if mode == "bicubic" else values
 
 
 def mirrored(images: Tensor, which: Tensor) -> Tensor:

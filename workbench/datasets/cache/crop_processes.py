@@ -33,12 +33,13 @@ class CropProcesses:
         """How many there are."""
         return self._pool.count
 
-    def fill(self, target: np.ndarray, rows: np.ndarray, boxes: np.ndarray | None) -> None:
+    def fill(self, target: np.ndarray, rows: np.ndarray, boxes: np.ndarray | None, resizing: str = "bilinear") -> None:
         """Put images into `target`, uint8 [n, C, side, side], contiguous; several threads may do so at once.
 
         Args:
             rows: [n] of the file.
             boxes: what is cut out of each, float64 [n, 4]; None for the centre squares.
+            resizing: of what is cut out, "bilinear" or "bicubic".
 
         Raises:
             ValueError: an image is damaged.
@@ -48,6 +49,7 @@ class CropProcesses:
             "rows": _words(rows.astype(np.int64)),
             "boxes": None if boxes is None else _words(boxes.astype(np.float64)),
             "side": target.shape[-1],
+            "resizing": resizing,
         }
         self._pool.fill(request, target.data.cast("B"))
 
@@ -59,10 +61,14 @@ class CropProcesses:
 def crops(images: EncodedImages, request: Request) -> memoryview:
     """The bytes of the images [n, C, side, side] that a process was asked for. Raises ValueError as `fill`."""
     rows, side = np.frombuffer(b64decode(request["rows"]), np.int64), int(request["side"])
+    resizing = str(request["resizing"])
     cut = request["boxes"] and np.frombuffer(b64decode(request["boxes"])).reshape(-1, 4)
     target = np.empty((len(rows), images.shape[-1], side, side), np.uint8)
     for position, row in enumerate(rows.tolist()):
-        image = images[row] if cut is None else images.crop(row, cast(Box, tuple(cut[position].tolist())), side)
+        if cut is None:
+            image = images[row]
+        else:
+            image = images.crop(row, cast(Box, tuple(cut[position].tolist())), side, resizing)
         target[position] = image.transpose(2, 0, 1)
     return target.data.cast("B")
 

@@ -94,9 +94,9 @@ class EncodedImages:
         except BadImage as reason:
             raise ValueError(f"image {row} of the cache {reason}") from None
 
-    def crop(self, row: int, box: Box, side: int) -> np.ndarray:
-        """The part of one image in the box, smoothly resized: uint8 [side, side, C]."""
-        return cut(self._picture(row), box, side)
+    def crop(self, row: int, box: Box, side: int, resizing: str = "bilinear") -> np.ndarray:
+        """The part of one image in the box, smoothly resized, "bilinear" or "bicubic": uint8 [side, side, C]."""
+        return cut(self._picture(row), box, side, resizing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,10 @@ class Encoded:
         return images
 
 
-def cut(image: Image.Image, box: Box, side: int) -> np.ndarray:
-    """What the box shows of an image, smoothly resized: uint8 [side, side, C]."""
-    return np.asarray(image.resize((side, side), Image.Resampling.BILINEAR, box=box)).reshape(side, side, -1)
+def cut(image: Image.Image, box: Box, side: int, resizing: str = "bilinear") -> np.ndarray:
+    """What the box shows of an image, smoothly resized, "bilinear" or "bicubic": uint8 [side, side, C]."""
+    way = Image.Resampling[resizing.upper()]
+    return np.asarray(image.resize((side, side), way, box=box)).reshape(side, side, -1)
 
 
 def _smaller(image: Picture, size: int) -> Image.Image:
