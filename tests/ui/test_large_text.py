@@ -1,23 +1,30 @@
 """Text at 150%: buttons and boxes have the room that their words need in a window of 1280 x 720."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QLabel, QToolButton, QWidget
 
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.trained import trained_run
 from workbench.ui.pages.compare.groups.head import Head
 from workbench.ui.pages.compare.model.compare_model import CompareModel
+from workbench.ui.pages.compare.page import ComparePage
+from workbench.ui.pages.map.epochs.time_bar import EVERY, TimeBar
+from workbench.ui.pages.map.making.progress_strip import ProgressStrip
+from workbench.ui.pages.map.model.timeline import Timeline
 from workbench.ui.pages.map.side.look import LookControls
+from workbench.ui.pages.map.side.side_column import SideColumn
 from workbench.ui.pages.report import ReportPage
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.setup.preflight.card import PreflightCard
 from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
 from workbench.ui.pages.train.curves.curves import Curves
 from workbench.ui.pages.train.curves.evaluation_table import EvaluationTable
+from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.pages.page_info import PAGES
@@ -28,7 +35,7 @@ from workbench.ui.window.frame.welcome import Welcome
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 PAGE = (890, 560)  # px that a page has beside the run list
-SMALLEST_PAGE = (624, 480)  # the same in the smallest window
+SMALLEST_PAGE = (584, 480)  # the same in the smallest window
 
 
 def cut(widget: QWidget) -> list[str]:
@@ -181,6 +188,83 @@ def test_parts_of_the_report_do_not_lie_over_each_other_in_the_smallest_window(l
     assert all(before[1] <= after[0] for before, after in pairwise(sides))
     page.currentWidget().ensureWidgetVisible(page.export_button)
     assert page.export_button.visibleRegion().boundingRect().width() == page.export_button.width()
+
+
+def test_parts_of_compare_do_not_lie_over_each_other_in_the_smallest_window(large, qtbot, workspace, tmp_path):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    page = ComparePage(large)
+    qtbot.addWidget(page)
+    page.resize(*SMALLEST_PAGE)
+    with qtbot.waitExposed(page):
+        page.show()
+    large.ticks.choose([run_id])
+    qtbot.waitUntil(page.groups.isVisible)
+    qtbot.waitUntil(lambda: page.groups.geometry().bottom() < page.tabs.geometry().top())
+    assert page.head.geometry().bottom() < page.groups.geometry().top()
+    assert cut(page.head) == []
+    for part in (page.head.seeds_button, page.head.report_button, page.tabs):
+        assert page.result.widget().rect().contains(part.mapTo(page.result.widget(), part.rect().bottomRight()))
+    page.result.ensureWidgetVisible(page.tabs, 0, 0)
+    assert page.tabs.visibleRegion().boundingRect().height() == page.tabs.height()
+
+
+def test_what_stands_below_the_legend_is_whole_in_a_low_window(large, qtbot):
+    column = SideColumn(large, SimpleNamespace(panel=QWidget()))
+    qtbot.addWidget(column)
+    column.legend.look.show_stars(10)
+    column.resize(column.sizeHint().width(), 420)
+    with qtbot.waitExposed(column):
+        column.show()
+    boxes = column.legend.look.findChildren(QCheckBox)
+    qtbot.waitUntil(lambda: all(box.height() >= box.sizeHint().height() for box in boxes))
+    assert all(box.width() >= box.sizeHint().width() for box in boxes)
+    assert column.legend.look.proxies.toolTip() == "★ Class vectors (10)"
+    column.tabs.currentWidget().ensureWidgetVisible(column.legend.how, 0, 0)
+    assert column.legend.how.visibleRegion().boundingRect().height() == column.legend.how.height()
+
+
+@pytest.mark.parametrize(("width", "words"), [(240, ""), (600, EVERY)])
+def test_the_button_that_maps_every_epoch_is_whole_or_an_icon(large, qtbot, width, words):
+    bar = TimeBar(Timeline())
+    qtbot.addWidget(bar)
+    bar.every.show()
+    bar.resize(width, bar.sizeHint().height())
+    with qtbot.waitExposed(bar):
+        bar.show()
+    assert (bar.every.text(), bar.every.accessibleName()) == (words, EVERY)
+    assert bar.every.toolTip().startswith(EVERY) is (not words)
+    assert cut(bar) == []
+
+
+@pytest.mark.parametrize(("width", "bar"), [(250, False), (600, True)])
+def test_the_progress_of_a_map_is_not_wider_than_the_map(large, qtbot, width, bar):
+    around = QWidget()
+    qtbot.addWidget(around)
+    strip = ProgressStrip(around)
+    around.resize(width, 200)
+    with qtbot.waitExposed(around):
+        around.show()
+    strip.show_progress("UMAP: Loading", 0, 0)
+    assert around.rect().contains(strip.geometry())
+    assert strip.bar.isVisible() is bar
+
+
+def test_the_tabs_of_train_are_whole_beside_the_controls_of_geometry(session, qtbot, workspace, tmp_path):
+    session.theme.apply()
+    run_id = trained_run(workspace, tmp_path / "cache")
+    page = TrainPage(session)
+    qtbot.addWidget(page)
+    page.resize(1020, 600)  # in a window of 1280 x 720
+    with qtbot.waitExposed(page):
+        page.show()
+    session.show_run(run_id)
+    page.views.setCurrentWidget(page.geometry_panel)
+    qtbot.waitUntil(page.geometry_panel.beside.isVisible)
+    tabs, corner = page.views.tabBar(), page.views.cornerWidget()
+    qtbot.waitUntil(lambda: corner.width() >= corner.sizeHint().width())
+    assert page.geometry_panel.images.isVisible()
+    page.views.setTabVisible(page.views.indexOf(page.method), True)  # as for losses with class vectors
+    assert tabs.width() >= tabs.sizeHint().width()
 
 
 @pytest.mark.parametrize(("width", "icons"), [(960, False), (1280, True)])

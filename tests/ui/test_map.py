@@ -98,13 +98,13 @@ def corners(qtbot, page, session, analysis):
 # Which map is shown
 
 
-def test_nothing_evaluated_offers_the_way_to_train(qtbot, session, analysis):
+def test_a_workspace_without_runs_offers_the_way_to_set_up(qtbot, session, analysis):
     page = open_page(qtbot, session)
     assert page.currentWidget() is page.hint
     asked = []
     session.page_asked.connect(asked.append)
     page.hint.pressed.emit()
-    assert asked == ["train"]
+    assert asked == ["setup"]
     assert not analysis.requests
 
 

@@ -15,7 +15,9 @@ from workbench.ui.state.pages.page_info import PAGES, PageInfo
 from workbench.ui.state.session import Session
 from workbench.ui.style import tab_order
 
-NARROWEST = 624  # px: what the smallest window with the largest text has beside the list of runs
+NARROWEST = (
+    584  # px: what the smallest window with the largest text has between the list of runs and a folded Inspector
+)
 LOOK_EVERY = 8  # ms between laying a page out and painting it, in which the window answers
 NOT_OF_QT = re.compile(r"^(?:from|import) ((?:workbench\.(?!ui\b)|PIL\b)[\w.]*)", re.MULTILINE)
 OVER = object()  # no part is left

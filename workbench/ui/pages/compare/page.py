@@ -26,6 +26,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.images.locating import LocateStrip
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import ScrolledDown
 
 MANY = 100  # from this many groups on, the window handles events between drawing the parts of the page
 CANCELLED = "The comparison of these two groups was cancelled. Choose another group or baseline to compare."
@@ -71,8 +72,9 @@ class ComparePage(QStackedWidget):
         self.notes, self.groups = Notes(self), GroupView()
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
         yield
-        self.result = QWidget()
-        in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), on=self.result, spacing=8)
+        result = QWidget()
+        in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), on=result, spacing=8)
+        self.result = ScrolledDown(result)
         yield
         self.content = QStackedWidget()
         self.content.setContentsMargins(16, 12, 16, 12)

@@ -20,6 +20,8 @@ from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.images.pictures import PictureLoader
 
+LEAST = 240  # px, so that a tab can be read where the page scrolls
+
 
 class ResultTabs(QTabWidget):
     """Draws the model's groups, and the two of them that are compared."""
@@ -46,6 +48,7 @@ class ResultTabs(QTabWidget):
         yield
         self.setObjectName("compare-results")
         self.setDocumentMode(True)
+        self.setMinimumHeight(LEAST)
         for widget, title in (
             (self.curves, "Curves"),
             (self.difference, "Difference"),

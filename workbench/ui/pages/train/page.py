@@ -29,7 +29,8 @@ from workbench.workspace.rows import Evaluation
 
 FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
-WITH_CAPTION, WIDE = 780, 820  # px of the plots at 100% text with room for "Smoothing", "Beside", and for a long slider
+WITH_CAPTION, WIDE = 780, 820  # px of the plots at 100% text with room for "Smoothing", and for a long slider
+WITH_BESIDE = 840  # px of the plots at 100% text with room for "Beside" and its long box
 WITHOUT = 760  # px of the page at 100% text, below which the sentences are gone
 READ_AFTER = 300  # ms after the first news
 NOT_YET, NEVER = "No values yet", "This run has no values for this chart"  # in a plot without any
@@ -157,7 +158,7 @@ class TrainPage(QStackedWidget):
         with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT))
         room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
         self.options.smoother.fit(captioned=room >= size.px(WITH_CAPTION), wide=room >= size.px(WIDE))
-        self.geometry_panel.beside.fit(room >= size.px(WITH_CAPTION))
+        self.geometry_panel.beside.fit(room >= size.px(WITH_BESIDE))
         self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
         in_sight = self.views.currentWidget() is self.geometry_panel

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 
 from workbench.comparing.measures import At
@@ -12,6 +12,7 @@ from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.groups.more_seeds import ON_BUTTON
 from workbench.ui.pages.compare.model.compare_model import CompareModel
 from workbench.ui.pages.compare.style.group_styles import unlike_parts
+from workbench.ui.style import theme
 from workbench.ui.style.words import WHICH_EVALUATION
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -22,6 +23,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 
 LEAST_TITLE, MOST_TITLE = 10, 24  # characters of a baseline's name that the box has room for
 METRIC = 8  # characters of a metric's name, likewise
+COPY, WITH_WORDS = "Copy table", 410  # px at 100% text that all words of the first line need
 
 
 class Head(QWidget):
@@ -40,7 +42,9 @@ class Head(QWidget):
         self._model = model
         self.summary = ElidedLabel("", "muted")
         self.seeds_button = button(ON_BUTTON, "plus")
-        self.copy_button = button("Copy table", "copy")
+        self.copy_button = button(COPY, "copy")
+        self.copy_button.setAccessibleName(COPY)
+        self.copy_button.setToolTip(COPY)
         self.report_button = button("Report…", "file-text")
         self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
         buttons = (*beside, self.copy_button, self.report_button)
@@ -70,6 +74,10 @@ class Head(QWidget):
         choices.addWidget(self.columns_button)
         choices.addWidget(self.seeds_button)
         return choices
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.copy_button.setText(COPY if self.width() >= theme.text_px(WITH_WORDS) else "")
 
     def follow(self, action: QAction) -> None:
         """Connect the button for more seeds to its action: the same command, tooltip and enabled state."""

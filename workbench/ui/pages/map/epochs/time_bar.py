@@ -4,12 +4,13 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QHideEvent
+from PySide6.QtGui import QAction, QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
 from workbench.ui.pages.map.epochs.score_line import ScoreLine
 from workbench.ui.pages.map.model.timeline import Timeline
 from workbench.ui.pages.map.tools.tool_row import tool_action
+from workbench.ui.style import theme
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import PAUSE
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -21,6 +22,7 @@ TICK = 33  # ms: 30 frames a second
 PLAY = "Play the epochs"
 PLAY_KEY = "Space"
 EVERY = "Map every epoch"
+WITH_WORDS = 300  # px of the bar at 100% text with room for the words of the button
 
 
 class TimeBar(QWidget):
@@ -130,14 +132,17 @@ class TimeBar(QWidget):
 
     def _draw_every(self) -> None:
         timeline, working = self.timeline, bool(self.timeline.working)
-        self.every.setText("Cancel" if working else EVERY)
+        words = "Cancel" if working else EVERY
+        roomy = self.width() >= theme.text_px(WITH_WORDS)
+        self.every.setText(words if roomy else "")
         self.every.setIcon(icon("x" if working else "film-strip"))
         self.every.setAccessibleName("Cancel mapping every epoch" if working else EVERY)
         self.every.setVisible(working or (timeline.missing > 0 and timeline.evaluations > 1))
         count = f"{timeline.missing:,} of {timeline.evaluations:,}"
         why_not = "" if working or not self._read_only() else "; the workspace is read-only"
         self.every.setEnabled(not why_not)
-        self.every.setToolTip(plain_tip(f"{count} evaluations have no map that starts from the one before{why_not}"))
+        missing = f"{count} evaluations have no map that starts from the one before{why_not}"
+        self.every.setToolTip(plain_tip(missing if roomy else f"{words}: {missing}"))
 
     def _draw_play(self) -> None:
         playing = self.timeline.playing
@@ -162,6 +167,10 @@ class TimeBar(QWidget):
             self.draw()
             if not self.held:
                 self._settle()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._draw_every()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

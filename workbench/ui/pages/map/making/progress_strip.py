@@ -36,11 +36,13 @@ class ProgressStrip(QFrame):
         self.words.setText(words)
         self.bar.setRange(0, total)
         self.bar.setValue(done)
-        self.adjustSize()
         self.place()
 
     def place(self) -> None:
-        """Move to the middle of the parent's lower edge."""
+        """Move to the middle of the parent's lower edge; where it would be wider, the bar is left out."""
         parent = self.parentWidget()
         assert parent is not None
+        self.bar.setVisible(True)
+        self.bar.setVisible(self.sizeHint().width() <= parent.width())
+        self.adjustSize()
         self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - GAP)

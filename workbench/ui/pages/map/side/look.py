@@ -10,6 +10,7 @@ from workbench.ui.widgets.labels import label
 SIZES, OPACITIES = (50, 300), (10, 100)  # percent
 STEP = 10  # percent
 BETWEEN = 12  # px
+STARS = "★ Class vectors"
 
 
 class LookControls(QWidget):
@@ -55,6 +56,7 @@ class LookControls(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_stars()
         for box, note in self._notes:  # hidden if large text leaves no space; the tooltips say the same
             note.setVisible(box.sizeHint().width() + note.sizeHint().width() + BETWEEN <= event.size().width())
 
@@ -74,7 +76,14 @@ class LookControls(QWidget):
     def show_stars(self, count: int) -> None:
         """Offer the stars if the map has class vectors."""
         self.proxies.setVisible(count > 0)
-        self.proxies.setText(f"★ Class vectors ({count:,})")
+        self.proxies.setToolTip(f"{STARS} ({count:,})")
+        self._fit_stars()
+
+    def _fit_stars(self) -> None:
+        """Leave the number of class vectors to the tooltip where large text leaves no space."""
+        self.proxies.setText(self.proxies.toolTip())
+        if self.proxies.sizeHint().width() > self.width():
+            self.proxies.setText(STARS)
 
     def _changed(self) -> None:
         look = Look(

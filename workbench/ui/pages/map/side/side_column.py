@@ -10,6 +10,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText
+from workbench.ui.widgets.scrolled import ScrolledDown
 
 WIDTH = 272  # px at 100% text
 NARROW = 0.75  # minimum width, as a share of the full width
@@ -45,7 +46,7 @@ class SideColumn(QFrame):
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(False)
         self.tabs.tabBar().setProperty("close", "true")
-        for page, words in zip((self.legend, classes.panel, selection), TABS, strict=True):
+        for page, words in zip((ScrolledDown(self.legend), classes.panel, selection), TABS, strict=True):
             self.tabs.addTab(page, words)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)

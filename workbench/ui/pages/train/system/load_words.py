@@ -27,8 +27,10 @@ def figures_of(chart: LoadChart, values: Mapping[str, np.ndarray], cost: StepCos
     known = {title: measured for title, measured in known.items() if len(measured)}
     if not known:
         return "", ""
-    now, unit = _written(next(iter(known.values()))[-1]), chart.unit.split()[0]
-    now += "%" if unit == "%" else f" {unit}"
+    first, unit = next(iter(known)), chart.unit.split()[0]
+    now = _written(known[first][-1]) + ("%" if unit == "%" else f" {unit}")
+    if len(chart.curves) > 1:
+        now = f"{first} {now}"  # else it would be read as the value of the last in the legend, which stands beside it
     said = [f"mean {_written(measured.mean())}, highest {_written(measured.max())}" for measured in known.values()]
     if len(known) > 1:
         said = [f"{title} {words}" for title, words in zip(known, said, strict=True)]
