@@ -92,7 +92,7 @@ def cli(debug: bool) -> None:
     "--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as training.epochs=3."
 )
 @click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
-@click.option("--quiet", is_flag=True, help="No progress; only the last line.")
+@click.option("--quiet", is_flag=True, help="No progress; only notes about the run and the last line.")
 @click.option("--devices", default="", metavar="LIST", help=DEVICES)
 @click.option("--at-once", is_flag=True, help="Seeds and folds train at once, one on each of the --devices.")
 @click.option(

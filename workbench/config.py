@@ -143,6 +143,8 @@ class RunConfig(BaseModel):
     def _of_text(cls, text: str, source: str) -> "RunConfig":
         with refusing(lambda why: BadConfig(source, {"TOML": f"{why}."}), ValidationError):
             values = checked_nesting(tomllib.loads(text), text)
+        if not values:
+            raise BadConfig(source, {"TOML": "It has no settings."})
         try:
             return cls.model_validate(values)
         except ValidationError as error:

@@ -6,7 +6,7 @@ from time import sleep
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QStackedWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 from small_run import blobs, store_run
 
 from tests.ui.browsed import at_rest, open_page
@@ -19,8 +19,9 @@ from workbench.results.mistakes import read_changes
 from workbench.ui.pages.retrieval.classes.confusion_bars import MOST
 from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES, WORDS
 from workbench.ui.pages.retrieval.model.causes import Why, before_first_hit, changed, evidence
-from workbench.ui.pages.retrieval.neighbours.why_card import LINES
+from workbench.ui.pages.retrieval.neighbours.why_card import LINES, WhyCard
 from workbench.ui.pages.retrieval.queries.query_table import CAUSE_ROLE, TAKEN_ROLE
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.workspace.rows import Neighbour
 
@@ -106,6 +107,19 @@ def test_a_suspected_cause_is_marked_and_none_is_not(page):
     assert card.isVisible()
     card.show_why(Why())
     assert card.isHidden()
+
+
+def test_a_cause_said_before_the_card_is_first_shown_has_room_for_its_words(session, qtbot):
+    session.theme.apply()
+    card, around = WhyCard(), QWidget()
+    qtbot.addWidget(around)
+    in_column(card, 1, on=around)
+    card.show_why(Why("No cause found", "The nearest neighbour is of another class, at a cosine of 0.995. " * 2))
+    around.resize(430, 300)
+    with qtbot.waitExposed(around):
+        around.show()
+    qtbot.waitUntil(lambda: card.words.height() == card.words.heightForWidth(card.words.width()))
+    assert not card.words.verticalScrollBar().isVisible()
 
 
 def test_a_long_explanation_scrolls_where_its_lines_have_no_room(page, qtbot):

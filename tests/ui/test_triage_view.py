@@ -53,6 +53,17 @@ def answered(count, moments):
     return model
 
 
+def test_suspects_that_are_listed_whatever_their_suspicion_is_say_so_in_the_list(panel):
+    kinds = [Suspect(number, kind, 0, 1, 0.55, 5, 4, 10) for number, kind in enumerate(("label", "ambiguous", "copy"))]
+    stored = panel.model.triage.stored
+    panel.show_triage(Triage(1, 1, stored, kinds, {0: Decision(0, KEEP), 1: Decision(1, KEEP)}))
+    cells = [panel.rows.data(panel.rows.index(row, 1)) for row in range(3)]
+    assert cells == ["0.55\nkept", "0.55\nkept", "0.55\nnear-copy"]
+    panel.show_triage(Triage(1, 1, stored, kinds, {}))
+    cells = [panel.rows.data(panel.rows.index(row, 1)) for row in range(3)]
+    assert cells == ["0.55", "0.55\ntwo classes", "0.55\nnear-copy"]
+
+
 def test_the_buttons_say_what_they_do_to_this_image(panel):
     suspect, answers = panel.suspect, panel.suspect.answers
     assert panel.model.current.label == 0

@@ -92,6 +92,9 @@ def test_what_is_no_config_at_all_is_a_bad_config_and_a_mark_at_its_beginning_is
         RunConfig.from_toml(tmp_path / "bytes.toml")
     with pytest.raises(BadConfig, match=r"TOML: It is a folder, not a file\."):
         RunConfig.from_toml(tmp_path)
+    (tmp_path / "empty.toml").write_text("# a comment\n")
+    with pytest.raises(BadConfig, match=r"empty\.toml cannot be used\. TOML: It has no settings\."):
+        RunConfig.from_toml(tmp_path / "empty.toml")
     (tmp_path / "marked.toml").write_bytes(b'\xef\xbb\xbfname = "marked"\n')
     assert RunConfig.from_toml(tmp_path / "marked.toml").name == "marked"
 

@@ -65,6 +65,8 @@ class ProgressLine:
                     + _levels(metrics)
                     + ("   (untrained)" if epoch == 0 else f"   {loss}".rstrip())
                 )
+            case Noted(text) | Remarked(text) if text and self._quiet:  # the result may be another than was asked for
+                self._write(f"{printable(text)}\n")
             case Waiting(text) | Noted(text) | Remarked(text) if text:
                 self.say(text)
             case Ended():

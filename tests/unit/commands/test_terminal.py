@@ -36,7 +36,7 @@ def test_a_file_gets_a_line_of_progress_now_and_then(monkeypatch, capsys):
     """As under nohup or Slurm: an epoch of hours is not silent, and lines of evaluations count as signs of life."""
     clock = [100.0]
     monkeypatch.setattr(terminal, "monotonic", lambda: clock[0])
-    line, quiet = ProgressLine(1), ProgressLine(1, quiet=True)
+    line, quiet = ProgressLine(1), ProgressLine(1, quiet=True)  # the second is given all but the note
     for seconds, event in (
         (1, Status("Decoding images", 10, 5000)), (31, Status("Decoding images", 3000, 5000)),
         (32, Status("Loading the engine")), (40, Noted("Noted.")), (62, Progress(1, 90, 80.0)),
@@ -44,10 +44,24 @@ def test_a_file_gets_a_line_of_progress_now_and_then(monkeypatch, capsys):
     ):  # fmt: skip
         clock[0] = 100.0 + seconds
         line(event)
-        quiet(event)
+        if not isinstance(event, Noted):
+            quiet(event)
     assert capsys.readouterr().err.splitlines() == [
         "Decoding images 3,000 of 5,000", "Noted.", "10%  step 9 / 90  loss 0.5000  80 img/s  2 min 10 s left",
     ]  # fmt: skip
+
+
+def test_a_quiet_run_says_its_notes_and_its_last_line(capsys):
+    line = ProgressLine(1, quiet=True)
+    for event in (
+        Status("Decoding images"), Noted("backbone.weights_file: This file is not read."),
+        Remarked("1 file was left out."), Progress(9, 90, 80.0),
+    ):  # fmt: skip
+        line(event)
+    line.finish("Run 1 done.")
+    said = capsys.readouterr()
+    assert said.err.splitlines() == ["backbone.weights_file: This file is not read.", "1 file was left out."]
+    assert said.out == "Run 1 done.\n"
 
 
 def test_a_run_that_is_followed_has_no_loss_in_its_line(monkeypatch, capsys):

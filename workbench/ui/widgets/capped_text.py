@@ -52,6 +52,8 @@ class CappedText(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()  # a layout takes the height of the hint for the most, which was that of another width
         self._offer_bar()
 
     def changeEvent(self, event: QEvent) -> None:

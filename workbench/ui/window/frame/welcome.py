@@ -110,9 +110,9 @@ class Welcome(QFrame):
         super().__init__(parent)
         self.setObjectName("welcome")
         self.sample = StartCard(
-            "rocket-launch", "Try the sample (1 minute, no downloads)",
-            "Trains a small network on the digits that come with Workbench.", "Train the sample", "Sample",
-            primary=True,
+            "rocket-launch", "Try the sample (no downloads)",
+            "Trains a small network on the digits that come with Workbench, in about a minute on a laptop.",
+            "Train the sample", "Sample", primary=True,
         )  # fmt: skip
         self.images = DropCard(
             "image",

@@ -18,6 +18,7 @@ from workbench.ui.pages.retrieval.triage.card import SuspectCard
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.retrieval.triage.model import ALL, DONE, TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.summary import ANSWERED, TriageSummary
+from workbench.ui.pages.retrieval.triage.words import SHORT_KINDS
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
@@ -230,8 +231,8 @@ class TriagePanel(QStackedWidget):
         decision = self.model.decision(suspect)
         own, new = self.session.class_name(suspect.label), self.session.class_name(suspect.suggested)
         gap = "\n" if len(own) + len(new) > SHORT_NAMES else " "
-        answer = "" if decision is None else ANSWERED[decision.decision]
-        return f"{own} →{gap}{new}?", (suspect.suspicion, answer)
+        below = SHORT_KINDS[suspect.kind] if decision is None else ANSWERED[decision.decision]
+        return f"{own} →{gap}{new}?", (suspect.suspicion, below)
 
     # What the user does
 
@@ -315,5 +316,5 @@ class TriagePanel(QStackedWidget):
 
 
 def written(_column: int, value: str | tuple[float, str]) -> str:
-    """The text of a value in the list of suspects: words, or a suspicion with the answer below it."""
+    """The text of a value in the list of suspects: words, or a suspicion with the answer or the kind below it."""
     return value if isinstance(value, str) else f"{value[0]:.2f}\n{value[1]}".strip()

@@ -1,6 +1,8 @@
 """The sentences of Label triage about a suspect."""
 
-from workbench.results.triage import COPY, Suspect
+from workbench.results.triage import AMBIGUOUS, COPY, LABEL, Suspect
+
+SHORT_KINDS = {LABEL: "", AMBIGUOUS: "two classes", COPY: "near-copy"}  # which are listed whatever their suspicion is
 
 
 def claim(suspect: Suspect, own: str, new: str) -> str:
