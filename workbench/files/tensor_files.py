@@ -11,6 +11,7 @@ from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 
 MOST_STEPS = 5_000_000  # opcodes of a file's pickle
+ZIPPED = b"PK\x03\x04"  # how a zip file begins
 PICKLES = 5  # pickles at the beginning of a file in the old format
 
 
@@ -31,6 +32,9 @@ def read_tensors(path: Path, refused: Callable[[str], Problem]) -> Any:
             _check_zip(path)
         else:
             with path.open("rb") as file:
+                if file.read(len(ZIPPED)) == ZIPPED:
+                    raise ValueError("its end is missing, as after a download that was broken off")
+                file.seek(0)
                 for _ in range(PICKLES):
                     _check_steps(file)
         try:
