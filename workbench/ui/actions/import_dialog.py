@@ -50,7 +50,9 @@ class ImportDialog(MainButtonDialog):
         self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
         self.only_search = QCheckBox("Search only")
         self.state = label(
-            "Embeddings of a model trained elsewhere become a run with map, retrieval and report.", "muted", wrap=True
+            "Embeddings of a model trained elsewhere become a run, with a map and metrics unless only searched.",
+            "muted",
+            wrap=True,
         )
         self.cancel, self.start = button("Cancel"), button("Import", "download-simple", "primary")
         self.main = self.start

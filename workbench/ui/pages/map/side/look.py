@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSlider, QWidget
 
 from workbench.ui.pages.map.model.map_model import Look
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 
 SIZES, OPACITIES = (50, 300), (10, 100)  # percent
 STEP = 10  # percent
@@ -23,6 +23,7 @@ class LookControls(QWidget):
         self.proxies, self.names, self.pictures = QCheckBox(), QCheckBox("Class names"), QCheckBox("Thumbnails")
         self.contours = QCheckBox("Density contours")
         self.contours.setToolTip("Lines around the densest parts, which hold 10, 30, 50, 70 and 90% of the points")
+        self._stars = STARS
         self.point_size = _slider(SIZES, "Size of the points")
         self.point_opacity = _slider(OPACITIES, "Opacity of the points")
         self.size_words, self.opacity_words = label("", "caption"), label("", "caption")
@@ -76,12 +77,13 @@ class LookControls(QWidget):
     def show_stars(self, count: int) -> None:
         """Offer the stars if the map has class vectors."""
         self.proxies.setVisible(count > 0)
-        self.proxies.setToolTip(f"{STARS} ({count:,})")
+        self._stars = f"{STARS} ({count:,})"
+        self.proxies.setToolTip(plain_tip(self._stars))
         self._fit_stars()
 
     def _fit_stars(self) -> None:
         """Leave the number of class vectors to the tooltip where large text leaves no space."""
-        self.proxies.setText(self.proxies.toolTip())
+        self.proxies.setText(self._stars)
         if self.proxies.sizeHint().width() > self.width():
             self.proxies.setText(STARS)
 
