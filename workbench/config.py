@@ -115,6 +115,8 @@ class RunConfig(BaseModel):
     def from_toml_text(cls, text: str, source: str = "The config", known: Catalog | None = None) -> "RunConfig":
         """As `from_toml`, from text; `known` is the catalog, read when it is not given."""
         config = cls._of_text(text, source)
+        if not config.model_fields_set:
+            raise BadConfig(source, {"TOML": "It has no settings."})
         errors = config.check(known if known is not None else catalogs.current())
         if errors:
             raise BadConfig(source, errors)
@@ -143,8 +145,6 @@ class RunConfig(BaseModel):
     def _of_text(cls, text: str, source: str) -> "RunConfig":
         with refusing(lambda why: BadConfig(source, {"TOML": f"{why}."}), ValidationError):
             values = checked_nesting(tomllib.loads(text), text)
-        if not values:
-            raise BadConfig(source, {"TOML": "It has no settings."})
         try:
             return cls.model_validate(values)
         except ValidationError as error:
