@@ -17,7 +17,9 @@ from workbench.jobs import Job
 from workbench.problem import Problem
 from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
+from workbench.ui.preferences import Preferences
 from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -51,6 +53,15 @@ def _widgets_freed_on_this_thread(_imports_left_out, qapp):
 def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes what a person's window remembers."""
     monkeypatch.setenv("WORKBENCH_SETTINGS", str(tmp_path / "window.ini"))
+
+
+@pytest.fixture(autouse=True)
+def _light_at_first(_own_settings: None, tmp_path: Path, qapp) -> None:
+    """A test that left the window dark, or its text large, does not decide how the next one begins."""
+    if theme.look() != (theme.LIGHT, 100):
+        shown = theme.Theme(Preferences(tmp_path / "light.ini"))
+        shown.choose("light")
+        shown.close()
 
 
 @pytest.fixture(autouse=True)

@@ -58,13 +58,13 @@ def click_row(qtbot, page, row):
 # Queries and neighbours
 
 
-def test_nothing_evaluated_offers_the_way_to_train(qtbot, session):
+def test_nothing_evaluated_in_a_workspace_without_runs_offers_the_way_to_set_up(qtbot, session):
     page = open_page(qtbot, session)
     asked = []
     session.page_asked.connect(asked.append)
     assert page.currentWidget() is page.hint
     page.hint.pressed.emit()
-    assert asked == ["train"]
+    assert asked == ["setup"]
 
 
 def test_the_worst_query_is_shown_first_with_its_facts_and_neighbours(page, session, run):
