@@ -113,6 +113,22 @@ def test_a_test_half_where_nothing_can_be_found_is_a_problem(in_memory):
         split("random", in_memory([0, 0, 1, 1]))
 
 
+def test_queries_need_a_gallery_that_has_one_of_their_classes(in_memory):
+    halves = ["train", "train", "query", "gallery", "gallery"]
+    found = split("official", in_memory([0, 0, 1, 1, 2], official=halves))
+    assert found.is_query.tolist() == [True, False, False]
+    with pytest.raises(Problem, match="No class of the test half of made has two images"):
+        split("official", in_memory([0, 0, 1, 2, 2], official=halves))
+
+
+@pytest.mark.parametrize(
+    ("side", "said"), [("query", "has queries but no gallery"), ("gallery", "has a gallery but no queries")]
+)
+def test_one_side_alone_is_a_problem(in_memory, side, said):
+    with pytest.raises(Problem, match=said):
+        split("official", in_memory([0, 0, 1, 1], official=["train", "train", side, side]))
+
+
 def test_every_word_for_a_half_is_understood():
     assert official_halves(["Train", "TEST", "query", "gallery"]) == ["train", "test", "query", "gallery"]
     assert official_halves(["training", "valid"]) == ["train", "test"]
