@@ -7,7 +7,7 @@ import pytest
 
 from workbench.evaluation.retrieval import retrieve
 from workbench.results import failures
-from workbench.results.failures import CAUSES, find_causes, occurrences_of
+from workbench.results.failures import CAUSES, Occurrences, find_causes, occurrences_of
 from workbench.results.stored import Stored, rows_of
 
 
@@ -117,6 +117,13 @@ def test_a_hub_in_lists_of_other_classes_is_the_intruder():
     assert cause_of(found, 0) == "hub"
 
 
+def test_hubs_begin_at_the_limit_and_need_a_spread():
+    wrong = np.array([0, 0, 1, 5])
+    assert Occurrences(np.array([0, 1, 1, 6]), wrong, mean=2.0, limit=6.0).hubs.tolist() == [False, False, False, True]
+    assert Occurrences(np.array([0, 1, 1, 6]), wrong, mean=2.0, limit=6.1).hubs.tolist() == [False] * 4
+    assert not Occurrences(np.full(4, 2), wrong, mean=2.0, limit=2.0).hubs.any(), "all alike: none stands out"
+
+
 def test_a_hub_among_its_own_class_is_no_intruder():
     rng = np.random.default_rng(4)
     directions = rng.normal(size=(60, 40))
@@ -138,15 +145,17 @@ def test_a_rare_class():
     assert "rare" in {cause_of(found, 80), cause_of(found, 81)}
 
 
-def test_a_proxy_of_another_class_is_nearer():
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+def test_a_proxy_of_another_class_is_nearer(distance):
     rng = np.random.default_rng(0)
     vectors, labels = rng.normal(size=(60, 4)), np.repeat([3, 8], 30)
     proxies = np.array([[1.0, 0, 0, 0], [-1.0, 0, 0, 0], [0, 1.0, 0, 0]])
-    found = find_causes(stored(vectors, labels, distance="cosine", proxies=proxies, proxy_labels=np.array([3, 8, 8])))
+    found = find_causes(stored(vectors, labels, distance=distance, proxies=proxies, proxy_labels=np.array([3, 8, 8])))
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     seen = set()
     for at, row in enumerate(found.rows):
-        scores = unit[row] @ proxies.T
+        apart = np.linalg.norm(proxies - vectors[row], axis=1)
+        scores = unit[row] @ proxies.T if distance == "cosine" else -apart
         own, other = (scores[:1], scores[1:]) if labels[row] == 3 else (scores[1:], scores[:1])
         assert found.own_proxy[at] == pytest.approx(own.max())
         assert found.other_proxy[at] == pytest.approx(other.max())

@@ -15,6 +15,7 @@ from workbench.cli import cli
 from workbench.evaluation.retrieval import retrieve
 from workbench.problem import Problem
 from workbench.results import label_overlay, triage
+from workbench.results.failures import COPY_SHARE
 from workbench.results.label_overlay import Triage
 from workbench.results.stored import Stored, Training, rows_of
 from workbench.ui.pages.retrieval.triage.model import TriageModel
@@ -118,6 +119,9 @@ def test_a_copy_with_another_label_is_listed_once():
     assert [(one.sample_id, one.kind) for one in listed] == [(140, triage.LABEL)]  # its neighbours say so, too
     copies = [one for one in triage.queue(stored, least=1.1) if one.kind == triage.COPY]
     assert [(one.sample_id, one.other) for one in copies] == [(140, 103)]
+    gaps = stored.gaps(np.arange(len(labels)), stored.near[:, 0])
+    assert copies[0].suspicion == pytest.approx(1 - gaps[40] / (COPY_SHARE * np.median(gaps)) / 2)
+    assert 0.5 < copies[0].suspicion < 1
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2"])
@@ -132,6 +136,7 @@ def test_near_copies_across_halves_are_listed_with_their_image_of_the_training_h
     crossing = [one for one in triage.queue(stored) if one.across]
     assert {(one.sample_id, one.other, one.suggested) for one in crossing} == {(125, 904, 14), (107, 917, 12)}
     assert all(one.kind == triage.COPY and 0.5 <= one.suspicion <= 1 for one in crossing)
+    assert {(one.votes, one.own_votes, one.voters) for one in crossing} == {(0, 10, 10)}, "all ten are of its own class"
     assert not [one for one in triage.queue(replace(stored, training=None)) if one.across]
     mislabelled = TRUE.copy()
     mislabelled[25] = 4  # its neighbours say so, too: the copy is still said
@@ -257,6 +262,15 @@ def test_the_ranks_of_both_classes_are_those_of_the_stored_neighbours():
     assert list(ranks) == [suspect.suggested, suspect.label]
     for label, places in ranks.items():
         assert places.tolist() == [rank for rank, other in enumerate(near, 1) if other == label]
+
+
+def test_the_nearest_of_each_class_are_listed_with_their_ranks():
+    vectors, labels, _ = planted(0.2)
+    stored = evaluation(labels, vectors)
+    near = stored.near[7].tolist()
+    wanted = {name: [(rank, row) for rank, row in enumerate(near, 1) if labels[row] == name][:3] for name in range(5)}
+    assert sum(map(len, wanted.values())) > 3
+    assert triage.ranked_by_class(stored, 7, range(5), 3) == wanted
 
 
 @pytest.fixture
