@@ -49,6 +49,20 @@ def test_numbers_are_those_of_formulas():
     overlap = np.minimum(positive / positive.sum(), negative / negative.sum()).sum()
     assert seen.numbers["overlap"] == pytest.approx(overlap, abs=1e-12)
     assert (seen.positives.sum(), seen.negatives.sum()) == pytest.approx((1, 1))
+    assert seen.numbers["positive_cosine"] == pytest.approx(cosines[pairs & same].mean(), abs=1e-12)
+    assert seen.numbers["negative_cosine"] == pytest.approx(cosines[pairs & ~same].mean(), abs=1e-12)
+
+
+def test_the_largest_hub_is_by_the_distance_of_the_run():
+    vectors = healthy() * np.random.default_rng(1).uniform(0.2, 3, size=(90, 1))
+    listed = np.zeros(90)
+    for row in range(90):
+        apart = np.linalg.norm(vectors - vectors[row], axis=1)
+        apart[row] = np.inf
+        listed[np.argsort(apart)[:10]] += 1
+    by_l2 = look(vectors, LABELS, distance="l2").numbers["largest_hub"]
+    assert by_l2 == listed.max()
+    assert by_l2 != look(vectors, LABELS).numbers["largest_hub"]
 
 
 def test_a_healthy_embedding_raises_no_alarm():
@@ -80,6 +94,8 @@ def test_dead_dimensions_are_counted():
     vectors[:, 3] = 0.5
     vectors[:, 7] *= 1e-3
     assert levels(vectors)["2 of 10 dimensions are dead"] == NOTE
+    vectors[:, :4] = 1
+    assert levels(vectors)["5 of 10 dimensions are dead"] == NOTE, "half is not most"
     vectors[:, :6] = 1
     assert levels(vectors)["7 of 10 dimensions are dead"] == BAD
 
@@ -135,6 +151,9 @@ def test_classes_that_fall_while_the_mean_rises():
     assert falling_classes(scores).tolist() == [1, 4]
     assert falling_classes(scores[::-1]).tolist() == []
     assert falling_classes(scores[:1]).tolist() == []
+    hardly = np.stack([rising, [0.3, 0.7, 0.7, 0.7, 0.69]], axis=1)
+    assert falling_classes(hardly).tolist() == [], "a hundredth is noise"
+    assert falling_classes(np.stack([rising, [0.3, 0.7, 0.7, 0.7, 0.67]], axis=1)).tolist() == [1]
 
 
 def test_of_many_images_some_of_each_class_are_seen():
