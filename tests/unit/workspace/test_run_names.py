@@ -29,7 +29,7 @@ def test_a_folder_and_a_network_of_timm_have_their_own_names(run):
 
 def test_the_list_of_runs_says_them(run, tmp_path):
     said = CliRunner().invoke(cli, ["list", "runs", "-w", str(tmp_path / "space")]).output
-    assert "birds      regnety_002" in said
+    assert "birds  regnety_002" in said
     assert "timm" not in said
     assert "folder" not in said
 
