@@ -96,7 +96,9 @@ def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
     shown = [
         tile.accessibleName().replace("\u202f", " ") for tile in (page.tiles.time, page.tiles.speed, page.tiles.memory)
     ]
-    assert shown == ["Time left: 2 min 10 s", "Speed: 1,234 img/s", "Peak memory: 700 MB"]
+    batch = RunConfig.recorded(session.run().config).training.batch_size
+    speed = f"Speed: 1,234 img/s, {1000 * batch / 1234.5:.1f} ms per step"
+    assert shown == ["Time left: 2 min 10 s", speed, "Peak memory: 700 MB"]
     assert page.header.bar.value() == 250
     assert page.header.pause.isEnabled()
     assert not page.header.resume.isVisible()

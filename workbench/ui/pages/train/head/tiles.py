@@ -1,11 +1,13 @@
 """The tiles above the curves: the most important numbers of a run."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.comparing.curves.smoothing import BATCH_LOSS, exponential_mean
+from workbench.config import BadConfig, RunConfig
 from workbench.numerals import significant
 from workbench.ui.style.theme import SERIES
 from workbench.ui.style.words import NO_VALUE, THIN, device_of, duration, memory, pace, percent, short_time
@@ -55,7 +57,8 @@ class Tiles(QWidget):
             self.time.show_number(left, below=f"after {duration(run.seconds)}" if run.seconds >= 1 else "")
         else:
             self.time.show_number(duration(run.seconds) if run.seconds else "")
-        per_step = short_time(run.seconds / run.done) if run.seconds >= 1 and run.done else ""
+        images = images_per_step(run.config) if run.images_per_second else 0
+        per_step = short_time(images / run.images_per_second) if images else ""
         self.speed.show_number(pace(run.images_per_second), "img/s", f"{per_step} per step" if per_step else "")
         number, _, unit = memory(run.memory_bytes).partition(THIN) if run.memory_bytes else ("", "", "")
         device = device_of(run)
@@ -97,6 +100,16 @@ class Tiles(QWidget):
                 tile.show_number(significant(ends[1]), "nats", below or f"from {significant(ends[0])}")
             tile.show_curve(curves[name][1] if name in curves else np.empty(0))
         self.show_anatomy(self._anatomy)
+
+
+@lru_cache(maxsize=16)
+def images_per_step(config: str) -> int:
+    """The images of a batch by a run's recorded config, with each view of them; 0 if it cannot be read."""
+    try:
+        training = RunConfig.recorded(config).training
+    except BadConfig:
+        return 0
+    return training.batch_size * training.views
 
 
 def _ends(curves: Mapping[str, Curve], name: str) -> tuple[float, float] | None:
