@@ -159,6 +159,15 @@ def test_the_start_cards_are_whole(large, qtbot, width, alone):
     assert cards.images.button.accessibleName() == "Choose a folder…"
 
 
+def in_the_smallest_window(qtbot, page):
+    """The page, shown as large as it is there."""
+    qtbot.addWidget(page)
+    page.resize(*SMALLEST_PAGE)
+    with qtbot.waitExposed(page):
+        page.show()
+    return page
+
+
 def test_parts_of_retrieval_do_not_lie_over_each_other_in_the_smallest_window(large, qtbot, workspace, tmp_path):
     run_id = trained_run(workspace, tmp_path / "cache")
     page = open_page(qtbot, large, SMALLEST_PAGE)
@@ -172,11 +181,7 @@ def test_parts_of_retrieval_do_not_lie_over_each_other_in_the_smallest_window(la
 
 def test_parts_of_the_report_do_not_lie_over_each_other_in_the_smallest_window(large, qtbot, workspace, tmp_path):
     run_id = trained_run(workspace, tmp_path / "cache")
-    page = ReportPage(large)
-    qtbot.addWidget(page)
-    page.resize(*SMALLEST_PAGE)
-    with qtbot.waitExposed(page):
-        page.show()
+    page = in_the_smallest_window(qtbot, ReportPage(large))
     large.show_run(run_id)
     qtbot.waitUntil(lambda: page.ready and bool(page.folder.text()))
 
@@ -192,11 +197,7 @@ def test_parts_of_the_report_do_not_lie_over_each_other_in_the_smallest_window(l
 
 def test_parts_of_compare_do_not_lie_over_each_other_in_the_smallest_window(large, qtbot, workspace, tmp_path):
     run_id = trained_run(workspace, tmp_path / "cache")
-    page = ComparePage(large)
-    qtbot.addWidget(page)
-    page.resize(*SMALLEST_PAGE)
-    with qtbot.waitExposed(page):
-        page.show()
+    page = in_the_smallest_window(qtbot, ComparePage(large))
     large.ticks.choose([run_id])
     qtbot.waitUntil(page.groups.isVisible)
     qtbot.waitUntil(lambda: page.groups.geometry().bottom() < page.tabs.geometry().top())

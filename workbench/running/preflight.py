@@ -188,7 +188,7 @@ def _summary(engine: "Engine", times: "StepTimes", per_look: float, runs: int, n
         kept=words_of(data.pixels),
         whole=isinstance(data.pixels, EncodedImages),
         runs=runs,
-        images_per_step=config.training.batch_size * config.training.views,
+        images_per_step=config.training.images_per_step,
         bound="probe" if looking > training else times.bound,
         seconds_for_feed=times.feed,
         seconds_for_loss=times.loss,

@@ -146,6 +146,11 @@ class TrainingParams(Params):
     )  # fmt: skip
     deterministic: bool = param(False, help="Ask torch for the same result on every run of a GPU; slower.")
 
+    @property
+    def images_per_step(self) -> int:
+        """What the loss sees in a step: the images of a batch, with each view of them."""
+        return self.batch_size * self.views
+
 
 class EvaluationParams(Params):
     """What is measured while training."""

@@ -106,10 +106,9 @@ class Tiles(QWidget):
 def images_per_step(config: str) -> int:
     """The images of a batch by a run's recorded config, with each view of them; 0 if it cannot be read."""
     try:
-        training = RunConfig.recorded(config).training
+        return RunConfig.recorded(config).training.images_per_step
     except BadConfig:
         return 0
-    return training.batch_size * training.views
 
 
 def _ends(curves: Mapping[str, Curve], name: str) -> tuple[float, float] | None:
