@@ -17,17 +17,26 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-OLDEST = (3, 11)
+OLDEST, NEWEST = (3, 11), (3, 14)  # as requires-python in pyproject.toml: PySide6 has no wheels for newer ones yet
 
 
-def sentence_for_old_python(version):
-    return "Workbench needs Python {}.{} or newer; this is Python {}.{}. Start this file with a newer one.".format(
-        *OLDEST, *version[:2]
+def sentence_for_other_python(version, windows=os.name == "nt", which=shutil.which):
+    """Why this Python cannot be used, and the newest on the machine that can."""
+    usable = [f"3.{minor}" for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
+    there = [number for number in usable if which("python" + number)]
+    if windows:
+        advice, start = "`py --list` names those of this machine.", "py -" + usable[0]
+    elif there:
+        advice, start = f"Python {there[0]} is on this machine.", "python" + there[0]
+    else:
+        advice, start = "Install one of these.", "python" + usable[0]
+    return "Workbench needs Python {}.{} to {}.{}; this is Python {}.{}. {} Call `{} {} run`.".format(
+        *OLDEST, *NEWEST, *version[:2], advice, start, os.path.join("packaging", "bootstrap.py")
     )
 
 
-if sys.version_info[:2] < OLDEST:
-    sys.exit(sentence_for_old_python(sys.version_info))
+if not OLDEST <= sys.version_info[:2] <= NEWEST:
+    sys.exit(sentence_for_other_python(sys.version_info))
 
 import tomllib  # noqa: E402 - only there since Python 3.11
 

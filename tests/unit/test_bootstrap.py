@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.waits import HANG
+from workbench.places.kinds import checks
 
 FILE = Path(__file__).resolve().parents[2] / "packaging" / "bootstrap.py"
 
@@ -236,14 +238,34 @@ def test_two_installs_wait_for_each_other(checkout):
 # sentences
 
 
-def test_an_old_python_gets_a_sentence_and_can_read_the_file():
-    assert "3.8" in sentences(bootstrap.sentence_for_old_python((3, 8, 18)))
+@pytest.mark.parametrize("version", [(3, 8, 18), (3, 15, 0)])
+def test_another_python_gets_a_sentence_and_can_read_the_file(version, monkeypatch):
     ast.parse(FILE.read_text("utf-8"), feature_version=(3, 6))
-    before = FILE.read_text("utf-8").partition("import tomllib")[0]
-    faked = before.replace("if sys.version_info[:2]", "sys.version_info = (3, 8, 18)\nif sys.version_info[:2]")
-    assert faked != before
-    with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer; this is Python 3\.8"):
-        exec(compile(faked, "old", "exec"), {"__file__": str(FILE), "__name__": "old"})
+    before = compile(FILE.read_text("utf-8").partition("import tomllib")[0], "bootstrap", "exec")
+    monkeypatch.setattr(sys, "version_info", version)
+    said = rf"needs Python 3\.11 to 3\.14; this is Python 3\.{version[1]}"
+    with pytest.raises(SystemExit, match=said):
+        exec(before, {"__file__": str(FILE), "__name__": "other"})
+
+
+@pytest.mark.parametrize(
+    ("windows", "there", "said"),
+    [
+        (False, {"python3.12", "python3.13"}, "Python 3.13 is on this machine. Call `python3.13 "),
+        (False, set(), "Install one of these. Call `python3.14 "),
+        (True, set(), "`py --list` names those of this machine. Call `py -3.14 "),
+    ],
+)
+def test_a_python_that_can_be_used_is_named(windows, there, said):
+    sentence = bootstrap.sentence_for_other_python((3, 15, 0), windows, lambda name: name if name in there else None)
+    assert said in sentences(sentence)
+
+
+def test_package_and_places_ask_for_the_same_pythons():
+    assert (checks.OLDEST_PYTHON, checks.NEWEST_PYTHON) == (bootstrap.OLDEST, bootstrap.NEWEST)
+    newest = bootstrap.NEWEST[1] + 1
+    required = tomllib.loads((bootstrap.ROOT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
+    assert required == f">=3.{bootstrap.OLDEST[1]},<3.{newest}"
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,8 @@ def test_a_machine_that_has_all_is_ready():
     ("facts", "what", "said"),
     [
         ({"python": "3.9.2"}, "Python", "Python 3.9.2 is at workbench-place/bin/python, and Workbench needs 3.11"),
+        ({"python": "3.15.2"}, "Python",
+         "Python 3.15.2 is at workbench-place/bin/python, and Workbench needs 3.11 to 3.14."),
         ({"workbench": None, "no workbench": "No module named 'workbench'"}, "Workbench",
          "Workbench is not there (No module named 'workbench'). `workbench place install lab` shows how"),
         ({"no torch": "libcuda: wrong"}, "GPU", "PyTorch cannot be loaded there (libcuda: wrong)."),

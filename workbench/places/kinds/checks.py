@@ -16,7 +16,7 @@ from workbench.progress import short_time
 
 PROBE_LIMIT = 180.0  # seconds: the first import of torch from a slow disk
 LEAST_ROOM = 2e9  # bytes
-LEAST_PYTHON = (3, 11)
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)
 CLOCK_OFF = 300.0  # seconds
 LARGEST_NUMBER = 1e18  # largest credible number of bytes or seconds
 PROBE = """
@@ -147,11 +147,11 @@ def _python(facts: dict[str, Any], place: Place) -> Finding:
     version = _word(facts.get("python"))
     said = f"Python {version} is at {place.python}"
     numbers = re.match(r"(\d{1,3})\.(\d{1,3})", version)
-    if numbers is None or (int(numbers[1]), int(numbers[2])) >= LEAST_PYTHON:
+    if numbers is None or OLDEST_PYTHON <= (int(numbers[1]), int(numbers[2])) <= NEWEST_PYTHON:
         return Finding("Python", f"{said}.")
-    least = ".".join(map(str, LEAST_PYTHON))
-    newer = f"`workbench place install {place.name} --python NEWER` makes one from a newer Python there."
-    return Finding("Python", f"{said}, and Workbench needs {least} or newer. {newer}", good=False)
+    oldest, newest = (".".join(map(str, python)) for python in (OLDEST_PYTHON, NEWEST_PYTHON))
+    another = f"`workbench place install {place.name} --python OTHER` makes one from another Python there."
+    return Finding("Python", f"{said}, and Workbench needs {oldest} to {newest}. {another}", good=False)
 
 
 def _workbench(facts: dict[str, Any], place: Place) -> Finding:
