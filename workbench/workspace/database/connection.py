@@ -4,9 +4,10 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from workbench.control import Cancelled
 from workbench.problem import Problem
@@ -103,10 +104,19 @@ def open_writer(
 
 def _connect(path: Path, mode: str, alone: bool, still: bool = False) -> Connection:
     options = f"{f'&vfs={ALONE}' if alone else ''}{'&immutable=1' if still else ''}"
-    uri = f"{path.resolve().as_uri()}?mode={mode}{options}"
+    uri = f"{address(path.resolve())}?mode={mode}{options}"
     connection = sqlite3.connect(uri, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False)
     connection.text_factory = READABLE
     return connection
+
+
+def address(path: PurePath) -> str:
+    """The URI of an absolute path for SQLite, which refuses the host that `as_uri` writes of a share of Windows.
+
+    In Python 3.14 `as_uri` also loads the HTTP client of the standard library, before the first paint.
+    """
+    place = quote(os.fsencode(path.as_posix()), safe="/:")
+    return f"file://{place}" if place.startswith("/") else f"file:///{place}"
 
 
 def _leave_log(connection: Connection, path: Path) -> None:
