@@ -157,6 +157,50 @@ def requirements(root, extras):
     ]
 
 
+# ---------------------------------------------------------------- what the machine has to be
+
+
+# The least that the pinned packages are made for: PySide6's on Linux, PyTorch's on macOS.
+GLIBC = {
+    "x86_64": ((2, 34), "Ubuntu 22.04, Debian 12, RHEL 9"),
+    "aarch64": ((2, 39), "Ubuntu 24.04, Debian 13, RHEL 10"),
+}
+MACOS = 14
+
+
+def sentence_for_machine(system, machine, release, bits=64):
+    """Why there are no packages for this machine; empty where there are, and on systems that nobody has tried.
+
+    `release` is that of glibc on Linux, empty where there is none, that of macOS on a Mac, and not used on Windows.
+    """
+    if bits < 64:
+        return f"This Python has {bits} bits, and PyTorch has packages for 64 alone. Use a Python with 64."
+    if system == "Windows" and machine.upper() == "ARM64":
+        return "PyTorch has no packages for a Python made for ARM. Start this file with an x64 Python: Windows runs it."
+    numbers = tuple(int(number) for number in re.findall(r"\d+", release)[:2])
+    if system == "Darwin" and machine == "x86_64":
+        advice = "On a Mac with Apple silicon, start this file with a Python made for it (arm64)."
+        return f"PyTorch has no packages for Intel processors of Macs any more. {advice}"
+    if system == "Darwin" and numbers and numbers[0] < MACOS:
+        return f"PyTorch's packages need macOS {MACOS} or newer; this is {release}."
+    if system == "Linux" and machine not in GLIBC:
+        return f"PyTorch has no packages for {machine} processors on Linux."
+    if system == "Linux" and not numbers:
+        return "PyTorch has no packages for a Linux without glibc, such as Alpine. Use one with it, such as Debian."
+    if system == "Linux" and numbers < GLIBC[machine][0]:
+        least, systems = GLIBC[machine]
+        return "Qt's packages need glibc {}.{} or newer ({}); this is {}.".format(*least, systems, release)
+    return ""
+
+
+def check_machine():
+    system = platform.system()
+    release = platform.mac_ver()[0] if system == "Darwin" else platform.libc_ver()[1]
+    said = sentence_for_machine(system, platform.machine(), release, 64 if sys.maxsize > 2**32 else 32)
+    if said:
+        raise Trouble(said + " Nothing was installed.")
+
+
 # ---------------------------------------------------------------- system libraries
 
 
@@ -393,7 +437,10 @@ def write_catalog(environment):
 
 def prepare(environment, extras, qt):
     """Do what the environment needs: nothing when it is complete."""
-    check_system(qt, new=environment.lacks(extras) == "make")
+    new = environment.lacks(extras) == "make"
+    if new:
+        check_machine()
+    check_system(qt, new)
     if environment.lacks(extras) != "nothing":
         with alone(environment.root) as inherited:
             bring_up(environment, extras, inherited)

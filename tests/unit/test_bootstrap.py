@@ -261,6 +261,37 @@ def test_a_python_that_can_be_used_is_named(windows, there, said):
     assert said in sentences(sentence)
 
 
+@pytest.mark.parametrize(
+    ("system", "machine", "release", "bits", "said"),
+    [
+        ("Linux", "x86_64", "2.34", 64, ""),
+        ("Linux", "aarch64", "2.39", 64, ""),
+        ("Darwin", "arm64", "14.6.1", 64, ""),
+        ("Darwin", "arm64", "", 64, ""),
+        ("Windows", "AMD64", "", 64, ""),
+        ("Linux", "x86_64", "2.31", 64, "glibc 2.34 or newer (Ubuntu 22.04, Debian 12, RHEL 9); this is 2.31."),
+        ("Linux", "aarch64", "2.36", 64, "glibc 2.39 or newer"),
+        ("Linux", "x86_64", "", 64, "a Linux without glibc"),
+        ("Linux", "riscv64", "2.39", 64, "no packages for riscv64 processors"),
+        ("Linux", "x86_64", "2.39", 32, "This Python has 32 bits"),
+        ("Darwin", "x86_64", "14.6", 64, "Intel processors of Macs"),
+        ("Darwin", "arm64", "13.7", 64, "macOS 14 or newer; this is 13.7."),
+        ("Windows", "ARM64", "", 64, "an x64 Python"),
+    ],
+)
+def test_a_machine_without_packages_gets_a_sentence_before_anything_is_fetched(system, machine, release, bits, said):
+    sentence = bootstrap.sentence_for_machine(system, machine, release, bits)
+    assert said in sentences(sentence) if said else sentence == ""
+
+
+def test_a_machine_without_packages_is_refused_before_its_system_is_changed(checkout, monkeypatch):
+    monkeypatch.setattr(bootstrap.platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(bootstrap.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(bootstrap, "check_system", lambda qt, new: pytest.fail("the system was changed"))
+    with pytest.raises(bootstrap.Trouble, match=r"riscv64 .* Nothing was installed\.$"):
+        bootstrap.prepare(bootstrap.Environment(checkout), ["test"], qt=False)
+
+
 def test_package_and_places_ask_for_the_same_pythons():
     assert (checks.OLDEST_PYTHON, checks.NEWEST_PYTHON) == (bootstrap.OLDEST, bootstrap.NEWEST)
     newest = bootstrap.NEWEST[1] + 1

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.files.packages import missing
+from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.projection.align import align
 from workbench.projection.exact import Exact
@@ -56,7 +58,8 @@ def make_map(
         labels: [n] int, for a supervised UMAP alone.
 
     Raises:
-        Problem: unknown method, bad parameters, empty or non-finite vectors, widths that differ, missing labels.
+        Problem: unknown method, bad parameters, empty or non-finite vectors, widths that differ, missing labels, or no
+            openTSNE for t-SNE.
     """
     chosen = read_params(method, params)
     assert isinstance(chosen, PcaParams | UmapParams | TsneParams)
@@ -72,6 +75,8 @@ def make_map(
         )
     elif isinstance(chosen, TsneParams):
         progress("Loading t-SNE", 0, 0)
+        if said := missing("t-SNE", "tsne", ("openTSNE",)):
+            raise Problem(said, kept="Other maps can be made.", todo="On ARM, pip compiles it and needs a C compiler.")
         from workbench.projection.tsne_map import tsne_map
 
         points, placed = tsne_map(vectors, stars, chosen, seed, progress, exact=exact)

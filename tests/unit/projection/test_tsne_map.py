@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from workbench.control import Cancelled
+from workbench.files import packages
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.projection import tsne_map as module
 from workbench.projection.exact import Exact
 from workbench.projection.maps import make_map
 from workbench.projection.params import TsneParams
 from workbench.projection.vectors import prepared
+
+pytest.importorskip("openTSNE", reason="openTSNE has no wheel for this machine: pip install metric-workbench[tsne]")
+from workbench.projection import tsne_map as module
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +96,9 @@ def test_too_many_points_are_refused(monkeypatch):
     monkeypatch.setattr(module, "MOST_POINTS", 10)
     with pytest.raises(Problem, match="t-SNE of 11 points"):
         module.tsne_map(np.zeros((11, 2), np.float32), None, TsneParams(), 0)
+
+
+def test_a_machine_without_open_tsne_is_told_what_to_install(blobs, monkeypatch):
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    with pytest.raises(Problem, match=r"t-SNE needs openTSNE: install metric-workbench\[tsne\] with pip\."):
+        make_map(blobs[0], None, "tsne", {})
