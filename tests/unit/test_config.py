@@ -171,6 +171,18 @@ def test_a_preset_lays_its_fields_over_those_of_its_base(tmp_path):
     }  # fmt: skip
 
 
+def test_a_part_of_a_base_that_names_no_entry_is_laid_under_the_one_that_is_named(tmp_path):
+    """Hyp-ViT's images of 224 px are of whichever data set: without them three of its presets had 256 px."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "paper.toml").write_text(
+        '[dataset]\nimage_size = 224\n[sources]\n"dataset.image_size" = "Section 4"\n'
+    )
+    own = tmp_path / "own.toml"
+    own.write_text('base = "paper"\n[dataset]\nname = "cars"\n')
+    assert read(own)["dataset"] == {"name": "cars", "image_size": 224}
+    assert read(own)["sources"] == {"dataset.image_size": "Section 4"}
+
+
 def test_a_run_of_before_a_field_was_added_is_still_of_its_config():
     config = RunConfig(name="one", loss=Choice(name="pair", params={"margin": 0.25}))
     text = config.to_toml()

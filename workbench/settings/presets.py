@@ -1,8 +1,8 @@
 """Presets from resources/presets. What several files share is stored once, in a file below presets/shared.
 
 `base = "ccp"` takes shared/ccp.toml, which may have its own base, and overrides it by the fields of the file. A part
-that names another entry replaces the whole part of the base. A field that is overridden does not keep the base's
-source: the file must name its own.
+that names another entry than the base's replaces the whole part of the base. A field that is overridden does not keep
+the base's source: the file must name its own.
 """
 
 import json
@@ -91,7 +91,9 @@ def read(path: Path) -> Values:
     values = base | own
     for part, value in own.items():
         before = base.get(part)
-        if isinstance(value, dict) and isinstance(before, dict) and value.get("name") in (None, before.get("name")):
+        if not (isinstance(value, dict) and isinstance(before, dict)):
+            continue
+        if "name" not in value or "name" not in before or value["name"] == before["name"]:
             values[part] = before | value
     kept = set(fields_set(values)) - set(fields_set(own))
     values["sources"] = {field: source for field, source in sources.items() if field in kept} | own.get("sources", {})
