@@ -640,8 +640,8 @@ def test_a_changed_catalog_keeps_the_reasons_and_undo(page, session):
 def test_whole_images_are_told_by_their_short_side(page, session, qtbot):
     qtbot.waitUntil(lambda: found_images(page))
     assert "short side" not in row(page, "dataset.name").aside.text()
-    page.card.show_result(Preflight(**FOUND | {"whole": True}), {})
-    assert "short side at most" in row(page, "dataset.name").aside.text()
+    page.card.show_result(Preflight(**FOUND | {"kept_side": 512}), {})
+    assert "short side at most 512" in row(page, "dataset.name").aside.text()
 
 
 @pytest.mark.parametrize(

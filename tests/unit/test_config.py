@@ -225,6 +225,33 @@ def test_a_run_with_a_relative_path_is_of_its_config_in_its_working_folder_alone
     assert not config.is_recorded_as(older)
 
 
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, ""),
+        ({"training.keep_side": 0, "augmentation.crops_of": "square"}, ""),
+        ({"training.keep_side": 255}, "The image size is 256 px"),
+        ({"dataset.fit": "stretch"}, "Stretched images"),
+        ({"augmentation.crops_of": "square"}, "Only of whole images"),
+        ({"augmentation.crops_of": "square", "augmentation.evaluated": "whole"}, ""),
+        ({"augmentation.crops_of": "square", "training.keep_images": "encoded"}, ""),
+        ({"augmentation.name": "none"}, "Only of whole images"),
+    ],
+)
+def test_a_short_side_that_would_not_be_kept_is_refused(changes, says):
+    values = {
+        "dataset": {"name": "cub", "folder": "CUB", "image_size": 256},
+        "augmentation": {"name": "crop_flip", "crops_of": "whole"},
+        "training": {"keep_side": 512},
+    }
+    for field, value in changes.items():
+        part, name = field.split(".")
+        values[part] = {"name": value} if name == "name" else values[part] | {name: value}
+    errors = RunConfig.from_values(values, catalog.current())[1]
+    assert says in errors.get("training.keep_side", "")
+    assert bool(says) == ("training.keep_side" in errors)
+
+
 @pytest.mark.parametrize(("weights", "warned"), [("none", True), ("cache", True), ("file", False)])
 def test_a_weights_file_that_is_not_read_is_warned_of(weights, warned):
     backbone = {"name": "resnet18", "weights": weights, "weights_file": "weights.pth"}

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from workbench.comparing.published.published_tables import tables
+from workbench.entries import catalog
 from workbench.settings.presets import presets
 from workbench.sweeps.plan import sweep_presets
 
@@ -13,6 +14,7 @@ CCP = [key for key in RECIPES if key.startswith(("cub-", "cars-", "sop-", "insho
 CCP = [key for key in CCP if not key.endswith(("-ce", "-ice", "-rankmi", "-hyp-vit", "-vit-s"))]
 PROXIES = [key for key in CCP if key.endswith(("-proxy-anchor", "-proxy-nca", "-soft-triple"))]
 HYPERBOLIC = [key for key in RECIPES if key.endswith(("-hyp-vit", "-vit-s"))]
+PUBLISHED = [key for key in HYPERBOLIC if not key.startswith("inshop-")]  # in sizes of their own
 SPHERICAL = [key for key in HYPERBOLIC if key.endswith("-vit-s")]
 CLASSIFIERS = ["cub-ce", "cars-ce", "sop-ce", "inshop-ce"]
 BALANCED, TAILED = ["cifar10-psce", "cifar100-psce"], ["cifar10-lt-psce", "cifar100-lt-psce"]
@@ -36,6 +38,8 @@ IN_CODE = [
     (SPHERICAL, "loss.curvature", 0.0, "htdt/hyp_metric README.md: --hyp_c 0"),
     (HYPERBOLIC, "backbone.frozen_patches", True, "htdt/hyp_metric train.py: freeze: int = 0"),
     (HYPERBOLIC, "augmentation.resizing", "bicubic", "htdt/hyp_metric train.py: interpolation=PIL.Image.BICUBIC"),
+    (PUBLISHED, "training.keep_side", 512, "htdt/hyp_metric train.py: RandomResizedCrop of the image"),
+    (["inshop-hyp-vit", "inshop-vit-s"], "training.keep_side", 256, "htdt/hyp_metric train.py: RandomResizedCrop of"),
     (HYPERBOLIC, "embedding.start", "orthogonal", "htdt/hyp_metric model.py: nn.init.orthogonal_("),
     (HYPERBOLIC, "training.optimiser", "adamw", "htdt/hyp_metric train.py: optim.AdamW"),
     (HYPERBOLIC, "training.lr", 1e-5, "htdt/hyp_metric README.md: --lr 1e-5"),
@@ -67,6 +71,40 @@ def test_a_recipe_has_what_the_code_has_and_names_its_file(keys, field, value, s
         assert recipe.values[part][name] == value, key
         assert source in recipe.sources[field], key
         assert NAMED.search(recipe.sources[field]), key
+
+
+CROPS = [  # image size, fit, cut out of, share of the side, fixed, smallest area, resizing, short side kept
+    (["cub-ce"], (256, "centre", "whole", 0.875, False, 0.16, "bilinear", 0)),
+    (["cars-ce", "sop-ce", "inshop-ce"], (256, "stretch", "square", 0.875, False, 0.16, "bilinear", 0)),
+    (["cub-ice", "cars-ice", "sop-ice"], (256, "stretch", "square", 0.887, True, 0.16, "bilinear", 0)),
+    (CCP, (256, "centre", "whole", 0.887, False, 0.16, "bilinear", 0)),
+    (["cub-hyp-vit", "cub-vit-s"], (256, "centre", "whole", 0.875, False, 0.2, "bicubic", 512)),
+    (["cars-hyp-vit", "cars-vit-s"], (224, "centre", "whole", 1.0, False, 0.2, "bicubic", 512)),
+    (["sop-hyp-vit", "sop-vit-s"], (224, "centre", "whole", 1.0, False, 0.2, "bicubic", 512)),
+    (["inshop-hyp-vit", "inshop-vit-s"], (224, "centre", "whole", 1.0, False, 0.2, "bicubic", 256)),
+    (BALANCED + TAILED, (32, None, "square", 1.0, False, 0.2, "bilinear", 0)),
+    (["imagenet-psce"], (256, None, "whole", 0.875, False, 0.2, "bilinear", 0)),
+    (["cub-rankmi", "cars-rankmi"], (256, "centre", "square", 0.875, False, 0.16, "bilinear", 0)),
+]
+"""The table "Crops of each preset" of docs/papers.md."""
+
+
+@pytest.mark.parametrize(("keys", "crops"), CROPS, ids=[row[0][0] for row in CROPS])
+def test_crops_are_cut_as_the_page_of_the_papers_says(keys, crops):
+    known = catalog.current()
+    for key in keys:
+        config = RECIPES[key].config
+        images = [config.value(known, "dataset", field) for field in ("image_size", "fit")]
+        fields = ("crops_of", "crop", "fixed", "smallest_area", "resizing")
+        cut = [config.value(known, "augmentation", field) for field in fields]
+        assert (*images, *cut, config.training.keep_side) == crops, key
+        assert config.value(known, "augmentation", "evaluated") == "centre", key
+
+
+def test_every_recipe_of_a_paper_that_crops_has_a_row_of_its_crops():
+    cropping = {key for key, recipe in RECIPES.items() if recipe.config.augmentation.name in ("crop_flip", "strong")}
+    of_papers = {key for key in cropping if RECIPES[key].config.name.startswith("Paper: ")}
+    assert {key for keys, _ in CROPS for key in keys} == of_papers
 
 
 @pytest.mark.parametrize(

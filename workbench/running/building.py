@@ -90,7 +90,8 @@ def load_data(config: RunConfig, progress: Progress, listed: Listed | None = Non
     image_set = list_images(config, progress, listed)
     augmentation = build_entry("augmentation", config)
     whole = any(getattr(augmentation, name, False) for name in ("whole_training", "whole_evaluation"))
-    images, pixels, cache = keep(image_set, cache_folder() / "pixels", config.training.keep_images, whole, progress)
+    wanted, larger = config.training.keep_images, config.training.keep_side
+    images, pixels, cache = keep(image_set, cache_folder() / "pixels", wanted, whole, progress, larger)
     data = Data(images, pixels, cache, build_entry("split", config, images, config.seed))
     if isinstance(pixels, EncodedImages):
         data.crops = crop_processes(cache)

@@ -54,7 +54,7 @@ class Preflight:
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, at the start and the end, too
     licence: str = ""  # of pretrained weights, if it is known
     kept: str = ""  # how the images are cached, in words
-    whole: bool = False  # whether that is with their aspect ratio; else as squares of `image_size` px
+    kept_side: int = 0  # px: the short side that is kept at most with the aspect ratio; 0: squares of `image_size` px
     runs: int = 1  # that the config asks for
     images_per_step: int = 0
     bound: str = ""  # what takes most of the time: "feed", "network", "loss" or "probe"
@@ -186,7 +186,7 @@ def _summary(engine: "Engine", times: "StepTimes", per_look: float, runs: int, n
         probe_every=every,
         probe_share=looking / (training + looking),
         kept=words_of(data.pixels),
-        whole=isinstance(data.pixels, EncodedImages),
+        kept_side=data.pixels.side if isinstance(data.pixels, EncodedImages) else 0,
         runs=runs,
         images_per_step=config.training.images_per_step,
         bound="probe" if looking > training else times.bound,

@@ -114,10 +114,11 @@ def _prepared(workspace: Workspace, config: RunConfig, data: Dataset, augmentati
     squeezed = bool(getattr(augmentation, "whole_evaluation", False))
     whole = squeezed or bool(getattr(augmentation, "whole_training", False))
     count = len(workspace.samples(data.id).paths)
-    form = form_of(count, data.image_size, data.channels, config.training.keep_images, whole)
+    wanted, larger = config.training.keep_images, config.training.keep_side
+    form = form_of(count, data.image_size, data.channels, wanted, whole, larger)
     return Prepared(
         side=augmentation.side(data.image_size) if squeezed else data.image_size,
-        kept=data.image_size,
+        kept=form.side,
         channels=data.channels,
         stretched=config.dataset.params.get("fit") == "stretch",
         encoded=isinstance(form, Encoded),

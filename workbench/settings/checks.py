@@ -84,6 +84,8 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
             "Early stopping needs images held out: choose MLRC folds, a share of the training classes, or the data "
             "set's validation images (split.validation)."
         )
+    if sentence := _larger_than_needed(config, known):
+        errors["training.keep_side"] = sentence
     if config.training.keep_features and config.training.backbone_lr:
         errors["training.keep_features"] = (
             "Features are computed once only of a frozen backbone: set the backbone learning rate to 0."
@@ -104,6 +106,21 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         views = config.training.views
         errors["training.views"] = f"{views} views without an augmentation are the same image {views} times."
     return errors | _batches(config, known, sampler_is_good=not any(field.startswith("sampler") for field in bad))
+
+
+def _larger_than_needed(config: "RunConfig", known: Catalog) -> str:
+    """The sentence on a short side to keep that changes nothing; empty where it does, or is not set."""
+    side, size = config.training.keep_side, config.value(known, "dataset", "image_size")
+    if not side:
+        return ""
+    if isinstance(size, int) and side < size:
+        return f"The image size is {size} px: keep that much at least, or 0, which is the same."
+    if config.value(known, "dataset", "fit") == "stretch":
+        return "Stretched images are squares of the image size, of which no more is kept: set 0, or Fit to centre."
+    whole = [config.value(known, "augmentation", field) for field in ("crops_of", "evaluated")]
+    if config.training.keep_images != "encoded" and "whole" not in whole:
+        return "Only of whole images more is kept: take crops of whole images, or set Keep images to encoded."
+    return ""
 
 
 def few_for_devices(batch: int, count: int) -> str:

@@ -131,6 +131,11 @@ class TrainingParams(Params):
         help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
         "unless crops are taken of whole images.",
     )
+    keep_side: int = param(
+        0, ge=0, le=4096, label="Short side kept", unit="px",
+        help="Of whole images: the short side that is kept at most. Above the image size, crops that show a small part "
+        "stay sharp; 512 instead of 256 takes up to four times the disk and time to decode. 0: the image size.",
+    )  # fmt: skip
     keep_features: bool = param(
         False, label="Features once",
         help="Compute the features of a frozen backbone once, in evaluation mode, and train the head on them. "

@@ -48,13 +48,13 @@ def children():
     return children_with("decode_server")
 
 
-@pytest.mark.parametrize("form", ["pixels", "encoded"])
-def test_they_write_the_same_cache(photographs, tmp_path, form, by_processes, monkeypatch):
-    apart, _, by_them = keep(photographs, tmp_path / "apart", form, False, silent)
+@pytest.mark.parametrize(("form", "larger"), [("pixels", 0), ("encoded", 0), ("encoded", 40)])
+def test_they_write_the_same_cache(photographs, tmp_path, form, larger, by_processes, monkeypatch):
+    apart, _, by_them = keep(photographs, tmp_path / "apart", form, False, silent, larger)
     assert by_processes == [COUNT]
     assert not children()
     monkeypatch.setattr("workbench.datasets.cache.kept_images.decoders", lambda files, cores: None)
-    own, _, by_threads = keep(photographs, tmp_path / "own", form, False, silent)
+    own, _, by_threads = keep(photographs, tmp_path / "own", form, False, silent, larger)
     assert by_them.read_bytes() == by_threads.read_bytes()
     assert apart.paths == own.paths
     assert len(own.paths) == COUNT - 2

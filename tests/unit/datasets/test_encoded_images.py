@@ -1,6 +1,8 @@
 """Images kept as JPEG with their whole aspect stand for the same samples as those kept as pixels."""
 
 import os
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,14 +11,16 @@ from PIL import Image
 
 from workbench.control import Cancelled
 from workbench.datasets.cache import keeping, unfinished
-from workbench.datasets.cache.encoded_images import EncodedImages
+from workbench.datasets.cache.encoded_images import Encoded, EncodedImages
 from workbench.datasets.cache.keeping import keep, words_of
 from workbench.datasets.images.loader import BadImage
+from workbench.datasets.images.packed_images import PackedImages
 from workbench.datasets.inspection import copies
 from workbench.datasets.pictures import Pictures
 from workbench.problem import Problem
 
 FORMS = ["pixels", "encoded"]
+HEAD_OF_BEFORE = b"Workbench images 1 32 3 ".ljust(63) + b"\n"
 
 
 @pytest.fixture
@@ -78,6 +82,49 @@ def test_samples_problems_and_pictures_are_those_of_pixels(tmp_path, photographs
         assert difference < 6, "of 255: JPEG, and the square cut out after the image is made smaller"
     shown = [Pictures({7: 0}, cache, {}).thumbnail(7) for cache in (place, where)]
     assert np.abs(shown[0].astype(int) - shown[1]).mean() < 6
+
+
+def test_more_is_kept_of_each_image_than_the_squares_have(tmp_path, photographs):
+    _, plain, _ = keep(photographs, tmp_path / "cache", "encoded", False, silent)
+    _, larger, place = keep(photographs, tmp_path / "cache", "encoded", False, silent, 45)
+    assert larger.shape == plain.shape
+    assert (plain.side, larger.side) == (32, 45)
+    assert larger.sizes.tolist() == [[45, 68], [30, 30], [20, 80], [90, 40], [45, 45]], "at most 45, never enlarged"
+    assert np.abs(larger[0].astype(int) - plain[0]).mean() < 6
+    again = EncodedImages(place)
+    assert (again.side, again.shape) == (45, larger.shape)
+    assert "short side at most 45 px" in words_of(larger)
+    assert Encoded(32, 3).head(5) == HEAD_OF_BEFORE, "without it a file is as it was"
+    assert Encoded(32, 3, 45).room(8) == 45 * 45 * 4
+
+
+@pytest.mark.parametrize("larger", [0, 8, 32])
+def test_nothing_more_is_kept_where_the_image_size_is_as_large(tmp_path, photographs, larger):
+    place = keep(photographs, tmp_path / "cache", "encoded", False, silent, larger)[2]
+    assert place.name == f"{photographs.fingerprint}-32w3q90-{photographs.stamp}.jpegs"
+
+
+def test_a_photograph_is_decoded_as_large_as_it_is_kept(tmp_path, build):
+    """A JPEG of 512 px is decoded at an eighth for squares of 32 px, which would leave 64."""
+    place = tmp_path / "data" / "class" / "large.jpg"
+    place.parent.mkdir(parents=True)
+    Image.effect_noise((512, 512), 80).save(place)
+    for packed in (False, True):
+        images = build("folder", folder=str(tmp_path / "data"), image_size=32)
+        if packed:
+            images = replace(images, read=PackedImages(lambda row: place.read_bytes(), np.arange(1), 3, 32, 16))
+        _, kept, _ = keep(images, tmp_path / f"cache {packed}", "encoded", True, silent, 300)
+        assert kept.sizes.tolist() == [[300, 300]], packed
+
+
+def test_a_full_disk_names_what_makes_the_images_large(tmp_path, photographs, monkeypatch):
+    monkeypatch.setattr(
+        "workbench.datasets.cache.kept_images.shutil.disk_usage", lambda place: SimpleNamespace(free=500)
+    )
+    for larger, todo in ((0, "a smaller image size"), (64, "Short side kept")):
+        with pytest.raises(Problem, match=r"are free") as refused:
+            keep(photographs, tmp_path / "cache", "encoded", True, silent, larger)
+        assert todo in refused.value.todo
 
 
 def test_a_crop_is_what_the_box_shows(tmp_path, photographs):

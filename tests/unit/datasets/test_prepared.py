@@ -30,25 +30,29 @@ def photographs(tmp_path_factory):
 
 KINDS = [("pixels", False, False), ("encoded", False, False), ("encoded", False, True)]  # kept, stretched, squeezed
 STRETCHED = [(3, "pixels", True, False), (3, "encoded", True, True)]  # by data sets in colour
+LARGER = 70  # px that are kept of an image for some: more than are decoded for squares of SIZE
 
 
 @pytest.mark.parametrize(
-    ("channels", "wanted", "fit", "squeezed"), [(channels, *kind) for channels in (1, 3) for kind in KINDS] + STRETCHED
+    ("channels", "wanted", "fit", "squeezed", "kept_side"),
+    [(channels, *kind, SIZE) for channels in (1, 3) for kind in KINDS]
+    + [(*kind, SIZE) for kind in STRETCHED]
+    + [(3, *kind, LARGER) for kind in KINDS[1:]],
 )
-def test_every_step_is_that_of_the_run(photographs, tmp_path, monkeypatch, channels, wanted, fit, squeezed):
+def test_every_step_is_that_of_the_run(photographs, tmp_path, monkeypatch, channels, wanted, fit, squeezed, kept_side):
     paths = sorted(path.name for path in photographs.iterdir())
 
     def read(row):
-        image = picture(photographs / paths[row], channels, SIZE)
+        image = picture(photographs / paths[row], channels, kept_side)
         return stretched(image, SIZE) if fit else image
 
     images = ImageSet("photographs", photographs, paths, np.zeros(3, np.int64), ["a"], channels, SIZE, read)
-    _, kept, _ = keep(images, tmp_path / "cache", wanted, squeezed, quiet)
+    _, kept, _ = keep(images, tmp_path / "cache", wanted, squeezed, quiet, kept_side)
     side = 21 if squeezed else SIZE
     feed = Feed(kept, np.arange(3), np.zeros(3), torch.device("cpu"), side if squeezed else 0, threads=1)
     given = (feed.images(np.arange(3)) * 255).round().byte().permute(0, 2, 3, 1).numpy()
 
-    prepared = Prepared(side, SIZE, channels, stretched=fit, encoded=wanted == "encoded", squeezed=squeezed)
+    prepared = Prepared(side, kept_side, channels, stretched=fit, encoded=wanted == "encoded", squeezed=squeezed)
     monkeypatch.chdir(tmp_path)
     for row, name in enumerate(paths):
         np.testing.assert_array_equal(prepared.square(prepared.read(photographs / name)), given[row])

@@ -24,7 +24,11 @@ class Format(Protocol):
 
     @property
     def size(self) -> int:
-        """Short side, px."""
+        """Side of the squares, px."""
+
+    @property
+    def side(self) -> int:
+        """The short side that is kept of an image at most, px."""
 
     @property
     def channels(self) -> int:
@@ -67,7 +71,7 @@ def read_rows(
 def read_apart(pool: BytePool, files: ImageFiles, rows: range, form: Format) -> Rows:
     """As `read_rows`, by one of the processes. Raises Problem if it ends."""
     part = asdict(replace(files, paths=[files.paths[row] for row in rows])) | {"root": str(files.root)}
-    answer = pool.answer({"files": part, "ending": form.ending, "form": [form.size, form.channels]})
+    answer = pool.answer({"files": part, "ending": form.ending, "form": [form.size, form.channels, form.side]})
     end = answer.index(b"\n")
     said, payload = json.loads(answer[:end]), bytes(memoryview(answer)[end + 1 :])
     bad = {int(at): str(reason) for at, reason in said["bad"].items()}

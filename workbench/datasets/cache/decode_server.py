@@ -15,7 +15,8 @@ def answered(request: Request) -> bytes:
     """What is sent back: a line of JSON on the images, then those that are kept."""
     part: dict[str, Any] = request["files"]
     files = ImageFiles(**part | {"root": Path(part["root"])})
-    forms = {form.ending: form for form in (Squares(*request["form"]), Encoded(*request["form"]))}
+    size, channels, side = request["form"]
+    forms = {form.ending: form for form in (Squares(size, channels), Encoded(size, channels, side))}
     made = read_rows(files, range(len(files.paths)), forms[request["ending"]])
     return json.dumps({"facts": made.facts, "bad": made.bad}).encode() + b"\n" + made.payload
 

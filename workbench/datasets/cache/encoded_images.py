@@ -15,7 +15,7 @@ from workbench.datasets.images.loader import BadImage, Picture, as_picture, deco
 QUALITY = 90  # JPEG quality, chroma subsampled: 2.4 bits per pixel of photographs, ImageNet at 256 px in 34 GB
 BITS = 4  # per pixel, for the estimate of the room that is needed
 LONGEST = 32  # times the short side: both ends of a longer image are cut off
-HEAD = 64  # bytes: the format, then S and C
+HEAD = 64  # bytes: the format, then S and C, and the short side that is kept where that is not S
 WORDS = b"Workbench images 1"
 ENDING = ".jpegs"
 Box = tuple[float, float, float, float]  # left, top, right, bottom in px
@@ -40,6 +40,7 @@ class EncodedImages:
         if len(self._bytes) < HEAD + 8 or not head.startswith(WORDS) or len(words) < 2:
             raise ValueError("it holds no encoded images")
         self._size, self._channels = int(words[0]), int(words[1])
+        self._side = int(words[2]) if len(words) > 2 else self._size
         count = int(self._bytes[-8:].view("<i8")[0])
         start = len(self._bytes) - 8 - 24 * count
         if count < 0 or start < HEAD:
@@ -75,6 +76,11 @@ class EncodedImages:
             squares[position] = image
         return squares
 
+    @property
+    def side(self) -> int:
+        """The short side that is kept of an image at most, px."""
+        return self._side
+
     def span(self, row: int) -> tuple[int, int]:
         """The first byte of an image in the file, and the byte after its last."""
         return int(self._starts[row]), int(self._ends[row])
@@ -101,28 +107,42 @@ class EncodedImages:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """JPEG of quality 90: the short side at most S px, the whole image if at most 32 times as long as wide."""
+    """JPEG of quality 90: the short side at most S px, the whole image if at most 32 times as long as wide.
+
+    Args:
+        size: S, px.
+        channels: 1 or 3.
+        larger: px; where it is above S, the short side is at most this instead, and the squares still have S.
+    """
 
     size: int
     channels: int
+    larger: int = 0
     ending: str = ENDING
 
     @property
     def name(self) -> str:
-        """The part of the cache's file name that states size, channels and quality."""
-        return f"{self.size}w{self.channels}q{QUALITY}"
+        """The part of the cache's file name that states sizes, channels and quality."""
+        larger = f"k{self.side}" if self.side > self.size else ""
+        return f"{self.size}w{self.channels}q{QUALITY}{larger}"
+
+    @property
+    def side(self) -> int:
+        """The short side that is kept at most, px."""
+        return max(self.size, self.larger)
 
     def room(self, count: int) -> int:
         """Bytes on disk to expect for `count` images."""
-        return count * self.size**2 * BITS // 8
+        return count * self.side**2 * BITS // 8
 
     def head(self, count: int) -> bytes:
-        """The first HEAD bytes of the file; they state size and channels."""
-        return (WORDS + b" %d %d " % (self.size, self.channels)).ljust(HEAD - 1) + b"\n"
+        """The first HEAD bytes of the file; they state sizes and channels."""
+        larger = b"%d " % self.side if self.side > self.size else b""
+        return (WORDS + b" %d %d " % (self.size, self.channels) + larger).ljust(HEAD - 1) + b"\n"
 
     def kept(self, image: Picture) -> tuple[bytes, Facts]:
         """The bytes that are stored for one image (height, width[, 3]) of uint8, and its entry in the index."""
-        small = _smaller(image, self.size)
+        small = _smaller(image, self.side)
         wanted = "L" if self.channels == 1 else "RGB"
         file = io.BytesIO()
         (small if small.mode == wanted else small.convert(wanted)).save(file, "JPEG", quality=QUALITY)

@@ -18,6 +18,7 @@ from workbench.datasets.cache.pixel_blocks import damage, read_side, write_side
 from workbench.datasets.cache.unfinished import Rows
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.image_files import ImageFiles
+from workbench.datasets.images.packed_images import PackedImages
 from workbench.files import parts
 from workbench.files.unreadable import NO_ARRAY
 from workbench.numerals import byte_size
@@ -27,6 +28,7 @@ from workbench.progress import Progress
 TELL_EVERY = 0.1  # seconds
 FILES_AT_ONCE = 8  # files that a thread takes at a time: one at a time is a tenth slower with two threads
 THREADS_BEYOND_CORES = 1  # so that a core has work while another thread waits for the interpreter lock
+KEEP_LESS = 'set "Short side kept" lower; images that are smaller than it take less than is counted here'
 AT_ONCE = 64  # images at a time of a set in memory, which take microseconds each
 Reader = TypeVar("Reader", covariant=True)
 
@@ -136,7 +138,7 @@ def _make_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
         raise Problem(
             f"The decoded images need {byte_size(needed)} in {cache}, where {byte_size(free)} are free.",
             kept="Nothing was written.",
-            todo="Free some space, or choose a smaller image size.",
+            todo=f"Free some space, or {'choose a smaller image size' if form.side == form.size else KEEP_LESS}.",
         )
 
 
@@ -167,6 +169,8 @@ def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[Rows
     given_up, cores, count = Event(), jobs.cores(), len(image_set.paths)
     at_once = AT_ONCE if image_set.root is None and not image_set.packed_in else FILES_AT_ONCE
     read = image_set.read
+    if isinstance(read, ImageFiles | PackedImages):
+        read = read.at_least(form.side)
     files = read if isinstance(read, ImageFiles) else None
     pool = decoders(count - start, cores) if files is not None else None
 

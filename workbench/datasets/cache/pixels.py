@@ -27,6 +27,11 @@ class Squares:
         """The part of the cache's file name that states size and channels."""
         return f"{self.size}x{self.channels}"
 
+    @property
+    def side(self) -> int:
+        """The short side that is kept, px."""
+        return self.size
+
     def room(self, count: int) -> int:
         """Bytes on disk of `count` images."""
         return count * self.size**2 * self.channels

@@ -1,7 +1,7 @@
 """Reading the images of a set that are files below one folder."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.datasets.images.loader import WHOLE, Picture, on_disk, picture, stretched
@@ -26,6 +26,10 @@ class ImageFiles:
     size: int
     stretch: bool = False
     bits: int = WHOLE
+
+    def at_least(self, side: int) -> "ImageFiles":
+        """The same files, of which so many px are wanted; squares into which images are squeezed stay as they are."""
+        return self if self.stretch or side <= self.size else replace(self, size=side)
 
     def __call__(self, row: int) -> Picture:
         """One image. Raises BadImage."""

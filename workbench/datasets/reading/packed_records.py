@@ -1,6 +1,5 @@
 """Images packed in large files and read in place: names, classes and halves of records as an ImageSet."""
 
-import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from typing import Literal
 import numpy as np
 
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images.loader import MOST_BYTES, BadImage, decode, display_name
+from workbench.datasets.images.loader import display_name
+from workbench.datasets.images.packed_images import PackedImages
 from workbench.datasets.images.scan import Problems
 from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_records
 from workbench.datasets.reading.fields import bits_used
@@ -94,14 +94,6 @@ def packed_set(
     channels = 3 if params.colour == "colour" else 1
     size = params.image_size
 
-    def image(index: int) -> np.ndarray:
-        encoded = read(int(rows[index]))
-        if not encoded:
-            raise BadImage("is empty (0 bytes)")
-        if len(encoded) > MOST_BYTES:
-            raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
-        return decode(io.BytesIO(encoded), channels, size, params.bits)
-
     return ImageSet(
         name=name,
         root=None,
@@ -110,7 +102,7 @@ def packed_set(
         class_names=names,
         channels=channels,
         image_size=size,
-        read=image,
+        read=PackedImages(read, rows, channels, size, params.bits),
         official=official_halves(halves) if known else None,
         problems=[problem for split in records for problem in split.problems],
         more_left_out=sum(split.more_left_out for split in records),

@@ -56,7 +56,7 @@ class EssentialParts(QObject):
 def asides_of(result: "Preflight") -> dict[str, str]:
     """What Preflight found, in a few words by path of the field that leads to it."""
     square = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"
-    side = f"short side at most {result.image_size}{THIN}px" if result.whole else square
+    side = f"short side at most {result.kept_side}{THIN}px" if result.kept_side else square
     return {
         "dataset.name": f"{counted(result.images, 'image')} · {counted(result.classes, 'class', 'classes')} · {side}",
         "split.name": "no class in both halves" if result.classes_disjoint else "same classes in both halves",
