@@ -23,6 +23,8 @@ NAMED = re.compile(r"[\w-]+/[\w-]+ (?:\w+/)*\w+\.(?:py|md|yaml)\b")
 
 IN_CODE = [
     (CCP, "training.clip_norm", 10.0, "yetigurbuz/ccp-dml framework/configs/default.py: clipnorm = 10.0"),
+    (CCP, "training.clip_decay", True, "yetigurbuz/ccp-dml framework/solvers/gradient_transformers.py: WeightRegul"),
+    (CCP, "training.epsilon", 1e-7, "framework/solvers/adamlrm.py: epsilon=1e-7"),
     (CCP, "training.decay_matrices_only", False, "yetigurbuz/ccp-dml framework/configs/default.py: excluded_vars"),
     (CCP, "embedding.start", "glorot", "yetigurbuz/ccp-dml framework/layers/pooling.py: kernel_initializer="),
     (CCP, "embedding.bias", False, "yetigurbuz/ccp-dml framework/layers/pooling.py: use_bias=False"),

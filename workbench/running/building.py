@@ -171,6 +171,7 @@ def build_parts(
         where,
         precision=config.training.precision,
         clip_norm=config.training.clip_norm,
+        clip_decay=config.training.clip_decay,
         chunk=config.training.chunk,
         views=config.training.views if of_images else 0,
         head_steps=config.training.head_epochs * (total_steps // config.training.epochs),

@@ -79,6 +79,10 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         )
     if config.training.nesterov and config.training.momentum == 0:
         errors["training.nesterov"] = "Nesterov needs a momentum above 0."
+    if config.training.clip_decay and not config.training.clip_norm:
+        errors["training.clip_decay"] = "The norm of the gradient has no limit: set Clip gradients above 0."
+    elif config.training.clip_decay and config.training.optimiser == "adamw":
+        errors["training.clip_decay"] = "AdamW's weight decay is no part of the gradient: choose SGD or Adam."
     if config.training.patience and not config.holds_out(known):
         errors["training.patience"] = (
             "Early stopping needs images held out: choose MLRC folds, a share of the training classes, or the data "

@@ -82,6 +82,11 @@ class TrainingParams(Params):
         label="Second moment",
         help="Decay of the second-moment estimate; Adam and AdamW only.",
     )
+    epsilon: float = param(
+        1e-8, gt=0, le=1, symbol="ε",
+        help="Added to the root of the second moment, so that small gradients move a weight less; Adam and AdamW only. "
+        "Keras has 1e-7.",
+    )  # fmt: skip
     nesterov: bool = param(False, help="Look ahead along the momentum; SGD only, with momentum above 0.")
     weight_decay: float = param(0.0, ge=0, le=1, help="Pull of every weight towards zero.")
     decay_matrices_only: bool = param(
@@ -113,6 +118,10 @@ class TrainingParams(Params):
         help="Steps in which the learning rate rises linearly from 0.",
     )
     clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Largest norm of the gradient; 0 is off.")
+    clip_decay: bool = param(
+        False, label="Clip with the decay",
+        help="Whether the gradient whose norm is limited includes the weight decay; SGD and Adam only.",
+    )  # fmt: skip
     precision: Literal["auto", "float32", "bf16", "fp16"] = param(
         "auto",
         help="auto: bf16 autocast on CUDA where the GPU computes in it (from Ampere on), float32 elsewhere. fp16 "

@@ -55,9 +55,28 @@ def build_optimiser(params: TrainingParams, model: nn.Module, loss: Loss) -> Opt
         case "sgd":
             return torch.optim.SGD(groups, lr=params.lr, momentum=params.momentum, nesterov=params.nesterov)
         case "adam":
-            return torch.optim.Adam(groups, lr=params.lr, betas=(0.9, params.beta2))
+            return torch.optim.Adam(groups, lr=params.lr, betas=(0.9, params.beta2), eps=params.epsilon)
         case "adamw":
-            return torch.optim.AdamW(groups, lr=params.lr, betas=(0.9, params.beta2))
+            return torch.optim.AdamW(groups, lr=params.lr, betas=(0.9, params.beta2), eps=params.epsilon)
+
+
+def clip_with_decay(optimiser: Optimizer, most: float) -> None:
+    """Change the gradients so that with the weight decay, which the optimiser adds to them, their norm is at most this.
+
+    Only for optimisers that add it to the gradient: SGD and Adam.
+    """
+    groups = []
+    for group in optimiser.param_groups:
+        weights = [weight for weight in group["params"] if weight.grad is not None]
+        if weights:
+            groups.append((weights, [weight.grad for weight in weights], float(group["weight_decay"])))
+    with torch.no_grad():  # lists of tensors: one by one each would be a launch on a GPU
+        whole = [torch._foreach_add(gradients, weights, alpha=decay) for weights, gradients, decay in groups]
+        norm = nn.utils.get_total_norm([gradient for part in whole for gradient in part])
+        share = (most / (norm + 1e-6)).clamp(max=1)
+        for weights, gradients, decay in groups:
+            torch._foreach_mul_(gradients, share)
+            torch._foreach_add_(gradients, torch._foreach_mul(weights, decay * (share - 1)))
 
 
 def _layers(backbone: Any, params: TrainingParams) -> list[list[nn.Parameter]]:

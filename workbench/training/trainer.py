@@ -19,6 +19,7 @@ from workbench.losses.pair_lists import keep_on_cpu, to_device
 from workbench.problem import Problem
 from workbench.training.device import autocast, precision_on
 from workbench.training.meter import Batch, Meter
+from workbench.training.optimisers import clip_with_decay
 from workbench.training.ranks import OneRank
 from workbench.training.two_passes import Halves, TwoPasses
 
@@ -34,6 +35,7 @@ class Parts:
     device: torch.device
     precision: str = "auto"  # afterwards what it means on the device
     clip_norm: float = 0.0
+    clip_decay: bool = False  # whether that is the norm with the weight decay
     chunk: int = 0  # images whose activations are kept at a time; 0 keeps those of the whole batch
     views: int = 0  # of each image in a batch, if the loss distinguishes images instead of classes
     head_steps: int = 0  # first steps, in which the backbone is not trained
@@ -150,7 +152,9 @@ def train_step(
     if parts.step < parts.head_steps:
         for weight in parts.backbone:
             weight.grad = None  # the optimiser skips it, weight decay and moments included
-    if parts.clip_norm:
+    if parts.clip_norm and parts.clip_decay:
+        clip_with_decay(parts.optimiser, parts.clip_norm)
+    elif parts.clip_norm:
         nn.utils.clip_grad_norm_(parts.weights, parts.clip_norm)
     parts.scaler.step(parts.optimiser)
     parts.scaler.update()

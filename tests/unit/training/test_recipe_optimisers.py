@@ -37,7 +37,7 @@ class Stated:
 
 
 ADAM, ADAMW, SGD = torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD
-CCP = {"decay": 1e-4, "of_vectors": 1e-4, "clip": 10.0, "defaults": (("betas", (0.9, 0.99)),)}
+CCP = {"decay": 1e-4, "of_vectors": 1e-4, "clip": 10.0, "defaults": (("betas", (0.9, 0.99)), ("eps", 1e-7))}
 CE = {"decay": 5e-4, "of_vectors": 0.0, "warm_up": 100}
 SHOPS = (("momentum", 0.99), ("nesterov", True))
 STATED = {

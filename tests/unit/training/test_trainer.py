@@ -16,7 +16,7 @@ from workbench.losses.contract import Loss
 from workbench.problem import Problem
 from workbench.training import checkpoint, meter
 from workbench.training.feed import Feed
-from workbench.training.optimisers import build_optimiser, build_schedule
+from workbench.training.optimisers import build_optimiser, build_schedule, clip_with_decay
 from workbench.training.trainer import Parts, train
 
 EPOCHS, STEPS = 4, 8
@@ -176,6 +176,33 @@ def test_the_backbone_stays_as_it_is_while_the_head_learns_alone(feed, optimiser
 def test_the_second_moment_is_the_optimisers(optimiser):
     assert make_parts(optimiser=optimiser, beta2=0.99).optimiser.defaults["betas"] == (0.9, 0.99)
     assert make_parts(optimiser=optimiser).optimiser.defaults["betas"] == (0.9, 0.999)
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "adamw"])
+def test_what_is_added_to_the_second_moment_s_root_is_the_config_s(optimiser):
+    assert make_parts(optimiser=optimiser, epsilon=1e-7).optimiser.defaults["eps"] == 1e-7
+    assert make_parts(optimiser=optimiser).optimiser.defaults["eps"] == 1e-8
+
+
+@pytest.mark.parametrize(("most", "cut"), [(0.5, True), (100.0, False)])
+def test_a_gradient_is_limited_together_with_its_weight_decay(most, cut):
+    """The norm of what SGD takes a step along is the limit, also where the decay is longer than the gradient."""
+    parts = make_parts(optimiser="sgd", momentum=0.0, lr=1.0, warmup_steps=0, weight_decay=0.3, schedule="constant")
+    generator = torch.Generator().manual_seed(0)
+    for weight in parts.weights:
+        weight.grad = torch.randn(weight.shape, generator=generator)
+    given = [weight.grad.clone() for weight in parts.weights]
+    before = [weight.detach().clone() for weight in parts.weights]
+    decays = {id(weight): group["weight_decay"] for group in parts.optimiser.param_groups for weight in group["params"]}
+    wanted = [
+        gradient + decays[id(weight)] * weight.detach() for gradient, weight in zip(given, parts.weights, strict=True)
+    ]
+    norm = torch.cat([part.flatten() for part in wanted]).norm()
+    clip_with_decay(parts.optimiser, most)
+    assert cut != all(torch.equal(weight.grad, was) for weight, was in zip(parts.weights, given, strict=True))
+    parts.optimiser.step()
+    for was, weight, step in zip(before, parts.weights, wanted, strict=True):
+        torch.testing.assert_close(was - weight.detach(), step * min(1.0, most / norm.item()), rtol=1e-4, atol=1e-5)
 
 
 def test_cancel_is_heard_while_paused(feed):
