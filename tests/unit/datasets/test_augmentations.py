@@ -195,6 +195,29 @@ def test_jitter_is_that_of_torchvision_for_the_same_factors(channels):
         torch.testing.assert_close(found[number], expected, atol=1e-3, rtol=0)  # torchvision's luma has four digits
 
 
+@pytest.mark.parametrize("channels", [1, 3])
+def test_in_random_order_jitter_is_that_of_torchvision_in_each_image_s_order(channels):
+    images, draws = pictures(n=40, channels=channels), seeded(5)
+    changes = {"crop": 1.0, "fixed": True, "flip": False, "jitter": 0.4, "hue": 0.1}
+    found = augmentation("crop_flip", jitter_order="random", **changes)(images, generator=seeded(5))
+    torch.rand(2, 40, generator=draws)  # these place the crop
+    orders = torch.rand(40, 4, generator=draws).argsort(1).tolist()
+    factors = (torch.rand(40, 3, generator=draws) * 0.8 + 0.6).tolist()
+    shares = (torch.rand(40, generator=draws) * 2 - 1) * 0.1
+    assert len(set(map(tuple, orders))) > 12, "of 24"
+    adjust = [functional.adjust_brightness, functional.adjust_contrast, functional.adjust_saturation]
+    for number, order in enumerate(orders):
+        expected = images[number]
+        for kind in order if channels == 3 else [kind for kind in order if kind < 2]:
+            if kind == 3:
+                expected = turned(expected[None], shares[number : number + 1])[0]
+            else:
+                expected = adjust[kind](expected, factors[number][kind])
+        torch.testing.assert_close(found[number], expected, atol=2e-3, rtol=0)
+    fixed = augmentation("crop_flip", **changes)(images, generator=seeded(5))
+    assert not torch.allclose(found, fixed, atol=0.05)
+
+
 def test_the_form_keeps_wrong_values_out():
     for name, fields in (("shift", {"pixels": 0}), ("crop_flip", {"crop": 0.0}), ("crop_flip", {"crop": 1.5})):
         with pytest.raises(ValueError, match="Input should be"):

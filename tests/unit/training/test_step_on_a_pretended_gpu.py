@@ -24,6 +24,7 @@ CASES = [
     ("shift", {}),
     ("crop_flip", {}),
     ("crop_flip", {"jitter": 0.2, "hue": 0.1}),
+    ("crop_flip", {"jitter": 0.2, "hue": 0.1, "jitter_order": "random"}),
     ("crop_flip", {"fixed": True, "jitter": 0.2}),
     ("crop_flip", {"crops_of": "whole", "hue": 0.1}),
 ]

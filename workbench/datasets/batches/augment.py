@@ -82,6 +82,10 @@ class CropFlipParams(Params):
     jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness, contrast and saturation, as a share.")
     hue: float = param(0.0, ge=0, le=0.5, help="Largest rotation of the hue, as a share of the colour circle.")
     jittered: float = param(1.0, ge=0, le=1, help="Share of the images that jitter and hue change.")
+    jitter_order: Literal["fixed", "random"] = param(
+        "fixed", label="Order of jitter",
+        help="fixed: brightness, contrast, saturation, hue; random: each image has an order of its own.",
+    )  # fmt: skip
     redraw: bool = param(
         False, label="Draw again",
         help="Draw a training crop that would leave the square again, up to ten times; otherwise it is cut off there. "
@@ -133,9 +137,12 @@ class CropFlip:
             cropped = self._fixed(images, draw)
         else:
             cropped = self._resized(images, draw)
-        changed = self._jittered(cropped, draw) if self._params.jitter else cropped
-        if self._params.hue and channels == 3:
-            changed = turned(changed, draw(-1, 1) * self._params.hue)
+        if self._params.jitter_order == "random" and (self._params.jitter or self._params.hue):
+            changed = self._in_random_order(cropped, draw)
+        else:
+            changed = self._jittered(cropped, draw) if self._params.jitter else cropped
+            if self._params.hue and channels == 3:
+                changed = turned(changed, draw(-1, 1) * self._params.hue)
         if self._params.jittered < 1 and changed is not cropped:
             changed = torch.where((draw(0, 1) < self._params.jittered).view(-1, 1, 1, 1), changed, cropped)
         return changed
@@ -212,11 +219,34 @@ class CropFlip:
         """Brightness, contrast and saturation by the formulas of torchvision's ColorJitter, always in this order."""
         most = self._params.jitter
         bright, contrast = (draw(1 - most, 1 + most).view(-1, 1, 1, 1) for _ in range(2))
-        changed = (images * bright).clamp(0, 1)
-        changed = torch.lerp(_grey(changed).mean((1, 2, 3), keepdim=True), changed, contrast).clamp(0, 1)
+        changed = _with_contrast((images * bright).clamp(0, 1), contrast)
         if images.shape[1] == 3:
-            changed = torch.lerp(_grey(changed), changed, draw(1 - most, 1 + most).view(-1, 1, 1, 1)).clamp(0, 1)
+            changed = _with_colour(changed, draw(1 - most, 1 + most).view(-1, 1, 1, 1))
         return changed
+
+    def _in_random_order(self, images: Tensor, draw: Callable[..., Tensor]) -> Tensor:
+        """The same changes and the hue's in one of the 24 orders for each image, as torchvision's ColorJitter does."""
+        most, coloured = self._params.jitter, images.shape[1] == 3
+        order, factors = draw(0, 1, 4).argsort(1), draw(1 - most, 1 + most, 3)
+        shares, changed = draw(-1, 1) * self._params.hue, images
+        for place in range(4):
+            now = order[:, place, None] == torch.arange(4, device=images.device)  # a factor of 1 changes nothing
+            bright, contrast, colour = (
+                torch.where(now[:, kind], factors[:, kind], 1.0).view(-1, 1, 1, 1) for kind in range(3)
+            )
+            changed = _with_contrast((changed * bright).clamp(0, 1), contrast)
+            changed = _with_colour(changed, colour) if coloured else changed
+            if self._params.hue and coloured:
+                changed = torch.where(now[:, 3].view(-1, 1, 1, 1), turned(changed, shares), changed)
+        return changed
+
+
+def _with_contrast(images: Tensor, contrast: Tensor) -> Tensor:
+    return torch.lerp(_grey(images).mean((1, 2, 3), keepdim=True), images, contrast).clamp(0, 1)
+
+
+def _with_colour(images: Tensor, saturation: Tensor) -> Tensor:
+    return torch.lerp(_grey(images), images, saturation).clamp(0, 1)
 
 
 def _grey(images: Tensor) -> Tensor:
