@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from workbench.losses.batch import distances, on_sphere
+from workbench.losses.batch import bounded, distances, mean_of, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.contrastive_cosine import cosine_pairs
 from workbench.losses.contrastive_pairs import contrastive_pairs
@@ -37,6 +37,11 @@ class XBMParams(Params):
         "from_start", label="Memory filled",
         help="from_start: when the memory is first used it holds the last batches of the warm-up. after_warm_up: it is "
         "empty then, as in the authors' code.",
+    )  # fmt: skip
+    bounded: bool = param(
+        False, label="Within the unit ball",
+        help="Compare vectors as CCP's authors do: longer ones are scaled to length 1, shorter ones stay as they are. "
+        "Otherwise all are scaled to length 1.",
     )  # fmt: skip
     margin: float = param(
         1.0, gt=0, le=2, symbol="m",
@@ -86,9 +91,9 @@ def _inner(dataset: str) -> Values:
 class XBM(BatchLoss[XBMParams]):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.
 
-    The memory holds the latest embeddings at unit length. As in Algorithm 1, the batch is stored before it is compared,
-    as constants and without pairs of an image with itself. The memory is filled, and counts steps, in training only,
-    from the first step or, as in the authors' code, from the first after the warm-up.
+    The memory holds the latest embeddings at unit length, or bounded. As in Algorithm 1, the batch is stored before it
+    is compared, as constants and without pairs of an image with itself. The memory is filled, and counts steps, in
+    training only, from the first step or, as in the authors' code, from the first after the warm-up.
     """
 
     def __init__(self, params: XBMParams, *, num_classes: int, embedding_dim: int) -> None:
@@ -97,7 +102,7 @@ class XBM(BatchLoss[XBMParams]):
         self.steps = 0
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        unit = on_sphere(embeddings)
+        unit = bounded(embeddings) if self.params.bounded else on_sphere(embeddings)
         value = self._pairs(unit, None, labels[:, None] == labels)
         if self.training:
             self.steps += 1
@@ -114,21 +119,27 @@ class XBM(BatchLoss[XBMParams]):
         """The pair loss between the batch and the memory; None is the batch itself.
 
         Args:
-            unit: [n, d] the batch, and `kept`, [m, d] the memory, at unit length.
+            unit: [n, d] the batch, and `kept`, [m, d] the memory, at unit length, or bounded.
             same: [n, m] bool, the pairs of one class; `itself`: those of an image and its own copy in the memory.
         """
         if self.params.inner == "contrastive_cosine":
             return cosine_pairs(unit @ (unit if kept is None else kept).T, same, self.params.cosine_margin)
-        if self.params.inner == "contrastive":
+        general = self.params.bounded
+        if self.params.inner == "contrastive" and not general:
             return contrastive_pairs(unit, kept, same, self.params.margin)
         others, negative = unit if kept is None else kept, ~same
         positive = same.fill_diagonal_(False) if itself is None else same & ~itself
-        if self.params.inner == "triplet":
+        if self.params.inner == "triplet" and not general:
             squared = (2 - 2 * unit @ others.T).clamp_min(0)
             return semi_hard(squared, positive, negative, self.params.triplet_margin)
         if self.params.inner == "multi_similarity":
             return multi_similarity(unit @ others.T, positive, negative, alpha=2, beta=50, base=0.5)
         apart = distances(unit) if kept is None else torch.cdist(unit, others)
+        if self.params.inner == "triplet":
+            return semi_hard(apart.square(), positive, negative, self.params.triplet_margin)
+        if self.params.inner == "contrastive":
+            pull, push = apart.square(), (self.params.margin - apart).clamp_min(0).square()
+            return mean_of(pull, positive & (pull > 0)) + mean_of(push, negative & (push > 0))
         return hinges(apart, positive, negative, self.params.positive_margin, self.params.margin)
 
     def get_extra_state(self) -> dict[str, int]:

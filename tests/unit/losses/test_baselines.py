@@ -383,6 +383,38 @@ def test_xbm_stores_a_batch_before_it_is_compared_as_its_authors_do(inner, batch
     torch.testing.assert_close(slope, 1.5 * half)  # what is stored is constant, so each pair counts from one side only
 
 
+INNER = ["contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"]
+
+
+@pytest.mark.parametrize("inner", INNER)
+def test_xbm_of_bounded_vectors_is_that_of_unit_vectors_where_all_are_long(inner, batch):
+    z, y = batch
+    fields = {"inner": inner, "memory": 3 * N, "warm_up": 0, "margin": 1.0}
+    values, gradients = [], []
+    for within in (False, True):
+        loss, longer = loss_of("xbm", bounded=within, **fields).double().train(), (5 * z).requires_grad_()
+        loss(-3 * z, y)
+        value = loss(longer, y)
+        value.backward()
+        values.append(value.detach())
+        gradients.append(longer.grad)
+    torch.testing.assert_close(*values)
+    torch.testing.assert_close(*gradients)
+
+
+def test_xbm_of_bounded_vectors_compares_short_ones_as_they_are():
+    """By hand: contrastive with positive margin, of three vectors on a line and a memory that holds them."""
+    z = torch.tensor([[0.1, 0.0], [0.5, 0.0], [3.0, 0.0]], dtype=torch.float64)
+    y = torch.tensor([0, 0, 1])
+    fields = {"memory": 3, "warm_up": 0, "positive_margin": 0.3, "margin": 0.6}
+    loss = build_loss(
+        "xbm", num_classes=2, embedding_dim=2, inner="contrastive_positive_margin", bounded=True, **fields
+    )
+    within = (0.4 - 0.3) + (0.6 - 0.5)  # the third vector is at 1: 0.9 and 0.5 away
+    torch.testing.assert_close(loss.double().train()(z, y).item(), 2 * within)
+    torch.testing.assert_close(loss.memory.contents()[0], z.clamp(max=1))
+
+
 def test_xbm_can_begin_with_an_empty_memory_after_its_warm_up_as_its_authors_do(batch):
     """msight-tech/research-xbm ret_benchmark/engine/trainer.py: if iteration > START_ITERATION: enqueue_dequeue."""
     z, y = batch
