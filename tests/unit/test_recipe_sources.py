@@ -13,6 +13,7 @@ RECIPES = {preset.key: preset for preset in presets()}
 CCP = [key for key in RECIPES if key.startswith(("cub-", "cars-", "sop-", "inshop-"))]
 CCP = [key for key in CCP if not key.endswith(("-ce", "-ice", "-rankmi", "-hyp-vit", "-vit-s"))]
 PROXIES = [key for key in CCP if key.endswith(("-proxy-anchor", "-proxy-nca", "-soft-triple"))]
+CHANCE = [key for key in CCP if key not in PROXIES and "-xbm-" not in key]
 MEMORIES = [key for key in CCP if "-xbm-" in key]
 HYPERBOLIC = [key for key in RECIPES if key.endswith(("-hyp-vit", "-vit-s"))]
 PUBLISHED = [key for key in HYPERBOLIC if not key.startswith("inshop-")]  # in sizes of their own
@@ -35,6 +36,12 @@ IN_CODE = [
     (["sop-ccp-512", "inshop-ccp-512"], "training.lr", 1e-4, "yetigurbuz/ccp-dml configs/bninception_large.yaml"),
     (["cub-ccp-512", "cars-ccp-512"], "training.lr", 1e-5, "yetigurbuz/ccp-dml configs/bninception_small.yaml"),
     (PROXIES, "loss.bounded", True, "yetigurbuz/ccp-dml configs/dml_default.yaml: lipschitz_cont: true"),
+    (
+        CHANCE,
+        "loss.pool_images",
+        "augmented",
+        "yetigurbuz/ccp-dml framework/losses/ccp/loss.py: representative_dataset",
+    ),
     (MEMORIES, "loss.bounded", True, "yetigurbuz/ccp-dml configs/dml_default.yaml: lipschitz_cont: true"),
     ([key for key in CCP if key.endswith("-ms")], "loss.epsilon", 2.0, "framework/configs/default.py has miner = None"),
     (HYPERBOLIC, "training.decay_matrices_only", False, "htdt/hyp_metric train.py: optim.AdamW(model.parameters(),"),

@@ -31,6 +31,8 @@ class Surroundings:
     """(embeddings [n, d], labels [n]) -> mean covering radius of the classes and mean distance between them
     (`evaluation.geometry.class_shape`)."""
     emit: Emit
+    embed_augmented: Callable[[np.ndarray, int], Tensor]
+    """As `embed`, of images that are augmented as in training; what is drawn depends on the number and the seed."""
 
 
 class Companion:

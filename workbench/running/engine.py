@@ -101,6 +101,7 @@ class Engine:
         around = Surroundings(
             model, labels, config.seed, lambda rows: model(self.augmentation.evaluate(feed.images(rows))),
             self.evaluator.map_at_r, class_shape, emit,
+            lambda rows, number: model(feed.augmented(rows, self.augmentation, config.seed, number)),
         )  # fmt: skip
         self.companion = self.parts.loss.companion(around)
         settings = config.evaluation

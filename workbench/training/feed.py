@@ -18,6 +18,7 @@ from workbench.training.feed_contract import Augmentation, Box, Boxes, Cropping,
 
 RESIDENT = 2 << 30  # bytes; smaller data sets are kept on the device as uint8
 OF_FREE = 4  # at most a quarter of a GPU's free memory is taken for them: the network needs the rest
+APART = 2  # seeds what is drawn beside the batches of training
 CROPS = 1  # seeds the crops beside seed, epoch and place, so that they have their own random numbers
 
 
@@ -71,6 +72,12 @@ class Feed:
         """Images [n, C, H, W] float in 0..1 at these places of this half, as in evaluation."""
         with contextlib.closing(self.in_order(len(index), index)) as batches:
             return next(batches)
+
+    def augmented(self, index: np.ndarray, augmentation: Augmentation, seed: int, number: int) -> Tensor:
+        """Images at these places of this half as in training; another number or seed has other draws."""
+        with contextlib.closing(self.training(_Once(index), augmentation, _mix(seed, APART, number))) as epochs:
+            images, _ = next(epochs(1))
+        return images
 
     def in_order(self, batch: int, index: np.ndarray | None = None) -> Generator[Tensor, None, None]:
         """Batches as from `images`, in the order of this half or of some places in it."""
@@ -163,6 +170,18 @@ class Feed:
         last = self._device.type in CHANNELS_LAST
         order = torch.channels_last if last else torch.contiguous_format
         return batch.to(torch.float32, memory_format=order).div_(255)
+
+
+class _Once(Sampler):
+    """One batch of some places."""
+
+    steps_per_epoch = 1
+
+    def __init__(self, places: np.ndarray) -> None:
+        self.places = places
+
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        return [self.places]
 
 
 def _mix(*numbers: int) -> int:

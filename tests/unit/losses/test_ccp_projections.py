@@ -33,15 +33,20 @@ class Run:
         self.loss = build_loss("ccp", num_classes=K, embedding_dim=D, **params)
         trained = [weight for weight in [*self.model.parameters(), *self.loss.parameters()] if weight.requires_grad]
         self.optimiser = torch.optim.Adam(trained, lr=0.01)
-        self.values, self.events, self.seen, self.step = iter(values), [], [], 0
+        self.values, self.events, self.seen, self.pools, self.step = iter(values), [], [], [], 0
         around = Surroundings(
-            self.model, labels, seed, self.embed_rows, lambda *how: next(self.values), class_shape, print
-        )
+            self.model, labels, seed, self.embed_rows, lambda *how: next(self.values), class_shape, print,
+            self.embed_augmented,
+        )  # fmt: skip
         self.projections = Projections(self.loss, around, self.loss.params, self.events.append)
 
     def embed_rows(self, rows):
         self.seen.append(rows)
         return self.model(IMAGES[torch.from_numpy(rows)])
+
+    def embed_augmented(self, rows, number):
+        self.pools.append(number)
+        return self.model(-IMAGES[torch.from_numpy(rows)])
 
     def train(self, steps):
         for _ in range(steps):
@@ -180,6 +185,23 @@ def test_the_next_proxies_are_those_of_a_fresh_pool():
         own = event.classes == label
         chosen, _ = k_center(pool, M, event.converged[own])
         np.testing.assert_allclose(event.next[own], pool[chosen], atol=1e-6)
+
+
+def test_a_pool_can_be_of_augmented_images():
+    """Here these are the images with another sign, so that other proxies are chosen, at their embeddings."""
+    plain, run = begun([]), begun([], pool_images="augmented")
+    assert (plain.pools, run.pools) == ([], [0])
+    with torch.no_grad():
+        vectors = bounded(run.model.eval()(-IMAGES))
+    nearest, of_plain = (
+        torch.cdist(loss.proxies.detach().flatten(0, -2), vectors).amin(1) for loss in (run.loss, plain.loss)
+    )
+    assert nearest.max() < 1e-3
+    assert of_plain.max() > 0.05
+    run.values = iter([0.5, 0.4, 0.3, 0.2])
+    run.train(8)
+    assert len(run.ended) == 1
+    assert run.pools == [0, 1], "another number, other draws"
 
 
 @pytest.mark.parametrize("variant", ["proxies", "samples"])

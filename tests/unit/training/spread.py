@@ -126,7 +126,7 @@ def trained(wanted: Wanted, ranks: OneRank) -> Trained:
     parts = Parts(model, loss, optimiser, schedule, CPU, "float32", chunk=wanted.chunk, ranks=ranks)
     around = Surroundings(
         model, labels, 0, lambda rows: model(feed.images(rows)), lambda by, distance: math.sin(parts.step), class_shape,
-        lambda event: None,
+        lambda event: None, lambda rows, number: model(feed.augmented(rows, Shift(ShiftParams(pixels=1)), 0, number)),
     )  # fmt: skip
     companion, losses = loss.companion(around), []
     companion.begin()

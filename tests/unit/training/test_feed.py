@@ -197,6 +197,23 @@ def test_shares_of_a_batch_are_that_batch_and_only_their_images_are_read(monkeyp
     assert len(read) == (once if each_alone else 3 * once)
 
 
+@pytest.mark.parametrize("resident", [True, False])
+@pytest.mark.parametrize("crops_of", ["square", "whole"])
+def test_images_are_augmented_beside_training_by_seed_and_number_alone(monkeypatch, crops_of, resident):
+    monkeypatch.setattr(module, "RESIDENT", module.RESIDENT if resident else 0)
+    augmentation, places = CropFlip(CropFlipParams(crops_of=crops_of, jitter=0.2)), np.array([70, 3, 70])
+    feeds = [Feed(Ramps(), np.arange(100), np.arange(100), CPU, threads=threads) for threads in (1, 3)]
+    before = batches(feeds[0], augmentation, 1)
+    first, again, other, seeded = (
+        feed.augmented(places, augmentation, *drawn)
+        for feed, drawn in ((feeds[0], (5, 0)), (feeds[1], (5, 0)), (feeds[0], (5, 1)), (feeds[0], (6, 0)))
+    )
+    assert torch.equal(first, again)
+    assert not any(torch.equal(first, different) for different in (other, seeded))
+    assert not torch.equal(first[0], first[2]), "the same image, drawn twice"
+    assert same(before, batches(feeds[0], augmentation, 1))
+
+
 def counted(method, read):
     def counting(self, row, *rest):
         read.append(row)

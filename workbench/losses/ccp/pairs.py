@@ -34,6 +34,10 @@ class CCPParams(Params):
         12, ge=1, le=1000, symbol="b", unit="per class", label="Pool",
         help="Samples from which the next proxies of a class are chosen; never fewer than the proxies.",
     )  # fmt: skip
+    pool_images: Literal["evaluation", "augmented"] = param(
+        "evaluation", label="Images of the pool",
+        help="evaluation: as they are measured; augmented: as they are trained, as in the authors' code.",
+    )  # fmt: skip
     penalty: float = param(
         2e-4, ge=0, le=10, symbol="λ", help="Pull towards the weights of the last projection, from the second one on."
     )

@@ -94,7 +94,7 @@ class Projections(Companion):
             self._settle()
             rng = np.random.default_rng([self._seed, 0])
             random = self._embed(self._draw(rng, self._params.proxies))
-            self._place(*self._pool(rng), random)
+            self._place(*self._pool(rng, 0), random)
 
     def after_step(self, step: int) -> None:
         """Check MAP@R every `check_every` steps; maybe end the projection, unless it is the last of `projections`.
@@ -175,7 +175,7 @@ class Projections(Companion):
             self._loss.place(self._best_proxies)
         self._refresh()
         converged = self._loss.class_proxies()[0].detach()
-        rows, vectors = self._pool(np.random.default_rng([self._seed, self._index + 1]))
+        rows, vectors = self._pool(np.random.default_rng([self._seed, self._index + 1]), self._index + 1)
         measured, radius, k_center_radius, distance = self._geometry(converged.cpu().double().numpy())
         self._place(rows, vectors, converged.cpu().double().numpy().reshape(len(vectors), -1, vectors.shape[2]))
         after, classes = self._loss.class_proxies()
@@ -198,10 +198,10 @@ class Projections(Companion):
         """Places [K, count], drawn without repeats within a class as long as it has enough samples."""
         return np.stack([np.resize(rng.permutation(rows), count) for rows in self._members])
 
-    def _pool(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Places [K, b] and their embeddings [K, b, d]."""
+    def _pool(self, rng: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Places [K, b] and their embeddings [K, b, d]; the number tells pools of a run apart."""
         rows = self._draw(rng, max(self._params.pool, self._params.proxies))
-        return rows, self._embed(rows)
+        return rows, self._embed(rows, number if self._params.pool_images == "augmented" else None)
 
     def _place(self, rows: np.ndarray, vectors: np.ndarray, centres: np.ndarray) -> None:
         """Algorithm 2: the next proxies are samples of the pool, far from `centres` [K, m, d] and each other."""
@@ -218,12 +218,19 @@ class Projections(Companion):
             self._loss.place(torch.from_numpy(vectors).to(self._loss.proxies))
 
     @torch.no_grad()
-    def _embed(self, rows: np.ndarray) -> np.ndarray:
-        """Embeddings [..., d] float64 of places [...], bounded, in evaluation mode; the model's mode is put back."""
+    def _embed(self, rows: np.ndarray, pool: int | None = None) -> np.ndarray:
+        """Embeddings [..., d] float64 of places [...], bounded, in evaluation mode; the model's mode is put back.
+
+        With the number of a pool the images are augmented.
+        """
         training = self._model.training
         self._model.eval()
         parts = np.array_split(rows.ravel(), -(-rows.size // BATCH))
-        embeddings = torch.cat([bounded(self._embed_rows(part).float()) for part in parts])
+        if pool is None:
+            made = [self._embed_rows(part) for part in parts]
+        else:
+            made = [self._around.embed_augmented(part, pool * len(parts) + at) for at, part in enumerate(parts)]
+        embeddings = torch.cat([bounded(vectors.float()) for vectors in made])
         self._model.train(training)
         return embeddings.cpu().double().numpy().reshape(*rows.shape, -1)
 
