@@ -125,6 +125,26 @@ def test_margin_is_eq_4_with_the_expected_negative(batch):
     agree(loss_of("margin", margin=0.25, boundary=1.25), reference, batch)
 
 
+def test_margin_can_have_a_boundary_of_its_own_for_each_class_of_anchors(batch):
+    z, y = batch
+    one, own = loss_of("margin").double(), loss_of("margin", boundaries="per_class").double()
+    torch.testing.assert_close(own.eval()(z, y), one.eval()(z, y))
+    of_class = 1 + 0.1 * torch.arange(len(own.boundary), dtype=torch.float64)
+    own.load_state_dict({"boundary": of_class})
+    apart = torch.cdist(F.normalize(z), F.normalize(z))
+    positive = (y[:, None] == y).fill_diagonal_(False)
+    times = times_drawn(apart, y[:, None] != y, positive.sum(1), D, training=False)
+    pull = (apart - of_class[y][:, None] + 0.2).clamp_min(0) * positive
+    push = (of_class[y][:, None] - apart + 0.2).clamp_min(0)
+    counted = (pull > 0).sum() + (times * (push > 0)).sum()
+    value = own(z, y)
+    torch.testing.assert_close(value, (pull.sum() + (times * push).sum()) / counted)
+    value.backward()
+    absent = [label for label in range(len(of_class)) if label not in y]
+    assert own.boundary.grad[absent].count_nonzero() == 0
+    assert own.boundary.grad.count_nonzero() > 1
+
+
 def test_distance_weighted_draws_have_the_expected_frequencies():
     torch.manual_seed(0)
     points = F.normalize(torch.randn(6, 8))
