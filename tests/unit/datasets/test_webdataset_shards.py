@@ -145,7 +145,8 @@ def test_an_entry_of_a_size_below_zero_is_refused(build, tmp_path):
     member = tarfile.TarInfo("1.jpg")
     member.size = -512  # behind it comes its own header again
     (tmp_path / "0.tar").write_bytes(member.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
-    with pytest.raises(Problem, match=r"'1\.jpg' has a size below 0"):
+    refused = r"'1\.jpg' has a size below 0|is damaged at byte 0"  # since Python 3.14 tarfile says so itself
+    with pytest.raises(Problem, match=refused):
         build("webdataset", folder=str(tmp_path))
 
 
