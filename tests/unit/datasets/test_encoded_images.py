@@ -127,6 +127,15 @@ def test_a_full_disk_names_what_makes_the_images_large(tmp_path, photographs, mo
         assert todo in refused.value.todo
 
 
+def test_images_that_are_smaller_than_what_is_kept_need_no_more_room_than_they_take(tmp_path, photographs, monkeypatch):
+    bound = Encoded(32, 3, 512).room(len(photographs.paths))
+    monkeypatch.setattr(
+        "workbench.datasets.cache.kept_images.shutil.disk_usage", lambda place: SimpleNamespace(free=bound // 4)
+    )
+    _, kept, _ = keep(photographs, tmp_path / "cache", "encoded", True, silent, 512)
+    assert len(kept) == len(photographs.paths) - 1, "all but the one that cannot be read"
+
+
 def test_a_crop_is_what_the_box_shows(tmp_path, photographs):
     _, encoded, _ = keep(photographs, tmp_path / "cache", "encoded", False, silent)
     whole = encoded.whole(0)

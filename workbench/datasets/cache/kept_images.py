@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -18,6 +18,7 @@ from workbench.datasets.cache.pixel_blocks import damage, read_side, write_side
 from workbench.datasets.cache.unfinished import Rows
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.image_files import ImageFiles
+from workbench.datasets.images.loader import Picture
 from workbench.datasets.images.packed_images import PackedImages
 from workbench.files import parts
 from workbench.files.unreadable import NO_ARRAY
@@ -28,7 +29,8 @@ from workbench.progress import Progress
 TELL_EVERY = 0.1  # seconds
 FILES_AT_ONCE = 8  # files that a thread takes at a time: one at a time is a tenth slower with two threads
 THREADS_BEYOND_CORES = 1  # so that a core has work while another thread waits for the interpreter lock
-KEEP_LESS = 'set "Short side kept" lower; images that are smaller than it take less than is counted here'
+SAMPLE = 64  # images that are measured where there is no room for the most that all can take
+SPARE = 1.2  # room for a set that takes more than its sample
 AT_ONCE = 64  # images at a time of a set in memory, which take microseconds each
 Reader = TypeVar("Reader", covariant=True)
 
@@ -135,11 +137,28 @@ def _make_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
         raise files.explain(error, cache) from error
     needed = form.room(len(image_set.paths))
     if needed > free:
+        needed = _measured(image_set, form)
+    if needed > free:
+        smaller = "choose a smaller image size" if form.side == form.size else 'set "Short side kept" lower'
         raise Problem(
             f"The decoded images need {byte_size(needed)} in {cache}, where {byte_size(free)} are free.",
             kept="Nothing was written.",
-            todo=f"Free some space, or {'choose a smaller image size' if form.side == form.size else KEEP_LESS}.",
+            todo=f"Free some space, or {smaller}.",
         )
+
+
+def _measured(image_set: ImageSet, form: Form[Reader]) -> int:
+    """Bytes to expect, from a sample of the images: those that are smaller than what is kept take less."""
+    count = len(image_set.paths)
+    rows = range(0, count, max(1, count // SAMPLE))
+    sample = read_rows(_reading(image_set, form), rows, form)
+    return round(SPARE * len(sample.payload) / len(rows) * count)
+
+
+def _reading(image_set: ImageSet, form: Form[Reader]) -> Callable[[int], Picture]:
+    """What reads an image as large as it is kept."""
+    read = image_set.read
+    return read.at_least(form.side) if isinstance(read, ImageFiles | PackedImages) else read
 
 
 def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress) -> dict[int, str]:
@@ -168,9 +187,7 @@ def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[Rows
     """Images from a row on, in their order, read on all cores; when closed, threads finish their current image."""
     given_up, cores, count = Event(), jobs.cores(), len(image_set.paths)
     at_once = AT_ONCE if image_set.root is None and not image_set.packed_in else FILES_AT_ONCE
-    read = image_set.read
-    if isinstance(read, ImageFiles | PackedImages):
-        read = read.at_least(form.side)
+    read = _reading(image_set, form)
     files = read if isinstance(read, ImageFiles) else None
     pool = decoders(count - start, cores) if files is not None else None
 
