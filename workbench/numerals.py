@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from math import copysign, isfinite, isnan, nan
+from typing import Any
 
 MINUS = "−"
 _PLAIN = re.compile(rf"[-{MINUS}]?[\d,]+(\.\d+)?")
@@ -13,6 +14,17 @@ _HYPHEN = re.compile(r"(?<![^\s(\[±])-(?=[\d.]|inf)")  # before a number, not i
 def words_of(value: float) -> str:
     """The text of a table for a number that is not finite: a dash for NaN, the infinity sign for infinity."""
     return "–" if isnan(value) else "∞" if copysign(1, value) > 0 else "−∞"
+
+
+def finite(data: Any) -> Any:
+    """Plain data with None for every number that is not finite: JSON has none of them."""
+    if isinstance(data, float):
+        return data if isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return data
 
 
 def percentage(share: float | None, digits: int = 1) -> str:

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.commands.terminal import printable, told
+from workbench import files
+from workbench.commands.terminal import printable, show_json, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
-from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from workbench.commands.compared import Compared
 
 
 def _epoch(text: str) -> str | int:
@@ -35,46 +38,50 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.argument("numbers", metavar="RUN...", type=int, nargs=-1, required=True)
     @click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
     @PLACE_OPTION
+    @click.option(
+        "--json", "as_json", is_flag=True,
+        help="Print JSON instead of tables: values as they are stored, shares from 0 to 1, memory in bytes.",
+    )  # fmt: skip
+    @click.option(
+        "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+        help="Write a row for each group, with the same values, to this CSV file instead of printing tables.",
+    )  # fmt: skip
     @workspace_option
-    def compare_runs(numbers: tuple[int, ...], metric: str, at: str | int, folder: Path | None) -> None:
+    def compare_runs(
+        numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, folder: Path | None
+    ) -> None:
         """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
 
         Differences are taken against the group of the first RUN.
         """
-        with Workspace(folder or default_workspace()) as workspace:
-            with told() as progress:
-                lines = comparison_lines(workspace, numbers, metric, at, progress)
-            for line in lines:
+        from workbench.commands.compared import as_csv, as_data, compared
+
+        with Workspace(folder or default_workspace()) as workspace, told() as progress:
+            read = compared(workspace, numbers, metric, at, progress)
+        if csv_file is not None:
+            with files.atomic_write(csv_file) as file:
+                file.write(as_csv(read).encode())
+            click.echo(csv_file, err=as_json)
+        if as_json:
+            show_json(as_data(read))
+        elif csv_file is None:
+            for line in comparison_lines(read):
                 click.echo(printable(line))
 
 
-def comparison_lines(
-    workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int, progress: Progress = quiet
-) -> list[str]:
-    """What the command prints: tables as Markdown and sentences, empty lines between them.
-
-    Raises:
-        Problem: a run that is not there, or none that has the metric there.
-    """
+def comparison_lines(read: "Compared") -> list[str]:
+    """What the command prints: tables as Markdown and sentences, empty lines between them."""
     from workbench.comparing import comparison_text as words
     from workbench.comparing.difference.forest import against_the_first, verdict_among
-    from workbench.comparing.overview import overview
-    from workbench.comparing.queries.pairing import compare
 
-    runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
-    known = catalogs.current()
-    shown = overview(workspace, runs, known, metric, at, progress, runs[0].id)
-    shown.require()
-    lines = [f"## {words.metric_title(metric)}, {words.at_title(at)}", "", words.metrics_table(shown)]
-    lines += ["", "## Settings that differ", "", words.differences_table(shown, known)]
+    shown, first = read.overview, read.first
+    lines = [f"## {words.metric_title(shown.metric)}, {words.at_title(shown.at)}", "", words.metrics_table(shown)]
+    lines += ["", "## Settings that differ", "", words.differences_table(shown, catalogs.current())]
     lines += ["", "## Notes", "", *(f"- {sentence}" for sentence in shown.guards)] if shown.guards else []
-    first = shown.groups[0]
-    for other in shown.groups[1:]:
+    for other, comparison in read.others:
         lines += ["", f"## {other.title} minus {first.title}", ""]
-        try:
-            comparison = compare(workspace, first, other, shown.measured, metric, at, progress=progress)
-        except Problem as problem:
-            lines.append(str(problem))
+        if isinstance(comparison, Problem):
+            lines.append(str(comparison))
             continue
         lines += [words.comparison_table(comparison), "", verdict_among(shown, comparison)]
         lines += [f"- {sentence}" for sentence in (*comparison.notes, words.queries_told(comparison)) if sentence]

@@ -1,6 +1,5 @@
 """`workbench deploy`: recall, bytes and time of embeddings that are stored compressed or in an index."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import click
 
 from workbench.commands.exchange import epoch
-from workbench.commands.terminal import told
+from workbench.commands.terminal import show_json, told
 from workbench.deploying.kinds import KNOWN
 from workbench.numerals import minus, percentage, signed
 from workbench.results.stored import fitted_sentence
@@ -58,7 +57,10 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             with told() as progress:
                 measured = deployment(workspace, evaluation.id, stores, rate, progress)
                 written = [] if out is None else export(workspace, evaluation.id, stores[0], out, rate, progress)
-        click.echo(json.dumps(measured, indent=2) if as_json else as_text(run_id, evaluation.epoch, measured))
+        if as_json:
+            show_json(measured)
+        else:
+            click.echo(as_text(run_id, evaluation.epoch, measured))
         for path in written:
             click.echo(path, err=as_json)
 

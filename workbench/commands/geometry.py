@@ -1,6 +1,5 @@
 """`workbench geometry`: the geometry of a run's embeddings over its epochs, with alarms in words."""
 
-import json
 from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.terminal import one_line
+from workbench.commands.terminal import one_line, show_json
 from workbench.numerals import minus, words_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -49,7 +48,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 {"epoch": epoch, **seen.numbers} for epoch, seen in zip(watched.epochs, watched.looks, strict=True)
             ]
             said = [{"level": alarm.level, "title": alarm.title, "words": alarm.words} for alarm in alarms]
-            click.echo(json.dumps({"run": run_id, "epochs": epochs, "alarms": said, "falling": falling}, indent=2))
+            show_json({"run": run_id, "epochs": epochs, "alarms": said, "falling": falling})
             return
         click.echo("epoch  " + "  ".join(f"{title:>8}" for _, title in SHOWN))
         for epoch, seen in zip(watched.epochs, watched.looks, strict=True):

@@ -1,15 +1,17 @@
 """A run as one moving line of the terminal; where nothing moves, as one line per evaluation, and now and then one."""
 
 import contextlib
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from math import nan
 from time import monotonic
+from typing import Any
 
 import click
 
 from workbench.events import Ended, Evaluated, Event, Noted, Progress, Remarked, Scalar, Status, Waiting
-from workbench.numerals import percentage
+from workbench.numerals import finite, percentage
 from workbench.progress import Progress as Tell
 from workbench.progress import duration
 from workbench.workspace.rows import Run
@@ -37,6 +39,11 @@ def show_lines(lines: Iterable[str], none: str) -> None:
         click.echo(line)
     if empty:
         click.echo(none, err=True)
+
+
+def show_json(data: Any) -> None:
+    """Plain data on standard output as JSON, which has no number that is not finite: null stands for it."""
+    click.echo(json.dumps(finite(data), indent=2))
 
 
 class ProgressLine:

@@ -1,6 +1,5 @@
 """`workbench triage`: samples whose labels a user should look at, and what was decided about them."""
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 
 from workbench.commands.deploy import evaluation_of
 from workbench.commands.exchange import epoch
-from workbench.commands.terminal import one_line
+from workbench.commands.terminal import one_line, show_json
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
@@ -68,7 +67,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             for suspect in triage.suspects
         ]  # fmt: skip
         if as_json:
-            click.echo(json.dumps(rows, indent=2))
+            show_json(rows)
             return
         click.echo(f"{len(rows):,} suspects in epoch {evaluation.epoch} of run {run_id}:")
         for row in rows[:most]:

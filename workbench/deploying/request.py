@@ -8,8 +8,9 @@ from typing import Any
 from workbench.deploying import kinds
 from workbench.deploying.measure import KS, Search, measure, plain, search_of
 from workbench.deploying.pairs import Limit, limit_of
-from workbench.deploying.saving import finite, save
+from workbench.deploying.saving import save
 from workbench.deploying.stores import one_thread, version
+from workbench.numerals import finite
 from workbench.progress import Progress, quiet
 from workbench.results.stored import Stored, read_stored
 from workbench.workspace import Workspace

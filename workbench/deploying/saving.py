@@ -1,7 +1,6 @@
 """A store written for a search service: the faiss file, the ids of its rows, and a note that says how it was built."""
 
 import json
-import math
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -15,6 +14,7 @@ from workbench.deploying.measure import Search, measure
 from workbench.deploying.pairs import Limit
 from workbench.deploying.stores import build, serialised, version
 from workbench.files.spreadsheet import csv_text
+from workbench.numerals import finite
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
@@ -57,17 +57,6 @@ def save(
         with files.atomic_write(folder / file) as out:
             out.write(content)
     return [folder / file for file in contents]
-
-
-def finite(data: Any) -> Any:
-    """Plain data with None for every number that is not finite: JSON has none of them."""
-    if isinstance(data, float):
-        return data if math.isfinite(data) else None
-    if isinstance(data, dict):
-        return {key: finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [finite(value) for value in data]
-    return data
 
 
 def _ids(workspace: Workspace, evaluation: Evaluation, search: Search) -> bytes:

@@ -1,5 +1,8 @@
 """`workbench compare`: the tables of the page on the command line."""
 
+import csv
+import json
+
 import numpy as np
 import pytest
 
@@ -77,6 +80,43 @@ def test_of_several_groups_it_is_said_who_differs_once_p_is_corrected(capsys, fo
     assert out.split("## All groups against A | B\n\n")[1].splitlines()[:2] == [
         "- “C” beats “A | B” on MAP@R.", "- 2 tests, Holm-corrected within each metric.",
     ]  # fmt: skip
+
+
+def test_json_has_the_values_of_the_tables_in_full_precision(capsys, folder):
+    status, out, err = run(capsys, folder, "1", "2", "3", "4", "5", "6", "7", "--json")
+    assert (status, err) == (0, "")
+    data = json.loads(out, parse_constant=pytest.fail)
+    assert (data["metric"], data["at"]) == ("MAP@R", "best")
+    first, second, third = data["groups"]
+    assert [row["run"] for row in first["runs"]] == [1, 3, 5]
+    assert first["mean"] == pytest.approx(0.5)
+    assert first["difference"] is None
+    assert second["difference"] == pytest.approx(0.16)
+    assert second["difference_low_95"] < 0.16 < second["difference_high_95"]
+    assert second["p"] < 0.01
+    assert third["difference"] is None, "it is of other data"
+    values = {"A | B": 0.001, "C": 0.5, "D": 0.1}
+    assert data["settings"] == [{"field": "training.lr", "values": values}]
+    better, other = data["comparisons"]
+    assert [pair["runs"] for pair in better["seeds"]] == [[1, 2], [3, 4], [5, 6]]
+    assert better["queries"] == {"better": 8, "equal": 0, "worse": 0}
+    assert "“C” is better" in better["verdict"]
+    assert "different data" in other["problem"]
+
+
+def test_csv_has_a_row_for_each_group(capsys, folder, tmp_path):
+    table = tmp_path / "groups.csv"
+    status, out, _ = run(capsys, folder, "1", "2", "3", "4", "5", "6", "--csv", str(table))
+    assert (status, out) == (0, f"{table}\n")
+    with table.open(encoding="utf-8", newline="") as file:
+        first, second = csv.DictReader(file)
+    assert (first["group"], first["runs"], first["seeds"], first["difference"]) == ("A | B", "1 3 5", "3", "")
+    assert (second["group"], second["runs"]) == ("C", "2 4 6")
+    assert float(second["mean"]) == pytest.approx(0.66)
+    assert float(second["difference"]) == pytest.approx(0.16)
+    status, out, err = run(capsys, folder, "1", "2", "--json", "--csv", str(table))
+    assert json.loads(out)["groups"]
+    assert err == f"{table}\n"
 
 
 def test_an_epoch_and_another_metric(capsys, folder):

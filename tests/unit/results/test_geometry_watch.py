@@ -103,6 +103,9 @@ def test_a_probe_of_classes_with_one_image_each_has_no_score(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.0, 0)], probes=[alone])
         watched = watch(workspace, run.run_id, images="probe")
+    words = ["geometry", str(run.run_id), "--probe", "--json", "-w", str(workspace.path)]
+    (row,) = json.loads(CliRunner().invoke(cli, words).stdout, parse_constant=pytest.fail)["epochs"]
+    assert row["positive_cosine"] is None
     assert np.isnan(watched.scores[0])
     assert np.isnan(watched.of_classes).all()
 

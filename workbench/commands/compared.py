@@ -1,0 +1,160 @@
+"""A comparison of runs as the command line reads it once: for its tables, and as JSON and CSV for scripts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.comparing.difference.baseline import BaselineRow, against_baseline
+from workbench.comparing.difference.forest import against_the_first, verdict_among
+from workbench.comparing.grouping.groups import Group
+from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.measures import At, Summary
+from workbench.comparing.overview import Overview, overview
+from workbench.comparing.queries.pairing import Comparison, compare
+from workbench.comparing.statistics.intervals import Interval
+from workbench.entries import catalog as catalogs
+from workbench.files.spreadsheet import csv_text
+from workbench.problem import Problem
+from workbench.progress import Progress, quiet
+from workbench.workspace import Workspace
+
+COLUMNS = (
+    "group", "runs", "metric", "at", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds",
+    "memory_bytes", "difference", "difference_low_95", "difference_high_95", "difference_seeds", "p", "p_holm",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """The groups of the chosen runs, and each but the first compared with the first."""
+
+    overview: Overview
+    others: tuple[tuple[Group, Comparison | Problem], ...]  # the Problem says why two cannot be compared
+
+    @property
+    def first(self) -> Group:
+        """The group of the first run that was named."""
+        return self.overview.groups[0]
+
+
+def compared(
+    workspace: Workspace, numbers: tuple[int, ...], metric: str, at: At, progress: Progress = quiet
+) -> Compared:  # fmt: skip
+    """Read and compare runs.
+
+    Raises:
+        Problem: a run that is not there, or none that has the metric there.
+    """
+    runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
+    shown = overview(workspace, runs, catalogs.current(), metric, at, progress, runs[0].id)
+    shown.require()
+    first, others = shown.groups[0], list[tuple[Group, Comparison | Problem]]()
+    for other in shown.groups[1:]:
+        try:
+            others.append((other, compare(workspace, first, other, shown.measured, metric, at, progress=progress)))
+        except Problem as problem:
+            others.append((other, problem))
+    return Compared(shown, tuple(others))
+
+
+def as_data(read: Compared) -> dict[str, Any]:
+    """Plain data for JSON: what the tables show, in full precision."""
+    shown = read.overview
+    return {
+        "metric": shown.metric,
+        "at": shown.at,
+        "groups": [_group(shown, row) for row in _rows(shown)],
+        "settings": [
+            {"field": row.field, "values": dict(zip([group.title for group in shown.groups], row.values, strict=True))}
+            for row in shown.differences
+        ],
+        "notes": list(shown.guards),
+        "comparisons": [_comparison(read, other, comparison) for other, comparison in read.others],
+        "against_the_first": against_the_first(shown),
+    }
+
+
+def as_csv(read: Compared) -> str:
+    """A row for each group, the first run's first; its difference from that group is empty."""
+    shown = read.overview
+    rows = []
+    for row in _rows(shown):
+        group = _group(shown, row)
+        runs = " ".join(str(run["run"]) for run in group["runs"])
+        group |= {"group": group["title"], "runs": runs, "metric": shown.metric, "at": shown.at}
+        rows.append([group[column] for column in COLUMNS])
+    return csv_text(list(COLUMNS), rows)
+
+
+def _rows(shown: Overview) -> list[BaselineRow]:
+    return against_baseline(shown, shown.groups[0], [shown.metric])
+
+
+def _group(shown: Overview, row: BaselineRow) -> dict[str, Any]:
+    """One group with its difference from the first over seeds; None for what is not known."""
+    (cell,) = row.cells
+    summary = next(summary for summary in shown.summaries if summary.group is row.group)
+    over = cell.difference
+    known = None if over is None or not over.n else over
+    return {
+        "title": row.group.title,
+        "runs": _runs(shown, summary),
+        "seeds": summary.interval.n,
+        "mean": summary.interval.mean if summary.interval.n else None,
+        "standard_deviation": summary.spread,
+        **_limits(summary.interval),
+        "seconds": summary.seconds,
+        "memory_bytes": summary.memory,
+        "difference": None if known is None else known.mean,
+        **{f"difference_{name}": value for name, value in _limits(known).items()},
+        "difference_seeds": 0 if known is None else known.n,
+        "p": cell.p,
+        "p_holm": cell.adjusted,
+    }
+
+
+def _runs(shown: Overview, summary: Summary) -> list[dict[str, Any]]:
+    """The runs of a group; only those with a value count in its mean."""
+    rows = []
+    for run in summary.group.runs:
+        at = shown.measured[run.id].at(shown.at)
+        rows.append(
+            {
+                "run": run.id,
+                "seed": run.seed,
+                "fold": fold_of(run.config),
+                "status": str(run.status),
+                "epoch": None if at is None else at.epoch,
+                "value": summary.values.get(run.id),
+            }
+        )
+    return rows
+
+
+def _comparison(read: Compared, other: Group, comparison: Comparison | Problem) -> dict[str, Any]:
+    """The first group and another, the other minus the first, seed by seed."""
+    head = {"first": read.first.title, "second": other.title}
+    if isinstance(comparison, Problem):
+        return {**head, "problem": str(comparison)}
+    counts = None if comparison.queries is None else comparison.queries.count()
+    return {
+        **head,
+        "paired": comparison.paired,
+        "seeds": [
+            {
+                "seed": pair.seed, "fold": pair.fold, "runs": [pair.first_run, pair.second_run], "first": pair.first,
+                "second": pair.second, "difference": pair.over_queries.mean, **_limits(pair.over_queries),
+                "queries": pair.over_queries.n,
+            }
+            for pair in comparison.seeds
+        ],
+        "difference": comparison.over_seeds.mean,
+        **_limits(comparison.over_seeds),
+        "verdict": verdict_among(read.overview, comparison),
+        "queries": None if counts is None else dict(zip(("better", "equal", "worse"), counts, strict=True)),
+        "notes": list(comparison.notes),
+    }  # fmt: skip
+
+
+def _limits(interval: Interval | None) -> dict[str, float | None]:
+    low, high = (None, None) if interval is None or not interval.known else (interval.low, interval.high)
+    return {"low_95": low, "high_95": high}
