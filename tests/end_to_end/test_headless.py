@@ -144,6 +144,7 @@ def test_every_problem_is_a_sentence_and_its_status(environment, tmp_path, words
     assert done.returncode == status, done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "space" / "runs" / "1").exists(), "a run that cannot begin is not made"
 
 
 def test_every_preset_passes_its_own_check():

@@ -9,6 +9,8 @@ from click.core import ParameterSource
 
 from workbench.commands.compare import PLACE_OPTION
 from workbench.commands.terminal import told
+from workbench.files.unreadable import TABLES, refusing
+from workbench.problem import Problem
 from workbench.reports.sections import FORMATS, GROUP_SECTIONS, METRIC, PAPER, PAPERS, SECTIONS
 from workbench.workspace import Workspace
 
@@ -69,13 +71,11 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         with Workspace(folder or default_workspace()) as workspace:
             asked = templates.template(key, arrangements(workspace))
             chosen = sections or asked.sections
-            notes = asked.text if text is None else text.read_text("utf-8", errors="replace")
+            notes = asked.text if text is None else _own_text(text)
             if not GROUP_SECTIONS.keys() & set(chosen):
                 if _given("metric"):
                     click.echo(UNUSED, err=True)
                 metric = METRIC
-            if len(numbers) > 1:
-                _say_what_is_not_common(workspace, numbers, metric, at)
             out_folder = out or workspace.file(numbers[0], asked.folder)
             if wanted:
                 with told() as progress:
@@ -89,6 +89,19 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 with told() as progress:
                     reports.write_bundle(workspace, wish, bundle, progress)
                 click.echo(bundle)
+            if len(numbers) > 1:  # last: a report that cannot be written says by itself what the runs lack
+                _say_what_is_not_common(workspace, numbers, metric, at)
+
+
+def _own_text(file: Path) -> str:
+    """The user's text. Raises Problem for a file that is not text in UTF-8."""
+
+    def refused(why: str) -> Problem:
+        todo = "Save it as text in UTF-8, or choose another file."
+        return Problem(f"The text in {file} cannot be read ({why}).", kept="No report was written.", todo=todo)
+
+    with refusing(refused):
+        return file.read_text(TABLES)
 
 
 def _given(option: str) -> bool:

@@ -48,7 +48,7 @@ def run_here(
     listed = None
     if not resume:  # before a run is made: nothing of a refused one is left in the list
         with told() as progress:
-            listed = refuse_unusable(config, progress)
+            listed = refuse_unusable(config, progress, devices=parse_devices(devices) if devices else ())
     if len(folds_and_seeds.children(config)) == 1:
         run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
         devices = devices.partition(",")[0] if at_once else devices

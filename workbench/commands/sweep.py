@@ -78,7 +78,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             starting.refuse_unknown_data(plan, catalogs.current(), there)
         else:
             with told() as progress:
-                listed = starting.refuse_unusable(plan, catalogs.current(), progress)
+                listed = starting.refuse_unusable(plan, catalogs.current(), progress, names)
         with Workspace(folder or default_workspace(), create=True) as workspace:
             number = starting.store(workspace, plan)
             counts = f"{_counted(plan.trials, 'setting')}, {_counted(plan.runs, 'run')}"

@@ -1,6 +1,7 @@
-"""What refuses a run before it is made: its data, split, batches, weights and files of label decisions."""
+"""What refuses a run before it is made: its device, data, split, batches, weights and files of label decisions."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,19 @@ from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
+from workbench.running.devices import together
+from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.listed import Listed
 
 log = logging.getLogger(__name__)
 
 
-def refuse_unusable(config: RunConfig, progress: Progress, *, batches: bool = True) -> Listed | None:
+def refuse_unusable(
+    config: RunConfig, progress: Progress, *, batches: bool = True, devices: Sequence[str] = ()
+) -> Listed | None:
     """List and split the data of the config's first run, and read its weights; nothing is decoded or stored.
+
+    First the `devices` are looked for, by default the config's.
 
     Weights that are not on this machine are fetched if the config allows it.
 
@@ -30,12 +37,23 @@ def refuse_unusable(config: RunConfig, progress: Progress, *, batches: bool = Tr
         Problem: one of them cannot be used. Cancelled: of `progress`.
     """
     try:
+        _refuse_missing_devices(devices or config.device.split(","))
         return _listed(config, progress, batches)
     except (Problem, Cancelled):
         raise
     except Exception as error:  # of a plug-in, or a defect: it keeps a run from being refused without a record of why
         log.warning("the check before the run failed (%r); the run meets the same, and shows it", error, exc_info=True)
         return None
+
+
+def _refuse_missing_devices(names: Sequence[str]) -> None:
+    """Raises Problem for a device that this machine does not have."""
+    from workbench.training import device
+
+    if len(names) > 1:
+        together.refuse_missing(names)
+    elif tuple(names) != (LAUNCHED,):
+        device.choose(names[0])
 
 
 def _listed(config: RunConfig, progress: Progress, batches: bool) -> Listed:

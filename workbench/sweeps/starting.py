@@ -25,10 +25,13 @@ from workbench.workspace.paths import inside
 OF_BATCHES = ("dataset.", "sampler.", "seed", "split.", "training.batch_size", "training.label_decisions")
 
 
-def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> Listed | None:
+def refuse_unusable(
+    plan: Plan, known: Catalog, progress: Progress, devices: Sequence[str] = ()
+) -> Listed | None:  # fmt: skip
     """List and split the data of a setting, the first where it is known, on this machine: every run would meet them.
 
-    Of the other settings only the places on the disk are looked for.
+    Of the other settings only the places on the disk are looked for. `devices` are those to use, by default the
+    config's.
 
     Returns what was listed, for a worker in this process; None where nothing was.
 
@@ -42,7 +45,7 @@ def refuse_unusable(plan: Plan, known: Catalog, progress: Progress) -> Listed | 
     except BadConfig:  # of a Bayesian sweep: the runs of such a setting fail, and others are proposed
         return None
     varied = any(parameter.field.startswith(OF_BATCHES) for parameter in plan.parameters)
-    return unusable.refuse_unusable(config, progress, batches=not varied)
+    return unusable.refuse_unusable(config, progress, batches=not varied, devices=devices)
 
 
 def _refuse_missing_places(plan: Plan, known: Catalog) -> None:

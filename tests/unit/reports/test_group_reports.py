@@ -312,7 +312,15 @@ def test_the_command_line_takes_several_runs_a_template_and_own_text(workspace, 
     assert "<h3>Mine</h3>" in page
     assert "last epoch of each run" in page
     assert cli.main([*said, "--workspace", str(workspace.path), "--metric", "none"]) == 1
-    assert "None of runs 1, 2 has none." in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("None of runs 1, 2 has none. There is "), "one fault, one sentence"
+
+
+def test_own_text_that_is_no_text_is_refused(workspace, runs, tmp_path, capsys):
+    (tmp_path / "own.md").write_bytes(b"Gr\xf6\xdfe")
+    asked = ["report", str(runs[0]), "--workspace", str(workspace.path), "--out", str(tmp_path / "out")]
+    assert cli.main([*asked, "--text", str(tmp_path / "own.md")]) == 1
+    assert "own.md cannot be read (it is not text in UTF-8). No report was written." in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_metric_for_the_sections_of_one_run_is_said_to_change_nothing(workspace, runs, tmp_path, capsys):

@@ -140,6 +140,15 @@ def test_data_that_cannot_be_used_are_named_before_a_sweep_is_made(place, starte
     assert "Sweep 1: 1 setting, 1 run, by MAP@R." in sweep(place, *words, "-p", f"dataset.folder={images}")
 
 
+def test_a_device_that_is_not_here_is_named_before_a_sweep_is_made(place, started):
+    words = ("start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
+    for devices in (("--devices", "cuda:77"), ("--devices", "cuda:77,cuda:78"), ("--set", "device=cuda:77")):
+        said = sweep(place, *words, *devices, fails=1)
+        assert "Nothing was started." in said
+        assert "GPU" in said
+    assert not place.exists(), "nothing was made"
+
+
 def test_no_setting_has_a_path_that_leads_nowhere(place, started, images):
     words = ("start", "sample-digits", "--set", "dataset.name=folder", "--set", "training.batch_size=4", "--detach")
     said = sweep(place, *words, "-p", f"dataset.folder={images},{images / 'typo'}", fails=1)
