@@ -19,8 +19,9 @@ from workbench.files.temporary import temporary_folder
 from workbench.jobs import AnalysisProcess
 from workbench.numerals import megabytes, percentage
 from workbench.problem import Problem
-from workbench.progress import Progress
+from workbench.progress import Progress, quiet
 from workbench.running.launch import make_job, prepare_run
+from workbench.running.unusable import refuse_unusable
 from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
@@ -121,9 +122,10 @@ def _done(workspace: Workspace, config: RunConfig) -> Run | None:
 
 
 def _trained(workspace: Workspace, config: RunConfig) -> Run:
-    """Train a run of that config here and now."""
+    """Train a run of that config here and now. Raises Problem if it failed, or, before it is made, for its data."""
+    listed = refuse_unusable(config, quiet)
     run_id = prepare_run(config, workspace)
-    make_job(workspace, run_id, Control()).start().join()
+    make_job(workspace, run_id, Control(), listed=listed).start().join()
     run = workspace.run(run_id)
     if run.status != "done":
         raise Problem(f"{config.name}: {run.status}. {run.problem}", kept="The runs before it are kept.")

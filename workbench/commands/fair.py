@@ -53,6 +53,7 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
         known = catalogs.current()
         chosen = _chosen(methods, catalogs.names(known, "loss"))
         plan = plans.planned(bench, data, trials, seeds, steps=steps, folds=folds, changes=_changes(changes))
+        plans.refuse_missing_data(plan)
         with Workspace(folder or default_workspace(), create=True) as workspace:
             try:
                 comparison = _compared(workspace, plan, chosen, known)

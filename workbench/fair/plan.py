@@ -68,6 +68,19 @@ def planned(
     return Plan(bench, data, trials, seeds, steps or fixed.steps, folds or fixed.folds, changes or {})
 
 
+def refuse_missing_data(plan: Plan) -> None:
+    """Raises Problem, before the first loss, where the data folder lacks what the bench reads of it."""
+    bench = BENCHES[plan.bench]
+    for dotted, below in bench.data.items():
+        place = plan.data.absolute() / below
+        if dotted not in plan.changes and not place.exists():
+            raise Problem(
+                f"{place} is not there, which the comparison on {plan.bench} reads.",
+                kept="Nothing was started.",
+                todo="Choose the folder that has it as --data.",
+            )
+
+
 def tuning_config(plan: Plan, method: str, known: Catalog) -> RunConfig:
     """The runs of every setting of a loss: one for each fold, evaluated once, at the end.
 

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from workbench import cli
 from workbench.backbones.head import EmbeddingHead
 from workbench.commands import benchmark
 from workbench.commands.benchmark import BENCHES, Row, compare, config_for, table
@@ -53,6 +54,19 @@ def test_spce_on_photographs_is_neither_saturated_nor_flat(tmp_path, monkeypatch
     del known["loss/spce"]["facts"]["measured"]
     monkeypatch.setattr(benchmark.catalogs, "current", lambda: known)
     assert own_product(config_for("caltech", "spce", 0, tmp_path)) > 1000, "as it came: a saturated softmax"
+
+
+@pytest.mark.parametrize(("kind", "options"), [("fair", ("--methods", "ce,spce")), ("methods", ("--method", "ce"))])
+def test_data_that_are_not_in_the_folder_are_said_once_and_no_run_is_made(tmp_path, capsys, kind, options):
+    space = tmp_path / "space"
+    (tmp_path / "data").mkdir()
+    asked = ["benchmark", kind, "--data", str(tmp_path / "data"), *options, "--workspace", str(space)]
+    assert cli.main(asked) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "images_background_small1.zip" in said
+    assert "Nothing was started." in said
+    with Workspace(space, create=True) as workspace:
+        assert workspace.runs() == []
 
 
 def test_a_comparison_runs_each_method_once(tmp_path, monkeypatch):
