@@ -1,5 +1,6 @@
 """`python -m workbench`: no arguments open the window, `--workspace DIR` on that folder; all else is the CLI's."""
 
+import os
 import sys
 
 WINDOW_OPTIONS = ("--workspace", "-w", "--measure-start")
@@ -19,6 +20,9 @@ def _started(arguments: list[str]) -> int:
         from workbench import app
 
         return app.main(arguments)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell: no file of ours may take its number
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the program ends
     from workbench.cli import main as run_command
 
     return run_command(arguments)

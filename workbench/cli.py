@@ -1,6 +1,8 @@
 """The command line: the same engine and the same words as the window."""
 
+import errno
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -363,4 +365,10 @@ def main(arguments: list[str]) -> int:
         cli(arguments, prog_name="workbench")
     except SystemExit as end:
         return int(end.code or 0) if not isinstance(end.code, str) else 1
+    except OSError as error:
+        if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is written as the program ends
+        click.echo(f"The output could not be written ({error.strerror}). Send it to another disk.", err=True)
+        return 1
     return 0

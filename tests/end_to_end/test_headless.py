@@ -147,6 +147,24 @@ def test_every_problem_is_a_sentence_and_its_status(environment, tmp_path, words
     assert not (tmp_path / "space" / "runs" / "1").exists(), "a run that cannot begin is not made"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_output_for_which_there_is_no_room_is_a_sentence(environment):
+    command = [sys.executable, "-m", "workbench", "list", "presets"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("The output could not be written (No space left on device).")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
+def test_a_run_needs_neither_output_nor_error_output(environment, config, tmp_path):
+    command = f'"{sys.executable}" -m workbench run "{config}" --set training.epochs=1 -w "{tmp_path}/space" >&- 2>&-'
+    assert subprocess.run(command, shell=True, env=environment, timeout=HANG, check=False).returncode == 0
+    with Workspace(tmp_path / "space") as workspace:
+        assert workspace.run(1).status == "done"
+
+
 def test_every_preset_passes_its_own_check():
     from workbench.entries import catalog
     from workbench.settings.presets import presets

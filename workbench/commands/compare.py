@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench import files
+from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import printable, show_json, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
@@ -35,7 +36,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     """Add the command to the command line, with the workspace option that all commands share."""
 
     @cli.command("compare")
-    @click.argument("numbers", metavar="RUN...", type=int, nargs=-1, required=True)
+    @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
     @click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
     @PLACE_OPTION
     @click.option(

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from workbench.commands.arguments import NUMBER
 from workbench.commands.exchange import epoch
 from workbench.commands.terminal import show_json, told
 from workbench.deploying.kinds import KNOWN
@@ -19,7 +20,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     """Add the command to the command line, with the workspace option that all commands share."""
 
     @cli.command("deploy")
-    @click.argument("run_id", metavar="RUN", type=int)
+    @click.argument("run_id", metavar="RUN", type=NUMBER)
     @workspace_option
     @click.option(
         "--epoch", type=epoch, metavar="EPOCH", default="best", show_default=True,

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import click
 
+from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.gallery_import import import_gallery
@@ -35,7 +36,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
     """
 
     @group.command("export")
-    @click.argument("run_id", metavar="RUN", type=int)
+    @click.argument("run_id", metavar="RUN", type=NUMBER)
     @workspace_option
     @click.option(
         "--format", "formats", multiple=True, type=click.Choice(list(FORMATS)), default=("config", "csv", "npy"),

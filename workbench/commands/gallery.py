@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import told
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
@@ -16,7 +17,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     """Add the command to the command line, with the workspace option that all commands share."""
 
     @cli.command("index")
-    @click.argument("run_id", metavar="RUN", type=int)
+    @click.argument("run_id", metavar="RUN", type=NUMBER)
     @workspace_option
     def index(run_id: int, folder: Path | None) -> None:
         """Build the index of run RUN, which was imported with --search-only, and measure its recall.

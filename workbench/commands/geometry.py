@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import one_line, show_json
 from workbench.numerals import minus, words_of
 from workbench.problem import Problem
@@ -24,7 +25,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     """Add the command to the command line, with the workspace option that all commands share."""
 
     @cli.command("geometry")
-    @click.argument("run_id", metavar="RUN", type=int)
+    @click.argument("run_id", metavar="RUN", type=NUMBER)
     @workspace_option
     @click.option("--probe", is_flag=True, help="Look at the training images of the probe, not at the test half.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import ProgressLine, best_in_words
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
@@ -55,7 +56,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             sys.exit(1 if status == 0 and left - set(_at_work(workspace, place)) else status)
 
     @group.command("stop")
-    @click.argument("run", type=int)
+    @click.argument("run", type=NUMBER)
     @workspace_option
     @click.option(
         "--how", type=click.Choice(sorted(ENDINGS)), default="saved", show_default=True,
@@ -79,7 +80,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             click.echo(f"Run {run} has already ended at {place}. {see if known.live else f'It is {known.status}.'}")
 
     @group.command("resume")
-    @click.argument("run", type=int)
+    @click.argument("run", type=NUMBER)
     @workspace_option
     @click.option("--detach", is_flag=True, help="Do not follow it.")
     def resume(run: int, folder: Path | None, detach: bool) -> None:
@@ -91,7 +92,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             sys.exit(0 if detach else _follow(workspace, place, [run]))
 
     @group.command("fetch")
-    @click.argument("run", type=int)
+    @click.argument("run", type=NUMBER)
     @workspace_option
     def fetch(run: int, folder: Path | None) -> None:
         """Fetch the checkpoints of a run that has ended."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench import files
+from workbench.commands.arguments import NUMBER
 from workbench.commands.exchange import epoch
 from workbench.commands.terminal import printable
 from workbench.files.spreadsheet import csv_text
@@ -29,7 +30,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     """Add the command to the command line, with the workspace option that all commands share."""
 
     @cli.command("search")
-    @click.argument("run_id", metavar="RUN", type=int)
+    @click.argument("run_id", metavar="RUN", type=NUMBER)
     @click.argument("images", metavar="[IMAGE...]", type=click.Path(path_type=Path), nargs=-1)
     @workspace_option
     @click.option(
@@ -46,7 +47,11 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         "default) and its last epoch.",
     )  # fmt: skip
     @click.option(
-        "--evaluation", type=int, metavar="ID", default=None, help="The same by the id of one of the run's evaluations."
+        "--evaluation",
+        type=NUMBER,
+        metavar="ID",
+        default=None,
+        help="The same by the id of one of the run's evaluations.",
     )
     @click.option("--k", type=click.IntRange(1), default=10, show_default=True, help="Neighbours of each image.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")

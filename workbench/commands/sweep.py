@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.commands import sweep_table
+from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import show_lines, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
@@ -94,7 +95,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             _work_here(workspace, number, quiet, names, workers or 0, place, listed)
 
     @sweep.command("run")
-    @click.argument("number", metavar="SWEEP", type=int)
+    @click.argument("number", metavar="SWEEP", type=NUMBER)
     @click.option("--quiet", is_flag=True, help="Print the last table only.")
     @devices_option
     @workers_option
@@ -129,7 +130,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             )
 
     @sweep.command("show")
-    @click.argument("number", metavar="SWEEP", type=int)
+    @click.argument("number", metavar="SWEEP", type=NUMBER)
     @workspace_option
     def show(number: int, folder: Path | None) -> None:
         """Show the settings of a sweep by their objective, and the time left."""
@@ -138,7 +139,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 click.echo(line)
 
     @sweep.command("pause")
-    @click.argument("number", metavar="SWEEP", type=int)
+    @click.argument("number", metavar="SWEEP", type=NUMBER)
     @workspace_option
     def pause(number: int, folder: Path | None) -> None:
         """Stop after a checkpoint of the current run."""
@@ -149,7 +150,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             click.echo(f"Sweep {number} is asked to pause.")
 
     @sweep.command("resume")
-    @click.argument("number", metavar="SWEEP", type=int)
+    @click.argument("number", metavar="SWEEP", type=NUMBER)
     @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
     @devices_option
     @workers_option
@@ -167,8 +168,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             _go_on(workspace, number, here, names, workers or 0, place)
 
     @sweep.command("retry")
-    @click.argument("number", metavar="SWEEP", type=int)
-    @click.option("--run", "trial", type=int, default=None, help="Only this run, by its number.")
+    @click.argument("number", metavar="SWEEP", type=NUMBER)
+    @click.option("--run", "trial", type=NUMBER, default=None, help="Only this run, by its number.")
     @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
     @workspace_option
     def retry(number: int, trial: int | None, here: bool, folder: Path | None) -> None:
@@ -183,7 +184,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             _go_on(workspace, number, here)
 
     @sweep.command("cancel")
-    @click.argument("number", metavar="SWEEP", type=int)
+    @click.argument("number", metavar="SWEEP", type=NUMBER)
     @workspace_option
     def cancel(number: int, folder: Path | None) -> None:
         """End a sweep; what was trained is kept."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.commands.arguments import NUMBER
 from workbench.commands.deploy import evaluation_of
 from workbench.commands.exchange import epoch
 from workbench.commands.terminal import one_line, show_json
@@ -19,7 +20,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     file = click.Path(path_type=Path, dir_okay=False)
 
     @cli.command("triage")
-    @click.argument("run_id", metavar="RUN", type=int)
+    @click.argument("run_id", metavar="RUN", type=NUMBER)
     @workspace_option
     @click.option(
         "--epoch", type=epoch, metavar="EPOCH", default="best", show_default=True,
