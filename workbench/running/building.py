@@ -199,6 +199,11 @@ def build_feed(data: Data, rows: np.ndarray, labels: np.ndarray, augmentation: A
     """Images of some rows, with their labels [n], for the augmentation; features instead, if the data has them."""
     if data.features is not None:
         return FeatureFeed(data.features, rows, labels, on)
-    whole = getattr(augmentation, "whole_evaluation", False)
-    side = cast(Cropping, augmentation).side(data.images.image_size) if whole else 0
+    side = side_of_whole(augmentation, data.images.image_size)
     return Feed(cast(Images, data.pixels), rows, labels, on, side, crops=data.crops)
+
+
+def side_of_whole(augmentation: Augmentation, size: int) -> int:
+    """Side of the squares that whole images are squeezed to in evaluation, px; 0 where they are crops."""
+    whole = getattr(augmentation, "whole_evaluation", False)
+    return cast(Cropping, augmentation).side(size) if whole else 0

@@ -1,8 +1,9 @@
-"""What refuses a run before it is made: its device, data, split, batches, weights and files of label decisions."""
+"""What refuses a run before it is made: device, data, split, batches, weights, image size, label decisions."""
 
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +17,17 @@ from workbench.running.devices import together
 from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.listed import Listed
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from workbench.backbones.model import EmbeddingModel
+    from workbench.datasets.image_set import ImageSet
+
 log = logging.getLogger(__name__)
 
 
 def refuse_unusable(
-    config: RunConfig, progress: Progress, *, batches: bool = True, devices: Sequence[str] = ()
+    config: RunConfig, progress: Progress, *, batches: bool = True, sizes: bool = True, devices: Sequence[str] = ()
 ) -> Listed | None:
     """List and split the data of the config's first run, and read its weights; nothing is decoded or stored.
 
@@ -29,7 +36,7 @@ def refuse_unusable(
     Weights that are not on this machine are fetched if the config allows it.
 
     With `batches` the training half must have the classes and images for one, too: images that turn out to be
-    unreadable only make it smaller.
+    unreadable only make it smaller. With `sizes` the network must take images of the size that it would be given.
 
     Returns what was listed, for `make_job` of that run; None if the check itself failed.
 
@@ -38,7 +45,7 @@ def refuse_unusable(
     """
     try:
         _refuse_missing_devices(devices or config.device.split(","))
-        return _listed(config, progress, batches)
+        return _listed(config, progress, batches, sizes)
     except (Problem, Cancelled):
         raise
     except Exception as error:  # of a plug-in, or a defect: it keeps a run from being refused without a record of why
@@ -56,7 +63,7 @@ def _refuse_missing_devices(names: Sequence[str]) -> None:
         device.choose(names[0])
 
 
-def _listed(config: RunConfig, progress: Progress, batches: bool) -> Listed:
+def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool) -> Listed:
     from workbench.running.building import (
         Data,
         build_entry,
@@ -73,12 +80,52 @@ def _listed(config: RunConfig, progress: Progress, batches: bool) -> Listed:
     data = with_decisions(first, Data(image_set, np.empty((0, 0, 0, 0), np.uint8), Path(), split))
     if batches:
         build_sampler(first, training_labels(data))
+    model = None
     if _has_weights(first):
         progress("Reading the weights", 0, 0)
         from workbench.backbones.model import build_model
 
-        build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels, progress)
+        model = build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels, progress)
+    if sizes:
+        progress("Checking the image size", 0, 0)
+        _refuse_size(first, image_set, model)
     return listed
+
+
+def _refuse_size(config: RunConfig, image_set: "ImageSet", model: "EmbeddingModel | None") -> None:
+    """Raises Problem for images of a size that the network does not take; tensors without numbers show it.
+
+    What cannot be made or computed without numbers is left to the run.
+    """
+    import torch
+
+    try:
+        with torch.device("meta"), torch.no_grad():
+            network, images = _without_numbers(config, image_set, model)
+            network.features(images)
+    except Problem:
+        raise
+    except Exception as error:
+        log.debug("the image size was not checked before the run (%r)", error, exc_info=True)
+
+
+def _without_numbers(
+    config: RunConfig, image_set: "ImageSet", model: "EmbeddingModel | None"
+) -> "tuple[EmbeddingModel, Tensor]":
+    """The network of the config, and one image as an evaluation gives it, on torch's meta device."""
+    import torch
+
+    from workbench.backbones.model import build_model
+    from workbench.running.building import build_entry, side_of_whole
+
+    channels, augmentation = image_set.channels, build_entry("augmentation", config)
+    if model is None:
+        try:
+            model = build_model(config.backbone.name, config.backbone.params, config.embedding, channels)
+        except Problem as problem:  # open_clip makes none without numbers
+            raise RuntimeError(str(problem)) from problem
+    side = side_of_whole(augmentation, image_set.image_size) or image_set.image_size
+    return model.to("meta").eval(), augmentation.evaluate(torch.zeros(1, channels, side, side))
 
 
 def _has_weights(config: RunConfig) -> bool:

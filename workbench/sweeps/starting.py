@@ -21,6 +21,8 @@ from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.paths import inside
 
+# Fields on which it depends whether the network takes images of their size: other settings may have another.
+OF_SIZES = ("augmentation.", "backbone.", "dataset.")
 # Fields on which it depends whether there are enough images for a batch: other settings may have them.
 OF_BATCHES = ("dataset.", "sampler.", "seed", "split.", "training.batch_size", "training.label_decisions")
 
@@ -44,8 +46,11 @@ def refuse_unusable(
         config = configured(plan.config, settings[0], known)
     except BadConfig:  # of a Bayesian sweep: the runs of such a setting fail, and others are proposed
         return None
-    varied = any(parameter.field.startswith(OF_BATCHES) for parameter in plan.parameters)
-    return unusable.refuse_unusable(config, progress, batches=not varied, devices=devices)
+    batches, sizes = (
+        not any(parameter.field.startswith(fields) for parameter in plan.parameters)
+        for fields in (OF_BATCHES, OF_SIZES)
+    )
+    return unusable.refuse_unusable(config, progress, batches=batches, sizes=sizes, devices=devices)
 
 
 def _refuse_missing_places(plan: Plan, known: Catalog) -> None:

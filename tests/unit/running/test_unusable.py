@@ -1,0 +1,68 @@
+"""What is refused before a run is made: images of a size that its network does not take."""
+
+import pytest
+import torch
+
+from workbench import cli
+from workbench.entries import catalog
+from workbench.problem import Problem
+from workbench.progress import quiet
+from workbench.running.unusable import refuse_unusable
+from workbench.settings.changed import read_config
+from workbench.sweeps import starting
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
+from workbench.workspace import Workspace
+
+TRANSFORMER = ("backbone.name=timm", "backbone.model=test_vit")  # timm's own for tests: patches of 16 px
+CROP = ("augmentation.name=crop_flip", "augmentation.crop=0.875")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ((*TRANSFORMER, "dataset.image_size=40"), "Images of 40 px do not go with test_vit: its patches of 16 px"),
+        ((*TRANSFORMER, "dataset.image_size=64", *CROP), "Images of 56 px do not go with test_vit"),
+        (("backbone.name=squeezenet1_0",), "Images of 16 px are too small for this backbone"),
+    ],
+)
+def test_images_that_the_network_does_not_take_are_said_before_a_run_is_made(tmp_path, capsys, changes, said):
+    words = [word for change in changes for word in ("--set", change)]
+    assert cli.main(["run", "sample-digits", *words, "--workspace", str(tmp_path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(said)
+    assert "Nothing was started." in line
+    with Workspace(tmp_path) as workspace:
+        assert workspace.runs() == []
+
+
+def test_images_that_fit_are_not_refused():
+    config = read_config("sample-digits", (*TRANSFORMER, "dataset.image_size=32"))
+    assert refuse_unusable(config, quiet) is not None
+    config = read_config("sample-digits", (*TRANSFORMER, "dataset.image_size=64", *CROP[:1], "augmentation.crop=0.75"))
+    assert refuse_unusable(config, quiet) is not None
+
+
+@pytest.mark.parametrize("error", [Problem("open_clip's model cannot be made"), NotImplementedError("no numbers")])
+def test_a_network_that_cannot_be_made_without_numbers_is_left_to_the_run(monkeypatch, error):
+    asked = []
+
+    def refusing(*_):
+        asked.append(torch.empty(1).device.type)
+        raise error
+
+    monkeypatch.setattr("workbench.backbones.model.build_model", refusing)
+    assert refuse_unusable(read_config("sample-digits"), quiet) is not None
+    assert asked == ["meta"]
+
+
+def test_a_sweep_over_sizes_is_left_to_its_runs():
+    known = catalog.current()
+    for field, values, refused in (("dataset.image_size", "40,48", False), ("training.lr", "0.1,0.2", True)):
+        config = read_config("sample-digits", (*TRANSFORMER, "dataset.image_size=40"))
+        plan = planned(config, [read(f"{field}={values}")], "grid", known, trials=None, seeds=None, metric="")
+        if refused:
+            with pytest.raises(Problem, match="do not go with test_vit"):
+                starting.refuse_unusable(plan, known, quiet)
+        else:
+            assert starting.refuse_unusable(plan, known, quiet) is not None
