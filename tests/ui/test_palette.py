@@ -47,6 +47,16 @@ def test_a_run_is_found_by_its_number_and_shown(qtbot, window, session):
     assert session.run_id == 1
 
 
+def test_a_chosen_run_is_seen_also_where_it_was_shown_before(qtbot, window, session):
+    session.show_run(1)
+    assert session.page == "setup"
+    find(qtbot, window, "#1 blobs").run_chosen()
+    assert session.page == "train"
+    session.show_page("map")
+    find(qtbot, window, "#1 blobs").run_chosen()
+    assert session.page == "map", "a page about the run stays"
+
+
 def test_a_field_is_found_and_gets_the_cursor(qtbot, window):
     palette = find(qtbot, window, "field momentum")
     assert palette.model.rows[0].words == "Field: Momentum (Training)"

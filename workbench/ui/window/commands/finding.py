@@ -40,7 +40,7 @@ def things(session: Session, setup: QWidget) -> Iterator[Finding]:
     for run in session.runs():
         score = run.best.get("MAP@R")
         note = state_word(run.status) + (f", MAP@R {percentage(score)}" if score is not None else "")
-        yield Finding(f"Run: #{run.id} {' '.join(run.name.split())}", note, partial(session.show_run, run.id))
+        yield Finding(f"Run: #{run.id} {' '.join(run.name.split())}", note, partial(_show_run, session, run.id))
     if isinstance(setup, SetupPage) and setup.draft is not None:
         for heading in GROUPS:
             for path, field in setup.draft.fields(heading).items():
@@ -50,6 +50,13 @@ def things(session: Session, setup: QWidget) -> Iterator[Finding]:
     if dataset is not None:
         for label, name in enumerate(dataset.class_names):
             yield Finding(f"Class: {name}", "Map", partial(_show_class, session, dataset, label))
+
+
+def _show_run(session: Session, run_id: int) -> None:
+    """The shown page may be about the run; Set up is about none, and would leave the choice unseen."""
+    session.show_run(run_id)
+    if session.page == "setup":
+        session.show_page("train")
 
 
 def _show_field(session: Session, setup: "SetupPage", path: str) -> None:
