@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from workbench.commands import (
 )
 from workbench.commands.run import INTERRUPTED, run_here, run_in_folder
 from workbench.commands.run_lines import run_lines
-from workbench.commands.terminal import printable, show_lines
+from workbench.commands.terminal import printable, show_json, show_lines
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
@@ -198,42 +199,48 @@ def benchmark_methods(
 @cli.command("list")
 @click.argument("what", type=click.Choice([*KINDS, "models", "fields", "presets", "runs"]))
 @click.argument("words", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines: of runs also times and all scores.")
 @workspace_option
-def list_entries(what: str, words: tuple[str, ...], folder: Path | None) -> None:
+def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path | None) -> None:
     """Show what a config file can name, with each parameter, its default and range; the models of timm; the fields of
     every config; presets; or the runs. With WORDS, only those that contain each of them."""
 
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
 
+    listed = _listed(what, wanted, folder)
+    if as_json:
+        show_json([data for _, data in listed])
+        return
     holding = f" with {' '.join(words)}" if words else ""
     others = _lists_with(wanted) if what == "fields" and words else ""
-    show_lines(_listed(what, wanted, folder), f"There are no {what}{holding}.{others}")
+    show_lines((line for line, _ in listed), f"There are no {what}{holding}.{others}")
 
 
-def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iterator[str]:
-    """The lines of each run, model, field, preset or entry whose texts are wanted."""
+def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of each run, model, field, preset or entry whose texts are wanted, with its data for JSON."""
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
             lines = run_lines(workspace)
-        yield from filter(wanted, lines)
+        yield from (listed for listed in lines if wanted(listed[0]))
     elif what == "models":
         for model in offered_models("timm_models"):
             if wanted(model.name, model.licence):
-                yield _model_line(model)
+                yield _model_line(model), asdict(model)
     elif what == "fields":
         for name, facts in common_fields().items():
             if wanted(name, facts["description"]):
-                yield _field_line("", name, facts)
+                yield _field_line("", name, facts), {"name": name, **facts}
     elif what == "presets":
         for preset in presets():
             if wanted(preset.key, preset.title, preset.summary):
-                yield f"{preset.key:24} {preset.title}\n{'':24} {preset.summary}"
+                line = f"{preset.key:24} {preset.title}\n{'':24} {preset.summary}"
+                yield line, {"name": preset.key, "title": preset.title, "summary": preset.summary}
     else:
         for key, described in catalogs.current().items():
             kind, _, name = key.partition("/")
             if kind == KINDS[what] and wanted(name, described["title"], described["help"], described["source"]):
-                yield "\n".join(_entry_lines(kind, name, described))
+                yield "\n".join(_entry_lines(kind, name, described)), {"name": name, **described}
 
 
 def _lists_with(wanted: Callable[..., bool]) -> str:

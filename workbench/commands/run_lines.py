@@ -1,7 +1,8 @@
-"""The runs of a workspace as lines: `workbench list runs`."""
+"""The runs of a workspace as lines and as data for JSON: `workbench list runs`."""
 
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 from workbench.commands.terminal import one_line, percent
 from workbench.entries import catalog as catalogs
@@ -14,8 +15,8 @@ from workbench.workspace.tables import placements
 WIDEST = 40  # letters to which a column is padded
 
 
-def run_lines(workspace: Workspace) -> list[str]:
-    """A line for each run, newest first, in columns; a second line says what of a run cannot be read."""
+def run_lines(workspace: Workspace) -> list[tuple[str, dict[str, Any]]]:
+    """A line for each run, newest first, in columns, with its data; a second line says what of a run cannot be read."""
     with contextlib.suppress(Full):  # a list can be read where nothing can be written
         workspace.sweep_dead_runs()
     with workspace.reading() as db:
@@ -23,7 +24,11 @@ def run_lines(workspace: Workspace) -> list[str]:
     runs = workspace.runs()
     rows = [_cells(run) for run in runs]
     widths = [min(WIDEST, max(map(len, column))) for column in zip(*rows, strict=True)]
-    return [_line(run, cells, widths, places.get(run.id, "")) for run, cells in zip(runs, rows, strict=True)]
+    at = [places.get(run.id, "") for run in runs]
+    return [
+        (_line(run, cells, widths, place), _data(run, cells, place))
+        for run, cells, place in zip(runs, rows, at, strict=True)
+    ]
 
 
 def _cells(run: Run) -> list[str]:
@@ -38,3 +43,15 @@ def _line(run: Run, cells: Sequence[str], widths: Sequence[int], place: str) -> 
     name = f"{run.name}  at {place}" if place else run.name
     line = "  ".join([f"{run.id:>4}", *padded, one_line(name)])
     return f"{line}\n      {one_line(run.unread)}" if run.unread else line
+
+
+def _data(run: Run, cells: Sequence[str], place: str) -> dict[str, Any]:
+    """Plain data of a run; shares are from 0 to 1."""
+    _, data, backbone, loss, *_ = cells
+    return {
+        "run": run.id, "name": run.name, "status": str(run.status), "problem": run.problem, "data": data,
+        "backbone": backbone, "loss": loss, "seed": run.seed, "epoch": run.epoch, "epochs": run.epochs,
+        "best_epoch": run.best_epoch if run.best else None, "best": run.best, "last": run.last,
+        "seconds": run.seconds, "memory_bytes": run.memory_bytes, "created": run.created, "ended": run.ended,
+        "experiment": run.experiment_id, "tags": list(run.tags), "note": run.note, "place": place, "unread": run.unread,
+    }  # fmt: skip

@@ -1,8 +1,12 @@
 """`workbench list`: everything, or what contains each of some words."""
 
+import json
+
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.unit.comparing.compared_runs import store
 from workbench.cli import cli
 from workbench.workspace import Workspace
 
@@ -62,3 +66,22 @@ def test_a_field_of_an_entry_is_said_to_be_in_another_list():
     assert (done.exit_code, done.stdout) == (0, "")
     said = "There are no fields with split.validation. `workbench list splits` has split.validation.\n"
     assert done.stderr == said
+
+
+@pytest.mark.parametrize(
+    "what", ["losses", "backbones", "datasets", "splits", "samplers", "augmentations", "presets", "models", "fields"]
+)
+def test_json_has_what_the_lines_name(what):
+    rows = json.loads(CliRunner().invoke(cli, ["list", what, "--json"]).stdout, parse_constant=pytest.fail)
+    assert [row["name"] for row in rows] == [line.split()[0] for line in listed(what)]
+
+
+def test_json_of_runs_has_their_scores_and_is_an_empty_list_without_runs(tmp_path):
+    words = ["list", "runs", "--json", "--workspace", str(tmp_path / "space")]
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        done = CliRunner().invoke(cli, words)
+        assert (done.exit_code, done.stdout, done.stderr) == (0, "[]\n", "")
+        store(workspace, {1: np.full(6, 0.5)}, name="One", metrics={"NMI": np.nan})
+    (run,) = json.loads(CliRunner().invoke(cli, words).stdout, parse_constant=pytest.fail)
+    assert (run["run"], run["name"], run["status"], run["best_epoch"]) == (1, "One", "done", 1)
+    assert run["best"]["MAP@R"] == pytest.approx(0.5)

@@ -9,7 +9,8 @@ def test_columns_are_as_wide_as_their_longest_entry(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         for name, loss in (("short", "ce"), ("long", "contrastive_positive_margin")):
             workspace.create_run(RunConfig(name=name, loss=Choice(name=loss)))
-        long, short = run_lines(workspace)
+        (long, data), (short, _) = run_lines(workspace)
+    assert (data["name"], data["loss"], data["best_epoch"]) == ("long", "contrastive_positive_margin", None)
     assert long.endswith("  long")
     assert short.endswith("  short")
     assert long.index("  long") == short.index("  short")

@@ -28,7 +28,7 @@ def section_blocks(section: str, content: Content) -> list[Block]:
             return _settings(content)
         case "curves":
             return [Plot(name, caption) for name, caption in CAPTIONS.items() if _drawn(name, content)] or [
-                said("Nothing has been measured yet.", muted=True)
+                said(content.run.has_no("curves"), muted=True)
             ]
         case "metrics":
             return _metrics(content)
