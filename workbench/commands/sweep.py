@@ -10,7 +10,7 @@ import click
 
 from workbench.commands import sweep_table
 from workbench.commands.arguments import NUMBER
-from workbench.commands.terminal import show_lines, told
+from workbench.commands.terminal import show_json, show_lines, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.running.listed import Listed
@@ -28,6 +28,7 @@ devices_option = click.option(
     "--devices", "names", default="", metavar="NAME,NAME", callback=lambda ctx, option, value: devices_of(value),
     help="Devices to use, such as cuda:0,cuda:1; by default the config's.",
 )  # fmt: skip
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines; times are seconds.")
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 64), default=None,
     help="Runs at once, each in a process of its own; by default one for each device.",
@@ -109,10 +110,14 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             _work_here(workspace, number, quiet, names, workers or 0, place)
 
     @sweep.command("list")
+    @json_option
     @workspace_option
-    def list_sweeps(folder: Path | None) -> None:
+    def list_sweeps(as_json: bool, folder: Path | None) -> None:
         """Show every sweep with its state and time left."""
         with Workspace(folder or default_workspace()) as workspace:
+            if as_json:
+                show_json([sweep_table.head_as_data(workspace, listed) for listed in stored.every(workspace)])
+                return
             lines = (sweep_table.line(workspace, listed) for listed in stored.every(workspace))
             show_lines(lines, "There are no sweeps.")
 
@@ -131,10 +136,14 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
     @sweep.command("show")
     @click.argument("number", metavar="SWEEP", type=NUMBER)
+    @json_option
     @workspace_option
-    def show(number: int, folder: Path | None) -> None:
+    def show(number: int, as_json: bool, folder: Path | None) -> None:
         """Show the settings of a sweep by their objective, and the time left."""
         with Workspace(folder or default_workspace()) as workspace:
+            if as_json:
+                show_json(sweep_table.as_data(workspace, number))
+                return
             for line in sweep_table.table(workspace, number):
                 click.echo(line)
 

@@ -1,4 +1,6 @@
-"""A sweep in words and as a table, for the command line."""
+"""A sweep in words, as a table and as data for JSON, for the command line."""
+
+from typing import Any
 
 from workbench.progress import duration
 from workbench.workspace import Workspace
@@ -36,6 +38,49 @@ def table(workspace: Workspace, number: int) -> list[str]:
         lines.append(f"| {' | '.join(cells)} |")
     problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]
     return [*lines, *(["", *problems] if problems else [])]
+
+
+def as_data(workspace: Workspace, number: int) -> dict[str, Any]:
+    """The sweep and its settings, best first, as plain data: values of the objective as they are stored.
+
+    Raises:
+        Problem: there is no such sweep.
+    """
+    from workbench.sweeps.progress import remarks, standings
+
+    sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
+    settings = [
+        {
+            "setting": standing.point,
+            "values": standing.setting,
+            "mean": standing.mean,
+            "standard_deviation": standing.spread,
+            "runs": [
+                {
+                    "run": trial.run_id, "seed": trial.seed, "fold": trial.fold, "state": trial.state,
+                    "value": trial.objective, "epoch": trial.epoch, "epochs": trial.epochs, "seconds": trial.seconds,
+                    "problem": trial.problem,
+                }
+                for trial in standing.trials
+            ],
+        }
+        for standing in standings(sweep, trials)
+    ]  # fmt: skip
+    notes = remarks(sweep, trials, stored.best_untrained(workspace, number))
+    return {**head_as_data(workspace, sweep), "notes": notes, "settings": settings}
+
+
+def head_as_data(workspace: Workspace, sweep: stored.Sweep) -> dict[str, Any]:
+    """One sweep in a list, as plain data."""
+    from workbench.sweeps.progress import runs_in_all, seconds_left
+
+    trials = stored.trials(workspace, sweep.id)
+    return {
+        "sweep": sweep.id, "name": sweep.name, "state": sweep.state, "works": sweep.alive or sweep.starting,
+        "problem": sweep.problem, "how": sweep.how, "metric": sweep.metric, "parameters": list(sweep.parameters),
+        "source": sweep.source, "created": sweep.created, "runs": runs_in_all(sweep, trials),
+        "runs_done": sum(trial.state == "done" for trial in trials), "seconds_left": seconds_left(sweep, trials),
+    }  # fmt: skip
 
 
 def states(trials: tuple[stored.Trial, ...]) -> str:

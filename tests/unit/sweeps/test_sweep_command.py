@@ -1,5 +1,7 @@
 """`workbench sweep`: what each word does to the workspace, and what it says."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
@@ -10,7 +12,7 @@ from workbench.places.place import SshPlace
 from workbench.running import unusable
 from workbench.sweeps import starting
 from workbench.workspace import Workspace
-from workbench.workspace.experiments import sweeps
+from workbench.workspace.experiments import sweep_worker, sweeps
 
 
 @pytest.fixture
@@ -114,6 +116,25 @@ def test_a_papers_sweep_is_started_by_name_with_other_values(place, started, mon
     listed = CliRunner().invoke(cli, ["sweep", "presets"]).output
     assert "rankmi-depth" in listed
     assert "loss.penalty=1e-05..0.1:log" in listed
+
+
+def test_a_sweep_is_shown_and_listed_as_json(place, started):
+    sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--seeds", 2, "--detach")
+    (listed,) = json.loads(sweep(place, "list", "--json"))
+    assert (listed["sweep"], listed["state"], listed["runs"], listed["runs_done"]) == (1, "active", 4, 0)
+    with Workspace(place) as workspace:
+        slow, _, fast, _ = sweeps.trials(workspace, 1)
+        for trial, value in ((slow, 0.25), (fast, 0.5)):
+            sweep_worker.end(workspace, trial, "done", objective=value)
+    shown = json.loads(sweep(place, "show", 1, "--json"))
+    assert {name: shown[name] for name in listed if name not in ("runs_done", "seconds_left")}.items() <= shown.items()
+    best, other = shown["settings"]
+    assert (best["values"], best["mean"], other["mean"]) == ({"training.lr": 0.2}, 0.5, 0.25)
+    assert [(run["seed"], run["state"], run["value"]) for run in best["runs"]] == [
+        (0, "done", 0.5),
+        (1, "queued", None),
+    ]
+    assert "no sweep 5" in sweep(place, "show", 5, "--json", fails=1)
 
 
 def test_a_paused_sweep_is_not_worked_on_by_chance(place, started):
