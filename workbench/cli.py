@@ -28,6 +28,7 @@ from workbench.commands import (
     sweep,
     triage,
 )
+from workbench.commands.arguments import FOLDER
 from workbench.commands.run import INTERRUPTED, run_here, run_in_folder
 from workbench.commands.run_lines import run_lines
 from workbench.commands.terminal import printable, show_json, show_lines
@@ -73,7 +74,7 @@ class Commands(click.Group):
 
 
 workspace_option = click.option(
-    "--workspace", "-w", "folder", type=click.Path(path_type=Path, file_okay=False), default=None,
+    "--workspace", "-w", "folder", type=FOLDER, default=None,
     help="Folder of runs; commands that add runs make it. By default WORKBENCH_WORKSPACE, or Workbench in the home "
     "folder.",
 )  # fmt: skip
@@ -99,7 +100,7 @@ def cli(debug: bool) -> None:
 @click.option("--devices", default="", metavar="LIST", help=DEVICES)
 @click.option("--at-once", is_flag=True, help="Seeds and folds train at once, one on each of the --devices.")
 @click.option(
-    "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
+    "--folder", "alone", type=FOLDER, default=None,
     help="Write the run into this new folder alone, without a workspace; `workbench ingest` imports it later.",
 )  # fmt: skip
 @click.option("--place", "elsewhere", default="", metavar="NAME", help="Run it at a place (`workbench place list`).")

@@ -1,5 +1,7 @@
-"""What arguments of several commands are: the number of a run or of a sweep."""
+"""What arguments of several commands are: the number of a run or of a sweep, a folder."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -23,4 +25,20 @@ class Number(click.ParamType[int]):
         return number
 
 
+class Folder(click.Path):
+    """A folder. An empty name, as of a variable that is not set, would be the working folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, file_okay=False)
+
+    def convert(
+        self, value: "str | os.PathLike[str]", param: click.Parameter | None, ctx: click.Context | None
+    ) -> "str | bytes | os.PathLike[str]":
+        """The path; a usage error for an empty name or for a file."""
+        if not os.fspath(value):
+            self.fail("The name of the folder is empty. The working folder is written as a full stop.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 NUMBER = Number()
+FOLDER = Folder()

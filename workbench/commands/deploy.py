@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.arguments import NUMBER
+from workbench.commands.arguments import FOLDER, NUMBER
 from workbench.commands.exchange import epoch
 from workbench.commands.terminal import show_json, told
 from workbench.deploying.kinds import KNOWN
@@ -36,7 +36,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         show_default=True, help="Share of pairs of two classes that may count as the same.",
     )  # fmt: skip
     @click.option(
-        "--export", "out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="FOLDER",
+        "--export", "out", type=FOLDER, default=None, metavar="FOLDER",
         help="Also write the store (one --store) as a faiss file with a note into this folder.",
     )  # fmt: skip
     @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

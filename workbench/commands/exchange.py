@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.arguments import NUMBER
+from workbench.commands.arguments import FOLDER, NUMBER
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.gallery_import import import_gallery
@@ -47,7 +47,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         help="Evaluation whose embeddings are written: best, last, or the number of an epoch.",
     )  # fmt: skip
     @click.option(
-        "--out", type=click.Path(path_type=Path, file_okay=False), default=None,
+        "--out", type=FOLDER, default=None,
         help="Folder; by default `export` in the run's.",
     )  # fmt: skip
     def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Epoch, out: Path | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from workbench import files
+from workbench.commands.arguments import FOLDER
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.settings.changed import toml_value
@@ -32,11 +33,21 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
     @click.option("--methods", multiple=True, metavar="A,B", help="Losses by name; all by default.")
     @click.option("--trials", type=click.IntRange(1, 1000), default=16, show_default=True, help="Trials per loss.")
     @click.option("--seeds", type=click.IntRange(1, 100), default=5, show_default=True, help="New seeds at the end.")
-    @click.option("--steps", type=click.IntRange(1), default=None, help="Optimiser steps of a run, by whole epochs.")
-    @click.option("--folds", type=click.IntRange(2, 20), default=None, help="Folds of the training classes.")
+    @click.option(
+        "--steps",
+        type=click.IntRange(1),
+        default=None,
+        help="Optimiser steps of a run, by whole epochs; 300 by default.",
+    )
+    @click.option(
+        "--folds",
+        type=click.IntRange(2, 20),
+        default=None,
+        help="Folds of the training classes; by default 4, of mnist 2.",
+    )
     @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
     @click.option(
-        "--out", type=click.Path(path_type=Path, file_okay=False), default=None,
+        "--out", type=FOLDER, default=None,
         help="Folder for results.md, ranks.svg, ranking.csv, pairs.csv and trials.csv.",
     )  # fmt: skip
     def fair(

@@ -60,7 +60,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @workspace_option
     @click.option(
         "--how", type=click.Choice(sorted(ENDINGS)), default="saved", show_default=True,
-        help="After its epoch; before its next step, with a checkpoint; or killed at once.",
+        help="after-epoch; saved: before its next step, with a checkpoint; at-once: killed.",
     )  # fmt: skip
     def stop(run: int, folder: Path | None, how: str) -> None:
         """End a run at its place, by its number here."""

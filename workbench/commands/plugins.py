@@ -5,13 +5,12 @@ from pathlib import Path
 import click
 
 from workbench import plugins as known_plugins
+from workbench.commands.arguments import FOLDER
 from workbench.commands.terminal import show_lines
 from workbench.entries import catalog as catalogs
 from workbench.files import atomic_write, make_folder
 from workbench.files.resources import resources
 from workbench.problem import Problem
-
-FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 def add_to(cli: click.Group) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from workbench.commands.arguments import NUMBER
+from workbench.commands.arguments import FOLDER, NUMBER
 from workbench.commands.compare import PLACE_OPTION
 from workbench.commands.terminal import told
 from workbench.files.unreadable import TABLES, refusing
@@ -26,7 +26,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
     @workspace_option
     @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="By default html.")
-    @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; by default the first run's.")
+    @click.option("--out", type=FOLDER, help="Folder; by default the first run's.")
     @click.option(
         "--template", metavar="NAME",
         help=f"{', '.join(TEMPLATES)}, or one of your own. By default one-run, and comparison for more than one run.",

@@ -27,8 +27,9 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         help="Evaluation that is asked: best, last, or the number of an epoch.",
     )  # fmt: skip
     @click.option(
-        "--over", "least", type=click.FloatRange(0, 1), default=None, help="Suspicion from which a label is listed."
-    )
+        "--over", "least", type=click.FloatRange(0, 1), default=None,
+        help="Suspicion from which a label is listed; 0.6 by default.",
+    )  # fmt: skip
     @click.option("--most", type=click.IntRange(1), default=50, show_default=True, help="Lines printed.")
     @click.option("--export", "out", type=file, default=None, metavar="FILE", help="Write all decisions as CSV.")
     @click.option(

@@ -1,8 +1,10 @@
-"""Numbers of runs and sweeps, as every command takes them."""
+"""Numbers of runs and sweeps, and folders, as every command takes them; defaults in the help."""
 
 import pytest
 
 from workbench import cli
+from workbench.fair.plan import CONDITIONS
+from workbench.results.triage import LEAST
 from workbench.workspace import Workspace
 
 NUMBERED = (
@@ -32,3 +34,27 @@ def test_what_is_no_number_is_wrong_usage(command, number, said, space, capsys):
 def test_the_largest_number_is_looked_for(space, capsys):
     assert cli.main(["compare", str(2**63 - 1), "--workspace", space]) == 1
     assert f"There is no run {2**63 - 1} in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["run", "sample-digits", "-w", ""], ["run", "sample-digits", "--folder", ""], ["export", "1", "--out", ""],
+     ["report", "1", "--out", ""], ["deploy", "1", "--store", "int8", "--export", ""], ["plugins", "add", ""]],
+    ids=" ".join,
+)  # fmt: skip
+def test_an_empty_name_is_not_the_working_folder(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(command) == 2
+    assert "The name of the folder is empty." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_defaults_that_the_help_names_are_those_of_the_program(capsys):
+    cli.main(["triage", "--help"])
+    assert f"{LEAST} by default" in " ".join(capsys.readouterr().out.split())
+    cli.main(["benchmark", "fair", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert {fixed.steps for fixed in CONDITIONS.values()} == {300}
+    assert "300 by default" in told
+    assert {name: fixed.folds for name, fixed in CONDITIONS.items()} == {"omniglot": 4, "mnist": 2, "caltech": 4}
+    assert "by default 4, of mnist 2" in told
