@@ -4,6 +4,7 @@ import os
 import sys
 
 WINDOW_OPTIONS = ("--workspace", "-w", "--measure-start")
+COMPLETION = "_WORKBENCH_COMPLETE"  # the variable by which a shell asks click what Tab may write
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -16,7 +17,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _started(arguments: list[str]) -> int:
-    if not arguments or arguments[0].partition("=")[0] in WINDOW_OPTIONS:
+    completes = COMPLETION in os.environ
+    if not completes and (not arguments or arguments[0].partition("=")[0] in WINDOW_OPTIONS):
         from workbench import app
 
         return app.main(arguments)
