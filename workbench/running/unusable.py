@@ -60,7 +60,7 @@ def _refuse_missing_devices(names: Sequence[str]) -> None:
     if len(names) > 1:
         together.refuse_missing(names)
     elif tuple(names) != (LAUNCHED,):
-        device.choose(names[0])
+        device.refuse_missing(names[0])
 
 
 def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool) -> Listed:

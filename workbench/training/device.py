@@ -20,24 +20,33 @@ def choose(wanted: str) -> torch.device:
     Raises:
         Problem: this machine does not have the device.
     """
-    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    refuse_missing(wanted)
     if wanted == "auto":
-        return torch.device(next(name for name in ("cuda", "mps", "cpu") if there[name]))
+        return torch.device(next(name for name, is_there in _there().items() if is_there))
+    _, _, number = wanted.partition(":")
+    if number:
+        torch.cuda.set_device(int(number))  # for this thread: calls without a GPU's number use this one
+    return torch.device(wanted)
+
+
+def refuse_missing(wanted: str) -> None:
+    """Raise Problem if this machine does not have the device; nothing is loaded onto it."""
     kind, _, number = wanted.partition(":")
-    if not there[kind]:
+    if kind != "auto" and not _there()[kind]:
         word = {"cuda": "CUDA GPU", "mps": "Apple GPU (MPS)"}[kind]
         raise Problem(
             f"This machine has no {word} that torch {torch.__version__} can use.",
             kept="Nothing was started.",
             todo='Set device to "auto" or "cpu", or install a driver and a torch build for it.',
         )
-    if number:
-        count = torch.cuda.device_count()
-        if int(number) >= count:
-            last = "is cuda:0" if count == 1 else f"are cuda:0 to cuda:{count - 1}"
-            raise Problem(f"There is no {wanted} here: the GPUs {last}.", kept="Nothing was started.")
-        torch.cuda.set_device(int(number))  # for this thread: calls without a GPU's number use this one
-    return torch.device(wanted)
+    if number and int(number) >= (count := torch.cuda.device_count()):
+        last = "is cuda:0" if count == 1 else f"are cuda:0 to cuda:{count - 1}"
+        raise Problem(f"There is no {wanted} here: the GPUs {last}.", kept="Nothing was started.")
+
+
+def _there() -> dict[str, bool]:
+    """Which kinds of device this machine has, the fastest first."""
+    return {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
 
 
 def gpus() -> list[str]:
