@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +75,16 @@ class Source:
     def tree(self) -> ast.Module:
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree: many rules look at each of them."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def imports(self) -> tuple[tuple[str, int], ...]:
+        """(dotted name, line) of all that is imported anywhere in the module."""
+        return tuple(imports(self.nodes))
+
     @property
     def room(self) -> str:
         """The first part below the package: "ui", "losses", "jobs"; empty for the package itself."""
@@ -85,19 +95,20 @@ class Source:
         return self.room in ("ui", "app")
 
 
-def read_package(folder: Path) -> list[Source]:
-    """Every module of the package in `folder`."""
+@cache
+def read_package(folder: Path) -> tuple[Source, ...]:
+    """Every module of the package in `folder`; read and parsed once for all tests."""
     sources = []
     for path in sorted(folder.rglob("*.py")):
         parts = [folder.name, *path.relative_to(folder).with_suffix("").parts]
         is_package = parts[-1] == "__init__"
         sources.append(Source(".".join(parts[: -1 if is_package else None]), path.read_text("utf-8"), is_package))
-    return sources
+    return tuple(sources)
 
 
-def imports(tree: ast.AST, typing_too: bool = True) -> Iterator[tuple[str, int]]:
-    """(dotted name, line) of all that is imported anywhere in `tree`; `from a import b` gives a.b."""
-    for node in ast.walk(tree) if typing_too else _run_at_run_time(tree):
+def imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
+    """(dotted name, line) of all that these nodes import; `from a import b` gives a.b."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -170,9 +181,7 @@ def upward(rooms: dict[str, frozenset[str]]) -> list[str]:
 
 def _from(source: Source, libraries: Iterable[str]) -> list[str]:
     wanted = set(libraries)
-    return [
-        f"{source.name}:{line} imports {name}" for name, line in imports(source.tree) if name.split(".")[0] in wanted
-    ]
+    return [f"{source.name}:{line} imports {name}" for name, line in source.imports if name.split(".")[0] in wanted]
 
 
 def qt_outside_window(source: Source) -> list[str]:
@@ -194,7 +203,7 @@ def wrong_rooms(source: Source) -> list[str]:
     allowed = MAY_IMPORT.get(source.room, frozenset()) | {source.room, "__version__"}
     return [
         f"{source.name}:{line} imports {name}"
-        for name, line in imports(source.tree)
+        for name, line in source.imports
         if name.partition(".")[0] == PACKAGE and [*name.split("."), ""][1] not in allowed
     ]
 
@@ -208,7 +217,7 @@ def wrong_folders_of_the_window(source: Source) -> list[str]:
         return [f"{source.name} is in a folder that the window's table of docs/architecture.md does not name"]
     return [
         f"{source.name}:{line} imports {name}"
-        for name, line in imports(source.tree)
+        for name, line in source.imports
         if name.startswith(f"{PACKAGE}.ui.") and name.split(".")[2] not in {*WINDOW_MAY_IMPORT[folder], folder}
     ]
 
@@ -220,7 +229,7 @@ def pages_that_know_each_other(source: Source) -> list[str]:
     own = ".".join(source.name.split(".")[:4])
     return [
         f"{source.name}:{line} imports {name}"
-        for name, line in imports(source.tree)
+        for name, line in source.imports
         if name.startswith(PAGES) and f"{name}.".partition(own + ".")[0]
     ]
 
@@ -243,7 +252,7 @@ def wrong_rooms_of_a_folder(source: Source) -> list[str]:
     allowed = rooms[: rooms.index(room) + 1]
     return [
         f"{source.name}:{line} imports {name}"
-        for name, line in imports(source.tree)
+        for name, line in source.imports
         if f"{name}.".startswith(f"{folder}.")
         and f"{name}.".removeprefix(f"{folder}.").partition(".")[0] not in allowed
     ]
@@ -252,7 +261,7 @@ def wrong_rooms_of_a_folder(source: Source) -> list[str]:
 def starts_work(source: Source) -> list[str]:
     """Threads and processes outside jobs/, and data loaders with workers anywhere."""
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.keyword) and node.arg == "num_workers":
             if not (isinstance(node.value, ast.Constant) and node.value.value == 0):
                 found.append(f"{source.name}:{node.value.lineno} asks for worker processes")
@@ -262,7 +271,7 @@ def starts_work(source: Source) -> list[str]:
                 found.append(f"{source.name}:{node.lineno} uses {name}")
     if source.room == "jobs":
         return found
-    for name, line in imports(source.tree):
+    for name, line in source.imports:
         if name.split(".")[0] in STARTERS or STARTING_CALLS.fullmatch(name) or name.split(".")[-1] in STARTING_NAMES:
             found.append(f"{source.name}:{line} imports {name}")
     return found
@@ -274,13 +283,13 @@ def sql_outside(source: Source) -> list[str]:
         return []
     told = {
         id(node.body[0].value)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RUNS_SQL:
             found.append(f"{source.name}:{node.lineno} runs SQL")
             continue
@@ -303,7 +312,7 @@ def unsafe_loading(source: Source) -> list[str]:
         "np.load": ("allow_pickle", False),
         "numpy.load": ("allow_pickle", False),
     }
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, ast.Call):
             continue
         name = _dotted(node.func)
@@ -326,7 +335,7 @@ def inverted_ownership(source: Source) -> list[str]:
     """Questions whose answer PySide takes for a child of the widget that was asked, and deletes with it."""
     return [
         f"{source.name}:{node.lineno} asks for {node.attr}"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Attribute) and node.attr in ("nextInFocusChain", "previousInFocusChain", "focusProxy")
     ]
 
@@ -339,7 +348,7 @@ def private_signals(source: Source) -> list[str]:
     """Signals that only their object hears: what a thread sends to the window goes through the mailbox."""
     return [
         f"{source.name}:{node.lineno} has the signal {target.id}; see ui/state/background/mailbox.py"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
         for target in node.targets
         if isinstance(target, ast.Name) and target.id.startswith("_") and ast.unparse(node.value.func) == "Signal"
@@ -363,10 +372,10 @@ def vague_names(source: Source) -> list[str]:
     """Variables and parameters whose name does not say what they hold."""
     named = [
         (node.lineno, node.id)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
-    named += [(node.lineno, node.arg) for node in ast.walk(source.tree) if isinstance(node, ast.arg)]
+    named += [(node.lineno, node.arg) for node in source.nodes if isinstance(node, ast.arg)]
     return [f"{source.name}:{line} names {name!r}" for line, name in sorted(named) if name in VAGUE]
 
 
@@ -408,7 +417,7 @@ def import_graph(sources: Iterable[Source], typing_too: bool = False) -> dict[st
     known = {source.name for source in sources}
     graph = {}
     for source in sources:
-        named = {name for name, _ in imports(source.tree, typing_too)}
+        named = {name for name, _ in (source.imports if typing_too else imports(_run_at_run_time(source.tree)))}
         graph[source.name] = {
             target
             for name in named

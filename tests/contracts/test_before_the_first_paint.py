@@ -4,6 +4,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import pytest
 from source_rules import HEAVY, ROOT
 
 from tests.ui.window_process import run_window
@@ -33,19 +34,25 @@ def late(modules: set[str], unwanted: set[str]) -> list[str]:
     return sorted(name for name in modules if any(name == one or name.startswith(f"{one}.") for one in unwanted))
 
 
+@pytest.fixture(scope="module")
+def painted(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """What a window without anything planted loads."""
+    return loaded(tmp_path_factory.mktemp("window"))
+
+
 def test_a_planted_load_is_found(tmp_path: Path):
     assert "tarfile" in late(loaded(tmp_path, before="import tarfile"), LATE)
 
 
-def test_nothing_is_loaded_before_the_first_paint_that_it_does_not_show(tmp_path: Path):
+def test_nothing_is_loaded_before_the_first_paint_that_it_does_not_show(painted: set[str]):
     others = {info.module for info in PAGES if info.name != "setup"}
-    assert late(loaded(tmp_path), LATE | others | HEAVY) == []
+    assert late(painted, LATE | others | HEAVY) == []
 
 
-def test_an_appimage_keeps_what_is_loaded_as_it_is(tmp_path: Path, monkeypatch):
+def test_an_appimage_keeps_what_is_loaded_as_it_is(painted: set[str], monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "packaging"))
     contents = import_module("contents")
-    packages = {name.partition(".")[0] for name in loaded(tmp_path)} & contents.carried_names()
+    packages = {name.partition(".")[0] for name in painted} & contents.carried_names()
     packages -= {"_distutils_hack"}  # of an installation's .pth file
     assert "numpy" in packages
     patterns = [pattern.removesuffix(".py") for pattern in contents.READ_AT_START]

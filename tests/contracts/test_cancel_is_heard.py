@@ -4,16 +4,15 @@ import ast
 from collections.abc import Iterator
 
 import pytest
-
-from tests.contracts.source_rules import ROOT, Source, read_package
+from source_rules import ROOT, Source, read_package
 
 UI = [source for source in read_package(ROOT / "workbench") if source.room == "ui"]
 
 
 def deaf(source: Source) -> Iterator[str]:
     """Tasks with Cancel whose work, written in the same file, takes `progress` and does nothing with it."""
-    works = {node.name: node for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)}
-    for owner in ast.walk(source.tree):
+    works = {node.name: node for node in source.nodes if isinstance(node, ast.FunctionDef)}
+    for owner in source.nodes:
         if not isinstance(owner, ast.FunctionDef):
             continue
         near = works | {node.name: node for node in ast.walk(owner) if isinstance(node, ast.FunctionDef)}

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import pytest
 import source_rules as rules
 from source_rules import ROOT
 
@@ -22,19 +21,21 @@ ANALYSIS = [name for name in NAMES if name.startswith("workbench.projection")]
 
 PROBE = """
 import importlib, json, sys
-modules, unwanted = json.loads(sys.argv[1])
-for name in modules:
-    importlib.import_module(name)
-    loaded = [each for each in unwanted if each in sys.modules]
-    if loaded:
-        print(name, "loads", *loaded)
-        break
+for modules, unwanted in json.loads(sys.argv[1]):
+    for name in modules:
+        importlib.import_module(name)
+        loaded = [each for each in unwanted if each in sys.modules]
+        if loaded:
+            sys.exit(print(name, "loads", *loaded))
 """
 
 
-def loaded(modules: list[str], unwanted: set[str], path: str = "") -> str:
-    """Import the modules one after the other; the first that loads something unwanted is named, with what it loads."""
-    question = json.dumps([modules, sorted(unwanted)])
+def loaded(*questions: tuple[list[str], set[str]], path: str = "") -> str:
+    """Import the modules one after the other; the first that loads something unwanted is named, with what it loads.
+
+    One process answers several questions in turn.
+    """
+    question = json.dumps([(modules, sorted(unwanted)) for modules, unwanted in questions])
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (path, str(ROOT))))}
     command = [sys.executable, "-c", PROBE, question]
     answer = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
@@ -45,24 +46,22 @@ def loaded(modules: list[str], unwanted: set[str], path: str = "") -> str:
 def test_a_planted_load_is_found(tmp_path):
     (tmp_path / "innocent.py").write_text("import json")
     (tmp_path / "guilty.py").write_text("import innocent\nimport sqlite3")
-    assert loaded(["innocent", "guilty"], {"sqlite3", "tkinter"}, str(tmp_path)) == "guilty loads sqlite3"
+    both = ["innocent", "guilty"]
+    assert loaded((both, {"sqlite3", "tkinter"}), path=str(tmp_path)) == "guilty loads sqlite3"
+    assert loaded((both, {"tkinter"}), (both, {"sqlite3"}), path=str(tmp_path)) == "innocent loads sqlite3"
 
 
-@pytest.mark.parametrize("modules", [WINDOW, START, STORE, RESULTS], ids=["window", "start", "store", "results"])
-def test_nothing_heavy_is_loaded_before_it_is_needed(modules):
-    assert modules
-    assert loaded(modules, rules.HEAVY | {"scipy"}) == ""
+def test_nothing_heavy_is_loaded_before_it_is_needed():
+    parts = (WINDOW, START, STORE, RESULTS)
+    assert all(parts)
+    assert loaded(*((part, rules.HEAVY | {"scipy"}) for part in parts)) == ""
 
 
-def test_the_engine_runs_without_qt():
-    assert loaded(ENGINE, rules.QT) == ""
-
-
-def test_training_loads_nothing_of_the_analysis_process():
+def test_training_loads_nothing_of_the_analysis_process_and_the_engine_runs_without_qt():
     assert TRAINING
-    assert loaded(TRAINING, {"faiss", "umap", "pynndescent", "numba"}) == ""
+    assert loaded((TRAINING, {"faiss", "umap", "pynndescent", "numba"} | rules.QT), (ENGINE, rules.QT)) == ""
 
 
 def test_the_analysis_process_loads_no_torch():
     assert ANALYSIS
-    assert loaded(ANALYSIS, {"torch", "torchvision"}) == ""
+    assert loaded((ANALYSIS, {"torch", "torchvision"})) == ""

@@ -21,16 +21,16 @@ OTHER_THINGS = {
 
 def named(source: Source, entries: set[str], homes: set[str]) -> list[str]:
     """Where a module writes an entry's name as text, or imports the module or the folder that registers one."""
-    docstrings = {id(node.value) for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
+    docstrings = {id(node.value) for node in source.nodes if isinstance(node, ast.Expr)}
     found = [
         f"{source.name}:{node.lineno} names {node.value!r}"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Constant) and node.value in entries and id(node) not in docstrings
         and (source.room, node.value) not in OTHER_THINGS
     ]  # fmt: skip
     return found + [
         f"{source.name}:{line} imports {name}"
-        for name, line in rules.imports(source.tree)
+        for name, line in source.imports
         if name in homes or name.rpartition(".")[0] in homes
     ]
 
