@@ -47,9 +47,9 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
             "The sweep",
             {"metric": f"{metric} is measured on the reported half; this split holds out classes: use {HELD_OUT}."},
         )
-    recalls = {f"recall@{k}" for k in config.evaluation.ks}
+    recalls = [f"recall@{k}" for k in config.evaluation.ks]
     if metric.startswith("recall@") and metric not in recalls:
-        raise BadConfig("The sweep", {"metric": f"The runs will have {', '.join(sorted(recalls))}."})
+        raise BadConfig("The sweep", {"metric": f"The runs will have {', '.join(recalls)}."})
     if metric.startswith("probe/") and not config.evaluation.probe_size:
         raise BadConfig("The sweep", {"metric": f"{metric} needs a probe: set evaluation.probe_size."})
     if not (reported(metric) or metric == HELD_OUT or metric in TRAIN_SIDE):

@@ -4,7 +4,8 @@ from math import inf, nan
 
 import pytest
 
-from workbench.config import RunConfig
+from workbench.config import BadConfig, RunConfig
+from workbench.entries import catalog
 from workbench.events import Scalar
 from workbench.sweeps import objective
 from workbench.workspace import Workspace
@@ -44,3 +45,48 @@ def test_a_run_without_the_curve_says_so(workspace):
     run_id = trained(workspace, [])
     assert objective.measured(workspace, run_id, "probe/ce") is None
     assert objective.reason_without(workspace, run_id, "probe/ce") == "The run has no CE on the probe."
+
+
+@pytest.mark.parametrize(
+    ("metric", "least", "said"),
+    [
+        ("probe/ce", True, "0.5123"), ("probe/spce", True, "0.5123"), ("train/accuracy", False, "51.23%"),
+        ("validation/MAP@R", False, "51.23%"), ("recall@1", False, "51.23%"),
+    ],
+)  # fmt: skip
+def test_losses_are_best_low_and_in_nats_all_else_is_best_high_and_in_percent(metric, least, said):
+    assert objective.least_is_best(metric) is least
+    assert objective.written(metric, 0.51234) == said
+
+
+@pytest.mark.parametrize("validation", [0.0, 0.2])
+def test_the_best_objective_that_the_runs_have_is_taken_when_none_is_named(validation):
+    config, known = (
+        RunConfig.model_validate({"split": {"name": "classes", "validation": validation}}),
+        catalog.current(),
+    )
+    held_out = bool(validation)
+    best = "validation/MAP@R" if held_out else "MAP@R"
+    assert objective.chosen("", config, known) == objective.chosen(best, config, known) == best
+    assert objective.chosen("probe/ce", config, known) == "probe/ce"
+    with pytest.raises(BadConfig, match="holds out classes" if held_out else "needs images held out"):
+        objective.chosen("MAP@R" if held_out else "validation/MAP@R", config, known)
+
+
+def test_a_recall_that_no_run_has_is_answered_with_those_that_they_have_in_order():
+    config = RunConfig.model_validate({"evaluation": {"recall_at": "1 2 10"}})
+    with pytest.raises(BadConfig, match=r"The runs will have recall@1, recall@2, recall@10\."):
+        objective.chosen("recall@4", config, catalog.current())
+
+
+@pytest.mark.parametrize(
+    ("varied", "named"),
+    [
+        ((), ""), (("training.lr", "loss.name"), ""), (("dataset.image_size", "dataset.colour"), ""),
+        (("training.lr", "split.seed"), "split.seed"),
+        (("dataset.folder", "dataset.fit", "split.seed"), "dataset.folder and split.seed"),
+    ],
+)  # fmt: skip
+def test_fields_that_choose_the_searched_images_are_named_and_those_that_read_them_are_not(varied, named):
+    said = objective.on_other_images(varied)
+    assert said.startswith(f"The settings differ in {named}: where other images are searched") if named else said == ""

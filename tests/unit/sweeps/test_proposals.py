@@ -39,6 +39,25 @@ def test_draws_are_seeded_different_and_inside():
     assert 15 <= below <= 45, "a logarithmic range has as many below its geometric middle as above"
 
 
+def test_a_grid_and_its_limit():
+    assert len(grid([Parameter("a.b", tuple(range(100))), Parameter("a.c", tuple(range(100)))])) == 10_000
+    with pytest.raises(BadConfig, match="10,001"):
+        grid([Parameter("a.b", tuple(range(10_001)))])
+
+
+def test_whole_numbers_of_a_logarithmic_range_have_as_many_below_its_geometric_middle_as_above():
+    found = [
+        setting["loss.k"] for setting in draws([Parameter("loss.k", (), 1, 10_000, log=True, whole=True)], 60, seed=4)
+    ]
+    assert all(isinstance(number, int) and 1 <= number <= 10_000 for number in found)
+    assert 15 <= sum(number < 100 for number in found) <= 45
+
+
+def test_what_tpe_proposes_has_six_digits_as_draws_have():
+    rate = next_proposal([LR], [({"training.lr": 0.01}, 1.0)], 0, 10, least=True)["training.lr"]
+    assert rate == float(f"{rate:.6g}")
+
+
 def test_no_more_draws_than_there_are_combinations():
     assert combinations([WHOLE, WORDS]) == 27
     assert combinations([LR, WORDS]) is None
