@@ -1,6 +1,7 @@
 """Shared by all tests: no display needed, real data found or skipped, and no thread outlives its test."""
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from tests.waits import PatientBot
 from workbench.progress import quiet
 from workbench.workspace.database import connection
 from workbench.workspace.schema import migrations
+
+# Else each of the suite's many processes compiles the package again, and each worker every test.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")
