@@ -6,6 +6,8 @@ import threading
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+if "OMP_NUM_THREADS" in os.environ:  # numba gives torch as many threads as it has, for all tests that follow
+    os.environ.setdefault("NUMBA_NUM_THREADS", os.environ["OMP_NUM_THREADS"])
 import pytest
 from hypothesis import settings
 

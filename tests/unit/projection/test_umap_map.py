@@ -1,10 +1,12 @@
 """UMAP maps in this process: sizes that have no neighbourhood, seeds, proxies, and being stopped."""
 
 import gzip
+import os
 
 import faiss
 import numpy as np
 import pytest
+import torch
 
 from workbench.control import Cancelled
 from workbench.problem import Problem
@@ -33,6 +35,13 @@ def test_few_points(count, metric):
     assert np.isfinite(found.points).all()
     assert np.isfinite(found.proxies).all()
     assert (found.trust is None) == (count < 3)
+
+
+@pytest.mark.skipif("OMP_NUM_THREADS" not in os.environ, reason="torch may have as many threads as it likes")
+def test_the_suite_trains_on_as_few_threads_after_a_map_as_before(blobs):
+    """With two on a busy core, the runs of all tests that follow take ten times as long."""
+    make_map(blobs[0], None, "umap", {})
+    assert torch.get_num_threads() == int(os.environ["OMP_NUM_THREADS"])
 
 
 @pytest.mark.parametrize(
