@@ -147,6 +147,8 @@ def _index(wanted: Kind, dim: int, count: int) -> Any:
     lists = max(1, min(round(4 * count**0.5), count // PER_LIST))
     inverted: Any = faiss.index_factory(dim, f"IVF{lists},PQ{wanted.size}x{BITS}", faiss.METRIC_L2)
     inverted.pq.cp.min_points_per_centroid = 1
+    # It orders code words for a search by Hamming distance, which is not made, and takes a second for each part.
+    inverted.do_polysemous_training = False
     inverted.nprobe = min(PROBED, lists)
     return inverted
 

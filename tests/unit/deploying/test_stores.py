@@ -176,6 +176,21 @@ def test_a_store_is_read_back_and_searched(name, tmp_path):
     assert read.search(asked, 10)[1].tolist() == built.search(search.gallery[:5], 10).tolist()
 
 
+def test_code_words_are_not_ordered_for_a_search_that_is_not_made():
+    """The order takes a second for each part, and changes no result."""
+    search = search_of(evaluation(7, count=300)[0])
+    index = build(kind("ivfpq1"), search.gallery, search.gallery, True).index
+    assert (index.do_polysemous_training, index.polysemous_ht) == (False, 0)
+    index.do_polysemous_training = True
+    asked = search.gallery[:5]
+    unordered = index.search(asked, 10)
+    index.reset()
+    index.train(search.gallery)
+    index.add(search.gallery)
+    for ordered, values in zip(index.search(asked, 10), unordered, strict=True):
+        np.testing.assert_array_equal(ordered, values)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 40), st.integers(1, 50))
 def test_exact_ranks_are_those_of_a_stable_sort(seed, count, depth):
