@@ -1,4 +1,4 @@
-"""What arguments of several commands are: the number of a run or of a sweep, a folder."""
+"""What arguments of several commands are: the number of a run or of a sweep, a folder, an evaluation."""
 
 import os
 from pathlib import Path
@@ -42,3 +42,12 @@ class Folder(click.Path):
 
 NUMBER = Number()
 FOLDER = Folder()
+
+
+def epoch(text: str) -> str | int:
+    """Which evaluation: best, last or the number of an epoch. Raises click.BadParameter."""
+    if text in ("best", "last"):
+        return text
+    if text.isdecimal():
+        return int(text)
+    raise click.BadParameter(f"{text!r} is neither best nor last nor the number of an epoch.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER
+from workbench.commands.arguments import NUMBER, epoch
 from workbench.commands.terminal import printable, show_json, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
@@ -17,18 +17,9 @@ if TYPE_CHECKING:
     from workbench.commands.compared import Compared
 
 
-def _epoch(text: str) -> str | int:
-    """ "best", "last" or an epoch, as an option of the command line. Raises click.BadParameter."""
-    if text in ("best", "last"):
-        return text
-    if not (text.isascii() and text.isdigit()):
-        raise click.BadParameter(f"{text!r} is neither best nor last nor an epoch.")
-    return int(text)
-
-
-PLACE_OPTION = click.option(
-    "--at", type=_epoch, metavar="best|last|EPOCH", default="best", show_default=True,
-    help="Which evaluation of each run.",
+EPOCH_OPTION = click.option(
+    "--epoch", "--at", "at", type=epoch, metavar="EPOCH", default="best", show_default=True,
+    help="Evaluation of each run: best, last, or the number of an epoch.",
 )  # fmt: skip
 
 
@@ -38,7 +29,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @cli.command("compare")
     @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
     @click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
-    @PLACE_OPTION
+    @EPOCH_OPTION
     @click.option(
         "--json", "as_json", is_flag=True,
         help="Print JSON instead of tables: values as they are stored, shares from 0 to 1, memory in bytes.",

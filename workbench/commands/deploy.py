@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER
-from workbench.commands.exchange import epoch
+from workbench.commands.arguments import FOLDER, NUMBER, epoch
 from workbench.commands.terminal import show_json, told
 from workbench.deploying.kinds import KNOWN
 from workbench.numerals import minus, percentage, signed

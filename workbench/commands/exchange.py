@@ -6,26 +6,17 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER
+from workbench.commands.arguments import FOLDER, NUMBER, epoch
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.gallery_import import import_gallery
 from workbench.exchange.importing import import_embeddings
-from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LAST, LEAST_SIZE, Epoch
+from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {known.help}" for key, known in FORMATS.items()) + "."
-
-
-def epoch(text: str) -> Epoch:
-    """best, last or a whole number, as an option of the command line. Raises click.BadParameter."""
-    if text in (BEST, LAST):
-        return text
-    if text.isdecimal():
-        return int(text)
-    raise click.BadParameter(f"{text!r} is neither {BEST} nor {LAST} nor the number of an epoch.")
 
 
 def add_to(group: click.Group, workspace_option: Option, default_workspace: Callable[[], Path]) -> None:

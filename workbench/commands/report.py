@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from workbench.commands.arguments import FOLDER, NUMBER
-from workbench.commands.compare import PLACE_OPTION
+from workbench.commands.compare import EPOCH_OPTION
 from workbench.commands.terminal import told
 from workbench.files.unreadable import TABLES, refusing
 from workbench.problem import Problem
@@ -39,7 +39,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         "--text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Your own text, a Markdown file."
     )
     @click.option("--metric", default=METRIC, show_default=True, help="What a comparison is about.")
-    @PLACE_OPTION
+    @EPOCH_OPTION
     @click.option("--paper", type=click.Choice(tuple(PAPERS)), default=PAPER, show_default=True, help="Of the PDF.")
     @click.option(
         "--bundle", type=click.Path(path_type=Path, dir_okay=False),

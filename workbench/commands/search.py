@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER
-from workbench.commands.exchange import epoch
+from workbench.commands.arguments import NUMBER, epoch
 from workbench.commands.terminal import printable
 from workbench.files.spreadsheet import csv_text
 from workbench.numerals import percentage

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from workbench.commands.arguments import NUMBER
+from workbench.commands.arguments import NUMBER, epoch
 from workbench.commands.deploy import evaluation_of
-from workbench.commands.exchange import epoch
 from workbench.commands.terminal import one_line, show_json
 from workbench.numerals import percentage
 from workbench.workspace import Workspace

@@ -120,7 +120,7 @@ def test_csv_has_a_row_for_each_group(capsys, folder, tmp_path):
 
 
 def test_an_epoch_and_another_metric(capsys, folder):
-    status, out, _ = run(capsys, folder, "1", "2", "--metric", "recall@1", "--at", "0")
+    status, out, _ = run(capsys, folder, "1", "2", "--metric", "recall@1", "--epoch", "0")
     assert status == 0
     assert "## R@1 % ↑, epoch 0" in out
     assert "not enough seeds" in out
@@ -139,7 +139,7 @@ def test_different_data_is_said_and_the_tables_stay(capsys, folder):
         (("1", "99"), 1, "There is no run 99"),
         (("1", "--metric", "NMI"), 1, "Run 1 has no NMI. There is MAP@R, recall@1."),
         (("1", "--at", "7"), 1, "Run 1 has no MAP@R at epoch 7. Epochs of all runs: 0, 1."),
-        (("1", "--at", "soon"), 2, "neither best nor last nor an epoch"),
+        (("1", "--epoch", "soon"), 2, "neither best nor last nor the number of an epoch"),
         ((), 2, "RUN"),
     ],
 )
