@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import uuid
 from collections import namedtuple
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -249,6 +250,12 @@ mounts.psutil.disk_partitions = lambda all: [part]
 with Workspace(sys.argv[1] + "/space") as workspace:
     print(workspace.create_run(RunConfig()))
 """
+
+
+def test_processes_of_a_machine_without_a_known_card_agree_on_its_name(monkeypatch):
+    drawn = iter([0x8150C32DF002, 0xB7FE7645DDA4])  # by Python, in two processes
+    monkeypatch.setattr(uuid, "getnode", lambda: next(drawn))
+    assert machine.__wrapped__() == machine.__wrapped__()
 
 
 def test_another_process_of_this_machine_shares_the_lease(space, mounted):

@@ -66,7 +66,18 @@ def machine() -> str:
     known = ""
     with contextlib.suppress(OSError):
         known = Path("/etc/machine-id").read_text("ascii", "replace").strip()
-    return blake2b(f"{known} {uuid.getnode()} {socket.gethostname()}".encode(), digest_size=16).hexdigest()
+    return blake2b(f"{known} {_card()} {socket.gethostname()}".encode(), digest_size=16).hexdigest()
+
+
+def _card() -> str:
+    """The address of a network card; empty where there is none."""
+    node = uuid.getnode()
+    if not node >> 40 & 1:  # else Python found no card and drew a number, which is another one in each process
+        return str(node)
+    cards = Path("/sys/class/net").glob("*/device")  # not the bridges of containers, which come and go
+    with contextlib.suppress(OSError):
+        return min((card.with_name("address").read_text("ascii", "replace").strip() for card in cards), default="")
+    return ""
 
 
 def read(folder: Path) -> Holder | None:
