@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QLabel, QTo
 
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.trained import trained_run
+from workbench.ui.pages.compare.cost.panel import CostPanel
 from workbench.ui.pages.compare.groups.head import Head
 from workbench.ui.pages.compare.model.compare_model import CompareModel
 from workbench.ui.pages.compare.page import ComparePage
@@ -207,6 +208,21 @@ def test_parts_of_compare_do_not_lie_over_each_other_in_the_smallest_window(larg
         assert page.result.widget().rect().contains(part.mapTo(page.result.widget(), part.rect().bottomRight()))
     page.result.ensureWidgetVisible(page.tabs, 0, 0)
     assert page.tabs.visibleRegion().boundingRect().height() == page.tabs.height()
+
+
+def test_the_charts_of_cost_stand_below_each_other_where_their_titles_have_no_room(large, qtbot):
+    panel = CostPanel()
+    qtbot.addWidget(panel)
+    panel.resize(*SMALLEST_PAGE)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    for plot in (panel.seconds, panel.memory):
+        assert plot.title.width() >= plot.title.fontMetrics().horizontalAdvance(plot.title.text())
+    assert panel.memory.y() > panel.seconds.y()
+    panel.memory.setFixedWidth(230)
+    qtbot.waitUntil(lambda: panel.memory.title.toolTip() == "Memory against quality")
+    panel.resize(*PAGE)
+    qtbot.waitUntil(lambda: panel.memory.y() == panel.seconds.y())
 
 
 def test_what_stands_below_the_legend_is_whole_in_a_low_window(large, qtbot):

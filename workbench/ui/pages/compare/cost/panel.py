@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QWidget
 
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.ui.pages.compare.cost.cost_plot import CostPlot, symbol
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, legend_titles
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
@@ -16,22 +19,36 @@ from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Run
 
 MOST_NAMED = 12  # groups in the legend
+BESIDE = 480  # px at 100% text: width from which both plots have room beside each other
 
 
 class CostPanel(Scrolled):
-    """Two plots side by side."""
+    """Two plots side by side; below each other where the page is narrow."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QWidget(), parent)
         self.seconds = CostPlot("Time against quality", "seconds of work")
         self.memory = CostPlot("Memory against quality", "peak memory, MB")
-        row = in_row(self.seconds, self.memory, spacing=8)
+        self._row: QHBoxLayout = in_row(self.seconds, self.memory, spacing=8)
         self.legend = FlowLayout(spacing=12)
         words = (
             "Small symbols: runs. Large, outlined symbols: group means. "
             "Times measured on different devices are not comparable."
         )
-        in_column((row, 1), self.legend, label(words, "muted", wrap=True), on=self.widget(), margins=8)
+        in_column((self._row, 1), self.legend, label(words, "muted", wrap=True), on=self.widget(), margins=8)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES and hasattr(self, "_row"):
+            self._place()
+
+    def _place(self) -> None:
+        direction, beside = QBoxLayout.Direction, self.width() >= theme.text_px(BESIDE)
+        self._row.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
 
     def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """Show other groups with their styles, in the same order."""

@@ -5,13 +5,14 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from workbench.ui.plots.items import dress_axes, number_axes
 from workbench.ui.plots.one_by_one import OneByOne
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.labels import ElidedLabel
 
 LEAST = (220, 150)  # px, minimum width and height; the height is that at 100% text
 
@@ -36,13 +37,11 @@ class StillPlot(QFrame):
         self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         for side in ("left", "bottom"):
             self.plot.getAxis(side).enableAutoSIPrefix(False)
-        self._title = QLabel()
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setProperty("role", "strong")
+        self.title = ElidedLabel("", "strong")
         self._copy = icon_button("copy", "Copy the picture")
         self._copy.clicked.connect(self._copy_picture)
         head = QHBoxLayout()
-        head.addWidget(self._title, 1)
+        head.addWidget(self.title, 1)
         head.addWidget(self._copy)
         in_column(head, (self.plot, 1), on=self, margins=(8, 4, 8, 4))
         self.retitle(title)
@@ -50,7 +49,7 @@ class StillPlot(QFrame):
 
     def retitle(self, title: str) -> None:
         """Show another title, also to a screen reader."""
-        self._title.setText(title)
+        self.title.setText(title)
         self.plot.setAccessibleName(title)
         self._copy.setAccessibleName(f"Copy the picture of {title}")
 
