@@ -112,6 +112,8 @@ class RetrievalPage(QStackedWidget):
             ("Back", "Alt+Left", self.browsing.back),
             ("Forward", "Alt+Right", self.browsing.forward),
             ("Show the query in the map", "M", self._show_in_map),
+            ("Copy the query's image", "Ctrl+Shift+C", self.result.image_menu.copy_image),
+            ("Open the folder of the query's image", "", self.result.image_menu.show_folder),
             ("Earlier evaluation", "[", self.session.show_earlier),
             ("Later evaluation", "]", self.session.show_later),
             ("Search with an image…", "", self.own_images.ask_file),

@@ -46,6 +46,10 @@ class NeighbourCard(QAbstractButton):
         self._tell()
         self.update()
 
+    def sample(self) -> int | None:
+        """The id of the shown image; None before there is one."""
+        return None if self.neighbour is None else self.neighbour.sample_id
+
     def _tell(self) -> None:
         """The tooltip: what is shown, and why a picture is missing."""
         if self.neighbour is not None:

@@ -3,6 +3,9 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
@@ -20,6 +23,7 @@ KEPT_BYTES = 128 << 20
 BATCH = 48  # pictures per task: few enough that a newer request waits only briefly
 FULL_FROM = 200  # px from which the original file is read
 GONE = "This image is no longer in the data set."
+Result = TypeVar("Result")
 Wish = tuple[int, int]  # sample id, px of the longer side
 
 
@@ -71,6 +75,31 @@ class PictureLoader(QObject):
     def absent(self, sample_id: int) -> str:
         """Why a picture cannot be shown; empty if it can be, or if that is not known yet."""
         return self._absent.get(sample_id, "")
+
+    def path(self, sample_id: int) -> Path | None:
+        """The path of an image's own file, which may be missing; None: it has none, or no picture was loaded yet."""
+        return None if self._pictures is None else self._pictures.path(sample_id)
+
+    def read_whole(self, sample_id: int, then: Callable[[QImage], None]) -> None:
+        """Read an image in its full size on a thread; the message bar says why that fails."""
+        self._look_up("Read an image", lambda pictures: unscaled(pictures.full(sample_id)), then)
+
+    def find_file(self, sample_id: int, then: Callable[[Path], None]) -> None:
+        """Look on a thread whether the file of an image is there; the message bar says if it is missing."""
+        self._look_up("Find an image", partial(_file_of, sample_id), then)
+
+    def _look_up(self, title: str, look: Callable[[Pictures], Result], then: Callable[[Result], None]) -> None:
+        workspace, dataset = self._session.workspace, self._dataset
+        if dataset is None:
+            return
+
+        def work(progress: Progress) -> Result:
+            try:
+                return look(workspace.pictures(dataset))
+            except KeyError:
+                raise Problem(GONE) from None
+
+        self._session.run_in_thread(title, work, then, quiet=True)
 
     def request(self, asker: str, sample_ids: list[int], size: int) -> None:
         """Load these pictures next, in this order, for `asker`; `size` is the longer side in px."""
@@ -202,6 +231,23 @@ def load(
         else:
             images.append(((sample_id, size), as_image(source, size)))
     return Loaded(pictures, images, absent)
+
+
+def _file_of(sample_id: int, pictures: Pictures) -> Path:
+    path = pictures.path(sample_id)
+    if path is None:
+        raise Problem("The image has no file of its own.")
+    if not path.is_file():
+        raise Problem(
+            f"The file {path} is missing.", kept="The run is kept.", todo="Put it back, or locate the images."
+        )
+    return path
+
+
+def unscaled(picture: np.ndarray) -> QImage:
+    """uint8 [h, w, 3] as an image of as many pixels."""
+    height, width = picture.shape[:2]
+    return QImage(picture.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()
 
 
 def as_image(picture: np.ndarray, size: int) -> QImage:

@@ -12,6 +12,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.images.image_menu import offer_image_menu
 from workbench.ui.widgets.images.neighbour_card import NeighbourCard
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
@@ -73,6 +74,7 @@ class NearRow(QWidget):
         self._stop = OneStop(self)
         for card in self._pool:
             card.clicked.connect(self._choose)
+            offer_image_menu(card, loader, card.sample)
             card.hide()
         self._line = QWidget()
         line = in_row(*self._pool, 1, on=self._line, spacing=GAP)
@@ -144,6 +146,7 @@ class QueryNeighbours(QFrame):
         self.picture = QLabel()
         self.picture.setFixedSize(QUERY_PX, QUERY_PX)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        offer_image_menu(self.picture, loader, lambda: None if self._asked is None else self._asked.sample_id)
         self.name, self.path = ElidedLabel("", "strong"), ElidedLabel("", "caption", lines=2)
         self.said = label("", "muted", wrap=True)
         self.rows = [NearRow(loader, f"{PLACE}, {side}") for side in SIDES]

@@ -13,6 +13,7 @@ from workbench.ui.style.tab_order import follow
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.images.image_menu import offer_image_menu
 from workbench.ui.widgets.images.locating import LocateStrip
 from workbench.ui.widgets.images.pictures import fill_picture, shared_loader
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
@@ -98,6 +99,7 @@ class InspectorPanel(QStackedWidget):
         self.picture = label("", "caption", wrap=True)
         self.picture.setFixedSize(BIG, BIG)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        offer_image_menu(self.picture, self.loader, lambda: self.sample)
         self.title = ElidedLabel("", "section", Qt.TextElideMode.ElideMiddle)
         self.facts = label("", wrap=True)
         self.sheet_title = label("", "caption", wrap=True)

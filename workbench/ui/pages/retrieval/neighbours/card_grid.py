@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from workbench.ui.widgets.flow import FilledFlow
+from workbench.ui.widgets.images.image_menu import offer_image_menu
 from workbench.ui.widgets.images.neighbour_card import SIDE, NeighbourCard
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.one_stop import OneStop, in_line
@@ -76,6 +77,7 @@ class CardGrid(QWidget):
         while len(self._pool) < count:
             card = NeighbourCard()
             card.clicked.connect(self._choose)
+            offer_image_menu(card, self._loader, card.sample)
             card.hide()
             self._flow.addWidget(card)
             in_line(self._pool, card)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from workbench.results.explanations import Standing
 from workbench.ui.pages.retrieval.model.causes import NOTHING, Why
@@ -20,6 +20,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.images.image_menu import ImageMenu, offer_image_menu
 from workbench.ui.widgets.images.neighbour_card import NeighbourCard
 from workbench.ui.widgets.images.pictures import PictureLoader, as_image
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -32,6 +33,7 @@ GRID_LEAST = 170  # px, minimum height: one row of cards
 AHEAD = 48  # cards made with the page: to make them when it is first shown would block the window
 PLACE = "neighbours"
 NEAR = "Nearest neighbours"
+MORE = "Copy this image, open its file"
 LONELY = "No other image of its class: it has no AP"
 
 
@@ -66,6 +68,11 @@ class Result(QWidget):
         self.facts = label("", wrap=True)
         self.explanation = WhyCard()
         self.path = ElidedLabel("", "caption", Qt.TextElideMode.ElideMiddle)
+        offer_image_menu(self.picture, self._loader, lambda: self._sample)
+        self.image_menu = ImageMenu(self._loader, lambda: self._sample, self)
+        self.more = icon_button("dots-three", MORE)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(self.image_menu)
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
         self.tag = button("Tag", "tag", "quiet")
@@ -80,7 +87,8 @@ class Result(QWidget):
         flow = FlowLayout(buttons, spacing=8)
         flow.addWidget(self.show_in_map)
         flow.addWidget(self.tag)
-        words = (self.scores, self.facts, self.explanation, self.path, self.tags)
+        named = in_row((self.path, 1), self.more)
+        words = (self.scores, self.facts, self.explanation, named, self.tags)
         chips = in_row(self.own, self.words, 1)
         beside = in_column(chips, in_row((self.title, 1), self.steps, spacing=8), *words, 1, buttons, spacing=8)
         head = in_row((self.picture, Qt.AlignmentFlag.AlignTop), (beside, 1), spacing=16)
@@ -131,6 +139,7 @@ class Result(QWidget):
         self.words.hide()
         self.picture.show()
         self.show_in_map.setEnabled(True)
+        self.more.show()
         self.title.setText(query.class_name)
         self.scores.show_query(query, neighbours)
         self.scores.show()
@@ -196,6 +205,7 @@ class Result(QWidget):
         """Hide what only a query of the evaluation has."""
         self._sample = None
         self.show_in_map.setEnabled(False)
+        self.more.hide()
         self.scores.hide()
         self.facts.show()
         self.path.setText("")

@@ -21,6 +21,7 @@ from workbench.ui.style.theme import Theme, caption_font
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.segments import Segments
+from workbench.ui.widgets.images.image_menu import offer_image_menu
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.row_table import head_width, select_rows
@@ -47,6 +48,7 @@ class QueryList(QWidget):
         self._marked = -1  # the row of the query, as it was last painted
         self.model = QueryTable(browsing.listing, loader, self)
         self._build()
+        offer_image_menu(self.table, loader, lambda: browsing.query)  # a right click makes its row the query
         self._connect()
 
     def _build(self) -> None:

@@ -15,6 +15,7 @@ from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.flow import EvenFlow, in_lines
+from workbench.ui.widgets.images.image_menu import offer_image_menu
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
@@ -47,6 +48,7 @@ class SuspectCard(Card):
         self.picture = QLabel()
         self.picture.setFixedSize(LARGE_PX, LARGE_PX)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        offer_image_menu(self.picture, loader, lambda: None if model.current is None else model.current.sample_id)
         self.title = ElidedLabel("", "section", Qt.TextElideMode.ElideMiddle)
         self.claim, self.words = label("", "strong", wrap=True), label("", "muted", wrap=True)
         self.new_class = ElidedBox()

@@ -1,0 +1,115 @@
+"""The menu of an image: copy it or its path, open its file or folder."""
+
+import pytest
+from PySide6.QtCore import QPoint, QUrl
+from PySide6.QtGui import QColor, QContextMenuEvent, QDesktopServices, QGuiApplication, QPixmap
+from PySide6.QtWidgets import QApplication
+
+from tests.ui.browsed import at_rest, open_page, open_trained
+from tests.ui.seen import pictured
+from tests.ui.trained import trained_run
+from workbench.ui.widgets.images.image_menu import ImageMenu
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
+RED = QColor(200, 30, 30)
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """What the desktop was asked to open."""
+    urls: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", urls.append)
+    return urls
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The folder of the images."""
+    return tmp_path / "images"
+
+
+@pytest.fixture
+def page(qtbot, session, workspace, tmp_path, files):
+    """Retrieval with a run whose images are files of 40 x 24 px."""
+    run_id = trained_run(workspace, tmp_path / "cache")
+    dataset = workspace.dataset(workspace.run(run_id).dataset_id)
+    picture = QPixmap(40, 24)
+    picture.fill(RED)
+    for path in workspace.samples(dataset.id).paths:
+        (files / path).parent.mkdir(parents=True, exist_ok=True)
+        picture.save(str(files / path))
+    with workspace.writing() as db:
+        db.execute("update datasets set root = ?", (str(files),))
+    page = open_page(qtbot, session, (960, 640))
+    session.show_run(run_id)
+    at_rest(qtbot, page)
+    qtbot.waitUntil(lambda: not page.result.picture.pixmap().isNull())
+    return page
+
+
+def right_click(widget, place):
+    """Ask for the menu there, and return it."""
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, widget.mapToGlobal(place))
+    QApplication.sendEvent(widget, event)
+    return QApplication.activePopupWidget()
+
+
+def path_of(workspace, session, files, sample):
+    samples = workspace.samples(session.dataset().id)
+    return files / samples.paths[samples.ids.tolist().index(sample)]
+
+
+def test_a_neighbour_is_copied_in_its_full_size_and_its_file_is_opened(
+    page, session, workspace, files, opened, qtbot, tmp_path
+):
+    card = page.result.cards[2]
+    qtbot.waitUntil(lambda: pictured(card))
+    path = path_of(workspace, session, files, card.sample())
+    menu = right_click(card, card.rect().center())
+    assert isinstance(menu, ImageMenu)
+    QGuiApplication.clipboard().clear()
+    menu.copy.trigger()
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().image().width() == 40)
+    assert QGuiApplication.clipboard().image().pixelColor(20, 12) == RED
+    menu.copy_path.trigger()
+    assert QGuiApplication.clipboard().text() == str(path)
+    menu.open.trigger()
+    qtbot.waitUntil(lambda: opened == [QUrl.fromLocalFile(str(path))])
+    menu.open_folder.trigger()
+    qtbot.waitUntil(lambda: opened[1:] == [QUrl.fromLocalFile(str(path.parent))])
+    menu.close()
+    path.unlink()
+    said = []
+    session.noticed.connect(said.append)
+    right_click(card, card.rect().center()).open.trigger()
+    qtbot.waitUntil(lambda: len(said) == 1)
+    assert str(said[0]).startswith(f"The file {path} is missing. The run is kept.")
+    assert len(opened) == 2
+    QApplication.activePopupWidget().close()
+
+
+def test_pictures_and_rows_of_the_query_have_the_menu_and_the_page_its_commands(page, session, opened, qtbot):
+    table = page.queries.table
+    for widget in (page.result.picture, table.viewport()):
+        menu = right_click(widget, QPoint(20, 20))
+        assert isinstance(menu, ImageMenu)
+        menu.close()
+    commands = {action.text(): action for action in page.actions()}
+    QGuiApplication.clipboard().clear()
+    commands["Copy the query's image"].trigger()
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().image().width() == 40)
+    commands["Open the folder of the query's image"].trigger()
+    qtbot.waitUntil(lambda: len(opened) == 1)
+    page.result.show_nothing("No query")
+    assert right_click(page.result.picture, QPoint(20, 20)) is None, "there is no image"
+    assert page.result.more.isHidden()
+
+
+def test_an_image_without_a_file_of_its_own_can_be_copied_only(qtbot, session, workspace, tmp_path):
+    page = open_trained(qtbot, session, workspace, tmp_path / "cache")
+    qtbot.waitUntil(lambda: not page.result.picture.pixmap().isNull())
+    menu = page.result.image_menu
+    menu.refresh()
+    assert menu.copy.isEnabled()
+    assert not any(action.isEnabled() for action in (menu.copy_path, menu.open, menu.open_folder))
+    assert menu.open.toolTip() == "The image has no file of its own"
