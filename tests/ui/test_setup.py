@@ -124,6 +124,10 @@ def row(page, path):
     return page.groups.row(path)
 
 
+def in_sight(widget):
+    return widget.visibleRegion().boundingRect().height() == widget.height() > 0
+
+
 def found_images(page):
     """Whether Preflight has counted the images."""
     return row(page, "dataset.name").aside.text().startswith("1,797 images")
@@ -754,6 +758,17 @@ def test_a_field_is_found_by_its_words(page):
     assert page.groups.nothing.isVisibleTo(page)
     page.groups.search.clear()
     assert "training.momentum" not in shown_fields(page)
+
+
+def test_the_fields_that_a_search_shows_are_scrolled_into_sight(page, qtbot):
+    groups = page.groups
+    groups.ensureWidgetVisible(groups.search)
+    QTest.keyClicks(groups.search, "clip")
+    fields = [row(page, path) for path in ("training.clip_norm", "training.clip_decay")]
+    qtbot.waitUntil(lambda: all(in_sight(field) for field in fields))
+    assert in_sight(groups.search)
+    groups.search.setText("e")  # more than has room: the first are shown, below the words
+    qtbot.waitUntil(lambda: groups.verticalScrollBar().value() == groups.advanced.y())
 
 
 def test_the_contents_count_what_is_changed_and_wrong_and_lead_there(page):

@@ -62,7 +62,7 @@ class FormGroups(QScrollArea):
         self.summary = ElidedLabel("", "muted")
         self.search = QLineEdit(placeholderText="Find a field", clearButtonEnabled=True)
         self.search.setAccessibleName("Find a field")
-        self.search.textChanged.connect(self._show_rows)
+        self.search.textChanged.connect(self._find)
         self.nothing = label("", "muted")
         self._inside = QWidget()
         self._build()
@@ -158,6 +158,20 @@ class FormGroups(QScrollArea):
         self._tell_hidden([path for heading in GROUPS for path in parts[heading]], changed, hidden)
         if new:
             self.rows_made.emit()
+
+    def _find(self) -> None:
+        self._show_rows()
+        if self.search.text():
+            QTimer.singleShot(0, self, self._show_results)  # new rows have their places a turn later
+
+    def _show_results(self) -> None:
+        """Scroll to what the search shows, which begins at the foot of the page."""
+        if (layout := self._inside.layout()) is not None:
+            layout.activate()
+        top, bottom = self.advanced.y(), self.advanced.geometry().bottom()
+        bar, room = self.verticalScrollBar(), self.viewport().height()
+        if not bar.value() <= top <= bottom < bar.value() + room:
+            bar.setValue(min(top, max(bottom + NEAR - room, 0)) if bottom - top < room else top)
 
     def _chosen(self, heading: str, every: dict[str, Field], striking: set[str]) -> dict[str, Field]:
         """The advanced fields that are shown now."""
