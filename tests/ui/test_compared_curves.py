@@ -121,6 +121,26 @@ def test_nothing_scrolls_where_a_longer_legend_or_a_lower_page_takes_room_of_the
         assert curves.seeds.height() == area.viewport().height(), "the plot has all the room below its legend"
 
 
+def test_curves_over_steps_are_smoothed_by_a_slider_beside_their_choice_and_the_note_says_so(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    losses(workspace, (1, 2))
+    page = looked_at(qtbot, session, 1, 2)
+    seeds = page.tabs.curves.seeds
+    assert not seeds.smoother.isVisibleTo(page), "evaluations are never smoothed"
+    choose(qtbot, page, "batch/loss")
+    assert seeds.smoother.isVisibleTo(page)
+    assert "smoothed" not in seeds.note.text()
+    seeds.smoother.slider.setValue(90)
+    qtbot.waitUntil(lambda: seeds.plot.canvas.lines["0"].smooth.isVisible())
+    assert "means over bins of 24 steps, smoothed with weight 0.90. Shaded:" in seeds.note.text()
+    seeds.plot.smoother.slider.setValue(50)  # of the plot's menu
+    assert seeds.smoother.weight == 0.5
+    assert "smoothed with weight 0.50" in seeds.note.text()
+    choose(qtbot, page, METRIC)
+    assert "smoothed" not in seeds.note.text()
+    assert not seeds.smoother.isVisibleTo(page)
+
+
 def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspace):
     two_groups(workspace, 1)
     losses(workspace, (2,))

@@ -18,6 +18,7 @@ from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.scrolled import Scrolled
 
 METRIC = ""  # the page's metric; the other choices are names of scalars
@@ -44,7 +45,10 @@ class CurvesPanel(QWidget):
         self.choice.setToolTip("The metric above over epochs, or a value logged in training over steps")
         self.seeds = SeedCurves()
         self.seeds.announced.connect(self.announced)
-        head = in_row(caption("Curve of", self.choice), self.choice, 1, margins=(8, 8, 8, 0), spacing=8)
+        choice = QWidget()
+        in_row(caption("Curve of", self.choice), self.choice, on=choice, spacing=8)
+        head = in_lines(choice, self.seeds.smoother, spacing=8)
+        head.setContentsMargins(8, 8, 8, 0)
         self.beside = DifferenceBeside(Scrolled(self.seeds))
         self.beside.forest.plot.announced.connect(self.announced)
         in_column(head, (self.beside, 1), on=self, spacing=0)
@@ -79,6 +83,7 @@ class CurvesPanel(QWidget):
     def _show(self) -> None:
         self._reading.cancel()
         overview, name = self._overview, self.choice.currentData()
+        self.seeds.smoother.setVisible(name != METRIC)  # evaluations are never smoothed
         if overview is None:
             return
         if name == METRIC:

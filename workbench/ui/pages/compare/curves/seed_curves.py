@@ -17,8 +17,9 @@ from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.curves.band import Band, FaintLine
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, legend_titles, short_title
-from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.plots.curve_plot import SMOOTHED, CurvePlot, Series
 from workbench.ui.plots.items import blended
+from workbench.ui.plots.smoothing_slider import SmoothingSlider
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
@@ -38,12 +39,18 @@ class SeedCurves(QWidget):
         super().__init__(parent)
         self.plot = CurvePlot("Curves", [], x_title="epoch", log_if_steep=True)
         self.plot.announced.connect(self.announced)
+        self.smoother = SmoothingSlider(self.plot.smoothing)
+        self.smoother.chosen.connect(self.plot.set_smoothing)
+        self.smoother.chosen.connect(self._tell_smoothing)
+        self.plot.smoother.chosen.connect(self.smoother.show_weight)
+        self.plot.smoother.chosen.connect(self._tell_smoothing)
         self.plot.follow_room()  # a legend that grows takes room of the plot, before anything scrolls
         self.note = label("", "muted", wrap=True)
         in_column((self.plot, 1), self.note, on=self, margins=8)
         self.behind: dict[str, list[pg.GraphicsObject]] = {}  # runs and band of each curve, by its series
         self._waiting: list[tuple[Curve, str, GroupStyle]] = []
         self._last: list[Callable[[], None]] = []  # what is to be done after the last of them
+        self._training: TrainingCurves | None = None
         self._factor = 1
         self._dots = True
         self._turn = QTimer(self, interval=TURN_MS)
@@ -61,17 +68,22 @@ class SeedCurves(QWidget):
         self._factor, self._dots = 100 if share else 1, False
         name = f"{metric_name(training.name)}{' %' if share else ''}"
         self._begin(training.curves, shown_as, f"{name} over steps, mean over seeds", "step")
-        self.note.setText(in_sentences(training))
+        self._training = training
+        self._tell_smoothing()
 
     def say(self, text: str) -> None:
         """Show a sentence in place of curves."""
         self._clear()
         self.note.setText(text)
 
+    def _tell_smoothing(self) -> None:
+        if self._training is not None:
+            self.note.setText(in_sentences(self._training, self.plot.smoothing))
+
     def _clear(self) -> None:
         for item in (item for items in self.behind.values() for item in items):
             self.plot.canvas.item.removeItem(item)
-        self.behind, self._waiting, self._last = {}, [], []
+        self.behind, self._waiting, self._last, self._training = {}, [], [], None
         self.plot.drop_series()
 
     def _begin(self, curves: Sequence[Curve], shown_as: Sequence[GroupStyle], title: str, x_title: str) -> None:
@@ -147,8 +159,12 @@ class SeedCurves(QWidget):
         self.note.setText(" ".join(parts))
 
 
-def in_sentences(training: TrainingCurves) -> str:
-    """Sentences on what the lines show and what is missing, with runs by their numbers."""
+def in_sentences(training: TrainingCurves, smoothing: float = 0.0) -> str:
+    """Sentences on what the lines show and what is missing, with runs by their numbers.
+
+    Args:
+        smoothing: weight of the exponential mean of the bold lines.
+    """
     widths = sorted({round(curve.bin_width) for curve in training.curves if curve.bin_width})
     between = " to ".join(f"{width:,}" for width in dict.fromkeys((*widths[:1], *widths[-1:])))
     binned = f"of means over bins of {between} steps" if widths else ""
@@ -156,8 +172,10 @@ def in_sentences(training: TrainingCurves) -> str:
     exact = "" if all_binned else "at the steps that all runs of a group have"
     stride = max((curve.stride for curve in training.curves), default=1)
     thinned = f", a point every {stride:,} steps at most" if stride > 1 else ""
+    smooth = smoothing and any(len(curve.places) >= SMOOTHED for curve in training.curves)
+    smoothed = f", smoothed with weight {smoothing:.2f}" if smooth else ""
     parts = [
-        f"Bold: mean over seeds {', or '.join(filter(None, (binned, exact)))}.",
+        f"Bold: mean over seeds {', or '.join(filter(None, (binned, exact)))}{smoothed}.",
         f"{SHADED}{thinned}.",
     ]
     if training.without:
