@@ -274,6 +274,46 @@ def test_a_row_says_that_its_run_is_being_ended(session, runs, how, words):
     assert about(run, {}, control) == words
 
 
+@pytest.mark.parametrize(
+    ("words", "fit"),
+    [
+        ("lr=0.01", ["slow"]),
+        ("lr=1e-2", ["slow"]),
+        ("lr=0.0", ["slow", "fast"]),
+        ("lr=", ["slow", "fast", "other"]),
+        ("training.lr=0.01 fast", []),
+        ("optimiser=SGD lr=0.02", ["fast"]),
+        ("backbone.lr=0.01", []),
+        ("loss.name=ice", ["other"]),
+        ("nesterov=true", []),
+        ("=", ["other"]),
+        ("x=1", ["other"]),
+    ],
+)
+def test_runs_are_found_by_their_settings(session, words, fit):
+    for name, loss, training in (
+        ("slow", "ce", {"lr": 0.01}),
+        ("fast", "ce", {"lr": 0.02, "optimiser": "sgd"}),
+        ("other", "ice", {"lr": 0.1}),
+    ):
+        values = {"name": name, "loss": {"name": loss}, "training": training}
+        session.workspace.create_run(RunConfig.model_validate(values))
+    session.workspace.set_note(3, "with x=1 in its name")
+    session.follower.look()
+    model = arranged(session, order="newest", grouping="none")
+    model.search(words)
+    assert sorted(names(model)) == sorted(fit)
+
+
+def test_runs_are_grouped_by_their_backbone(session):
+    for name in ("conv4", "conv4", "identity"):
+        session.workspace.create_run(RunConfig(name="run", backbone=Choice(name=name)))
+    session.follower.look()
+    model = arranged(session, grouping="backbone")
+    heads = [model.index(row).data() for row in range(model.rowCount()) if model.index(row).data(FOLD_ROLE) == "open"]
+    assert heads == ["identity", "conv4"]
+
+
 def marked(dock):
     return [index.data() for index in dock.list.selectionModel().selectedIndexes()]
 

@@ -41,6 +41,7 @@ class RunsDock(Dock):
         self.model = RunList(session.ticks, self)
         self.search = QLineEdit(placeholderText="Search name, loss, tag, state", clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs")
+        self.search.setToolTip("Words of name, loss, backbone, data, tags, note or state, or a setting: lr=0.01")
         self.list = QListView()
         self.rows = RunRow(self.list)
         self.arrange = ArrangeButton(session.preferences)

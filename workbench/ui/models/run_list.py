@@ -11,10 +11,11 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from workbench.entries.catalog import Catalog
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.numerals import percentage
+from workbench.ui.models.settings_search import has_setting
 from workbench.ui.state.selection.ticks import Ticks
 from workbench.ui.style.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
-from workbench.workspace.run_names import data_title, names_of, title_of
+from workbench.workspace.run_names import backbone_title, data_title, names_of, title_of
 
 Index = QModelIndex | QPersistentModelIndex
 # The states of which the first is shown for a group.
@@ -40,6 +41,7 @@ ORDERS: dict[str, tuple[str, Callable[[Run], Any]]] = {
 GROUPINGS: dict[str, tuple[str, Callable[[Run, Catalog], Iterable[str]]]] = {
     "experiment": ("Experiment", lambda run, known: ()),
     "loss": ("Loss", lambda run, known: (title_of(known, "loss", run.loss),)),
+    "backbone": ("Backbone", lambda run, known: (backbone_title(known, run),)),
     "dataset": ("Data set", lambda run, known: (data_title(known, run) or "No data yet",)),
     "tag": ("Tag", lambda run, known: (run.tags[0] if run.tags else "No tag",)),
     "none": ("No groups", lambda run, known: ()),
@@ -70,6 +72,8 @@ class Arrangement:
 
 class RunList(QAbstractListModel):
     """One row per run that has every word of the search in name, loss, backbone, data, tags, note or state.
+
+    A word such as "lr=0.01" is also found in the config.
 
     Runs of one group stand under a row of its own, which unfolds; its number is negative. Experiments are folded at
     first, other groups open. A run is ticked to be compared; the tick of a group is that of all its runs.
@@ -266,7 +270,8 @@ class RunList(QAbstractListModel):
             return True
         titles, keys = names_of(self.known, run), (run.loss, run.backbone, run.dataset)
         text = " ".join((run.name, *keys, *titles, *run.tags, run.note, state_word(run.status)))
-        return all(word in text.casefold() for word in self._words)
+        text = text.casefold()
+        return all(word in text or ("=" in word and has_setting(run.config, word)) for word in self._words)
 
 
 def together(experiment: Experiment, runs: list[Run]) -> Run:
