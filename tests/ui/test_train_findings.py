@@ -47,8 +47,8 @@ def test_a_rank_that_takes_in_all_that_is_searched_is_said(qtbot, session, works
     assert "a b." not in page.findings.text()
 
 
-@pytest.mark.parametrize("what", ["the pretrained weights", "the frozen layers"])
-def test_what_was_found_wrong_with_the_weights_is_said(qtbot, session, workspace, tmp_path, what):
+@pytest.mark.parametrize("what", ["the pretrained weights", "the frozen layers", "the test half"])
+def test_what_was_found_wrong_with_weights_or_halves_is_said(qtbot, session, workspace, tmp_path, what):
     notes = [[what, "give other features in training mode"], ["the network", "trains 1 of 2 weights"]]
     session.show_run(trained_run(workspace, tmp_path / "pixels", facts={"data": DATA | {"notes": notes}}))
     page = shown(qtbot, session)

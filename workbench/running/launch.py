@@ -16,7 +16,7 @@ from workbench.problem import UNSTARTED, Problem
 from workbench.progress import Progress
 from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.devices.together import parse_devices, together
-from workbench.running.facts.environment import changed_since, environment, recall_notes
+from workbench.running.facts.environment import changed_since, environment, split_notes
 from workbench.running.facts.in_words import data_in_words
 from workbench.running.listed import Listed
 from workbench.running.trained_network import checkpoint_files
@@ -160,7 +160,9 @@ def _run(
 
     ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.read(data.images, data.cache)
-    sure = [f"{what} {remark}." for what, remark in recall_notes(config, data.split)]
+    sure = [
+        f"{what[0].upper()}{what[1:]} {remark}." for what, remark in split_notes(config, data.images.labels, data.split)
+    ]
     images = data.images
     left_out = images.problems, images.left_out, images.unit
     for sentence in (*data_in_words(images.unlike_published, data.notes, *left_out), *sure):

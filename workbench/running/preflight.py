@@ -17,7 +17,7 @@ from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
 from workbench.running.devices.gpus import gpus
 from workbench.running.facts.disk_use import DiskUse, disk_use
-from workbench.running.facts.environment import recall_notes, shared_images
+from workbench.running.facts.environment import shared_images, split_notes
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
@@ -203,7 +203,7 @@ def _summary(engine: "Engine", times: "StepTimes", per_look: float, runs: int, n
         left_out=images.left_out,
         unit=images.unit,
         unlike_published=list(images.unlike_published),
-        notes=[*data.notes, *recall_notes(config, split), *engine_notes(engine)],
+        notes=[*data.notes, *split_notes(config, images.labels, split), *engine_notes(engine)],
     )
 
 

@@ -15,7 +15,7 @@ from workbench.running import building
 from workbench.running import preflight as preflights
 from workbench.running.building import load_data
 from workbench.running.facts.augmented import augmented_pictures
-from workbench.running.facts.environment import recall_notes
+from workbench.running.facts.environment import recall_notes, split_notes
 from workbench.running.launch import make_job, prepare_run
 from workbench.running.preflight import preflight
 from workbench.workspace import Workspace
@@ -91,6 +91,23 @@ def test_a_rank_that_takes_in_all_that_is_searched_is_told(ks, is_query, said):
     asked = None if is_query is None else np.array(is_query)
     split = Split(np.arange(4), np.arange(4, 10), True, is_query=asked)
     assert recall_notes(RunConfig(evaluation=EvaluationParams(recall_at=ks)), split) == said
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([0, 1, 0, 1, 0, 1], []),
+        ([0, 0, 0, 0, 1, 1], ["the training half has one class: the network learns to tell nothing apart"]),
+        ([0, 1, 0, 1, 1, 1], ["the test half has one class: R@k and MAP@R are 100% with any network"]),
+    ],
+)
+def test_a_half_of_one_class_is_told(labels, said):
+    split = Split(np.arange(3), np.arange(3, 6), False)
+    config = RunConfig(evaluation=EvaluationParams(recall_at="1"))
+    assert [" ".join(note) for note in split_notes(config, np.array(labels), split)] == said
+    config = RunConfig(evaluation=EvaluationParams(recall_at="1 2"))
+    ranks = [subject for subject, _ in split_notes(config, np.array(labels), split) if subject.startswith("R@")]
+    assert ranks == ([] if any("test half" in words for words in said) else ["R@2"])
 
 
 def test_such_a_rank_is_told_before_the_training_and_in_the_run(tmp_path):

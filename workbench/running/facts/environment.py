@@ -5,6 +5,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from workbench import __version__, files
 from workbench.config import KINDS, RunConfig
 from workbench.metric_names import metric_name
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.running.building import Data
     from workbench.running.engine import Engine
 
+TRAINING_HALF, TEST_HALF = "the training half", "the test half"  # subjects of remarks
 NAMED_VERSIONS = (
     "torch",
     "torchvision",
@@ -33,7 +36,7 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
     from workbench.running.facts.remarks import engine_notes
     from workbench.training import device
 
-    recall = recall_notes(engine.config, data.split)
+    about_split = split_notes(engine.config, data.images.labels, data.split)
     return {
         "workbench": __version__,
         **device.describe(engine.parts.device),
@@ -53,7 +56,7 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
             "left_out": data.images.problems[:1000],
             "left_out_count": data.images.left_out,
             "unlike_published": data.images.unlike_published,
-            "notes": [*data.notes, *recall, *engine_notes(engine)],
+            "notes": [*data.notes, *about_split, *engine_notes(engine)],
             "kept": words_of(data.pixels),
         },
         "weights": _weights(engine),
@@ -101,6 +104,19 @@ def shared_images(data: "Data", progress: Progress) -> str:
     sentences = [f"{_those(in_both, 'test image', 'test images')} in the training half"] if in_both else []
     sentences += [f"{_those(themselves, 'query', 'queries')} in the gallery"] if themselves else []
     return "; ".join(sentences)
+
+
+def split_notes(config: RunConfig, labels: np.ndarray, split: "Split") -> list[tuple[str, str]]:
+    """(subject, remark) on halves of a split that have one class, or on recall@k that is 100% with any network.
+
+    Args:
+        labels: [n], the class of each image of the data set.
+    """
+    one_class = [len(half) > 0 and len(np.unique(labels[half])) == 1 for half in (split.train, split.test)]
+    notes = [(TRAINING_HALF, "has one class: the network learns to tell nothing apart")] if one_class[0] else []
+    if one_class[1]:
+        return [*notes, (TEST_HALF, "has one class: R@k and MAP@R are 100% with any network")]
+    return [*notes, *recall_notes(config, split)]
 
 
 def recall_notes(config: RunConfig, split: "Split") -> list[tuple[str, str]]:

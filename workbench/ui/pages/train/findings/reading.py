@@ -14,7 +14,8 @@ from workbench.workspace.rows import Run
 
 SMALL_LAMBDA = 1e-6  # the terms in 1 / lambda amplify noise below it
 FLAT = 0.001  # of MAP@R: epochs this close to the best are as good
-OF_WEIGHTS = "the pretrained weights", "the frozen layers"  # subjects of notes in a run's facts (running/facts)
+# Subjects of notes in a run's facts (running/facts).
+TOLD = ("the pretrained weights", "the frozen layers", "the training half", "the test half")
 PARTS_OF = (("ce", "CE"), ("spce", "SPCE"), ("snca", "SNCA"), ("contrastive", "the contrastive loss"))
 
 
@@ -57,7 +58,7 @@ def known_before(run: Run) -> list[Sentence]:
     notes = run.environment.get("data", {}).get("notes", [])
     return [
         Sentence("note", f"{what[0].upper()}{what[1:]} {remark}.")
-        for what, remark in notes if what in OF_WEIGHTS or what.startswith("R@")
+        for what, remark in notes if what in TOLD or what.startswith("R@")
     ]  # fmt: skip
 
 
@@ -174,6 +175,12 @@ def _best_epoch(scores: list[tuple[int, float]], ended: bool) -> Sentence | None
 
 
 def _never_above_untrained(before: float, epoch: int, last: float) -> Sentence:
+    if percentage(before) == percentage(1.0):
+        return Sentence(
+            "warning" if last < before else "note",
+            f"MAP@R was {percentage(before)} before training (epoch 0): this test half cannot show that training "
+            "helps.",
+        )
     return Sentence(
         "warning",
         f"Training has not raised MAP@R: it was {percentage(before)} before training (epoch 0) and is "
