@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QApplication
 from tests.ui.browsed import at_rest, open_trained
 from tests.ui.browsed import listed as listed_in_order
 from tests.ui.seen import pictured
+from tests.ui.trained import evaluated
 from workbench.files import atomic_write
 from workbench.files.spreadsheet import plain_cell
 from workbench.ui.pages.retrieval.neighbours.result import BIG, SMALL
+from workbench.ui.widgets.images.neighbour_card import NO_PICTURE
 from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import head_width
@@ -62,6 +64,30 @@ def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
     qtbot.waitUntil(lambda: bool(said))
     assert "cache" in said[0]
     assert len(said) == 1
+
+
+def test_why_a_query_has_no_picture_is_in_its_tooltip_where_a_long_path_has_no_room(page, session, workspace, qtbot):
+    picture = page.result.picture
+    qtbot.waitUntil(lambda: not picture.pixmap().isNull())
+    assert picture.toolTip() == ""
+    workspace.dataset(session.dataset().id).pixels.unlink()
+    with workspace.writing() as db:
+        db.execute("update datasets set root = ?", (f"/{'folder_' * 20}",))
+    shared_loader(session).forget()
+    qtbot.keyClick(page.queries.table, Qt.Key.Key_J)
+    qtbot.waitUntil(lambda: picture.text() == NO_PICTURE)
+    assert "folder_folder_" in picture.toolTip()
+    assert picture.toolTip().endswith("Put it back.")
+
+
+def test_an_evaluation_without_failures_says_so(qtbot, session, workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.ui.trained.evaluated", lambda images, epoch, spread: evaluated(images, epoch, 0.01))
+    page = open_trained(qtbot, session, workspace, tmp_path / "cache")
+    page.queries.failures.click()
+    assert page.queries.nothing.isVisible()
+    assert page.queries.nothing.text() == "No query failed."
+    page.browsing.choose_filters(failures_only=False, similarity=(-2.0, -1.5))
+    assert page.queries.nothing.text() == "No query passes all of these filters."
 
 
 @pytest.mark.parametrize("width", [900, 960, 1010, 1100])

@@ -21,9 +21,9 @@ from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.images.image_menu import ImageMenu, offer_image_menu
-from workbench.ui.widgets.images.neighbour_card import NeighbourCard
+from workbench.ui.widgets.images.neighbour_card import NO_PICTURE, NeighbourCard
 from workbench.ui.widgets.images.pictures import PictureLoader, as_image
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Neighbour, Query
 
@@ -51,6 +51,7 @@ class Result(QWidget):
         self._loader = loader
         self._sample: int | None = None  # the query, unless it is an own image or words
         self._query = QPixmap()  # its picture, or that of an own image
+        self._absent = ""  # said in its place
         self._build()
         self._loader.ready.connect(self._pictures_came)
 
@@ -244,13 +245,17 @@ class Result(QWidget):
         side = SMALL if self.width() < theme.text_px(NARROW) else BIG
         if self.picture.width() != side:
             self.picture.setFixedSize(side, side)
-            self._show_picture(self._query, self.picture.text())
+            self._show_picture(self._query, self._absent)
 
     def _show_picture(self, picture: QPixmap, words: str = "") -> None:
-        """Show a picture of the query, no larger than its place; these words in place of an empty one."""
-        self._query = picture
+        """Show a picture of the query, no larger than its place; these words in place of an empty one.
+
+        Words without room, such as a long path, are in the tooltip.
+        """
+        self._query, self._absent = picture, words
+        self.picture.setToolTip(plain_tip(words))
         if picture.isNull():
-            self.picture.setText(words)
+            self.picture.setText(words if self._has_room(words) else NO_PICTURE)
             return
         side, ratio = self.picture.width(), picture.devicePixelRatio()
         if max(picture.width(), picture.height()) > round(side * ratio):
@@ -258,3 +263,8 @@ class Result(QWidget):
             picture = picture.scaled(whole, whole, keep, Qt.TransformationMode.SmoothTransformation)
             picture.setDevicePixelRatio(ratio)
         self.picture.setPixmap(picture)
+
+    def _has_room(self, words: str) -> bool:
+        place, wrap = self.picture.rect(), int(Qt.TextFlag.TextWordWrap)
+        needed = self.picture.fontMetrics().boundingRect(place, wrap, words)
+        return needed.width() <= place.width() and needed.height() <= place.height()

@@ -31,6 +31,8 @@ WIDEST_NUMBERS = ((2, "100.0"), (3, "99,999"))  # column and widest text
 ORDERED = (CLASS, AP, FIRST_HIT)  # columns that the list can be sorted by
 NUMBER_SIDE = 8  # px at each side of a number
 EVERY_CLASS = "All classes"
+NO_QUERY = "No query passes all of these filters."
+NO_FAILURE = "No query failed."
 EVERY, FAILED = "all", "failures"  # values of the choice of queries
 
 
@@ -60,7 +62,7 @@ class QueryList(QWidget):
         self.selected.setToolTip("Show all queries")
         self.selected.hide()
         self.count = label("", "caption")
-        self.nothing = label("No query passes all of these filters.", "muted", wrap=True)
+        self.nothing = label(NO_QUERY, "muted", wrap=True)
         self.nothing.hide()
         self.export = button("Export CSV", "export", "quiet")
         self.table = self._query_table()
@@ -167,6 +169,7 @@ class QueryList(QWidget):
         self.selected.setVisible(filters.narrowed_by_selection)
         self.selected.setText(f"{len(filters.selection):,} selected in the map")
         self.count.setText(f"{len(listing):,} of {listing.total:,} queries")
+        self.nothing.setText(NO_FAILURE if filters.failures_only and not listing.failures else NO_QUERY)
         self.nothing.setVisible(listing.total > 0 and not len(listing))
         self.mark_query()
 
