@@ -1,5 +1,6 @@
 """The Compare page: what is ticked, what is said of it, two groups against each other, and every poor state."""
 
+import csv
 from threading import Event, current_thread
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
-from PySide6.QtWidgets import QApplication, QTreeWidget, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QTreeWidget, QWidget
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
@@ -26,7 +27,7 @@ from workbench.ui.pages.compare.groups.group_view import MARGIN
 from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
-from workbench.ui.pages.compare.page import ComparePage
+from workbench.ui.pages.compare.page import ComparePage, number_or_text
 from workbench.ui.pages.compare.queries.query_plot import RING_PX, QueryPlot
 from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, WORSE
 from workbench.ui.pages.compare.style.group_styles import short_title, styles
@@ -278,6 +279,31 @@ def test_the_baseline_stands_first_with_differences_beside_the_others(qtbot, ses
     assert page.tabs.difference.other.currentText() == "Plain"
     page.head.copy_button.click()
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("<b>Bold</b>\t3\t")
+
+
+def test_the_table_is_saved_as_csv(qtbot, session, workspace, tmp_path, monkeypatch):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    assert not page.save_action.isEnabled(), "nothing is ticked"
+    tick(qtbot, page, 1, 2)
+    qtbot.waitUntil(page.save_action.isEnabled)
+    path, said = tmp_path / "table.csv", []
+    session.noticed.connect(said.append)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: (str(path), ""))
+    page.save_action.trigger()
+    qtbot.waitUntil(lambda: said == [f"The table was written to {path}."])
+    with path.open(newline="") as file:
+        head, first, second = csv.reader(file)
+    shown_cells = cells(page.groups.table)
+    assert head[:2] == ["Group", "Seeds"]
+    assert head[4] == "Δ from the first row"
+    assert (first[:2], second[:2]) == (["Plain", "3"], ["<b>Bold</b>", "3"])
+    assert float(second[4]) == float(shown_cells[1][4])
+
+
+@pytest.mark.parametrize(("cell", "value"), [("-13.36", -13.36), ("1,011", 1011), ("+0.50", 0.5), ("1 ± 2", "1 ± 2")])
+def test_numbers_of_a_table_are_numbers_in_csv(cell, value):
+    assert number_or_text(cell) == value
 
 
 def test_titles_of_groups_are_whole_where_the_table_must_scroll_for_them(qtbot, session, workspace, monkeypatch):

@@ -1,13 +1,18 @@
 """The Compare page: what differs between the ticked runs, how good they are, and whether the difference is one."""
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
+from workbench import files
 from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
+from workbench.files.spreadsheet import csv_text
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.pages.compare.fair.panel import FairPanel
 from workbench.ui.pages.compare.groups.group_view import GroupView
 from workbench.ui.pages.compare.groups.head import Head
@@ -87,6 +92,9 @@ class ComparePage(QStackedWidget):
         self.report_action = QAction("Report of the ticked runs…", self)
         self.report_action.setEnabled(False)
         self.addAction(self.report_action)
+        self.save_action = QAction("Save the table as CSV…", self)
+        self.save_action.setEnabled(False)
+        self.addAction(self.save_action)
         self.addWidget(self.hint)
         self.addWidget(self.content)
         yield
@@ -104,6 +112,7 @@ class ComparePage(QStackedWidget):
         self.head.copy_button.clicked.connect(self._copy_table)
         self.head.report_button.clicked.connect(self._report)
         self.report_action.triggered.connect(self._report)
+        self.save_action.triggered.connect(self._ask_save)
         self.more_seeds.queued.connect(self._await)
         self.fair_alone.announced.connect(session.notify)
         self.tabs.queries.opened.connect(self._open)
@@ -190,6 +199,7 @@ class ComparePage(QStackedWidget):
             self._pairing.cancel()
             self.tabs.curves.forget()
             self.report_action.setEnabled(False)
+            self.save_action.setEnabled(False)
             return
         if self.model.overview is None:
             self.reading.setText("Reading…")
@@ -210,6 +220,7 @@ class ComparePage(QStackedWidget):
         model.take_overview(overview)
         self.session.settled.emit(of_page("compare", None))
         self.report_action.setEnabled(True)
+        self.save_action.setEnabled(True)
         self.content.setCurrentWidget(self.result)
         self.notes.show_notes(model.warnings)
         self._show_pair()
@@ -264,6 +275,23 @@ class ComparePage(QStackedWidget):
     def _copy_table(self) -> None:
         QGuiApplication.clipboard().setText("\n".join(self.groups.table.lines()))
 
+    def _ask_save(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Save the table", "comparison.csv", "CSV (*.csv)")
+        if name:
+            self.save_table(Path(name))
+
+    def save_table(self, path: Path) -> None:
+        """Write the table of groups as CSV, on a thread; the message bar says where."""
+        head, rows = self.groups.table.cells()
+
+        def work(progress: Progress) -> str:
+            progress("Writing the file", 0, 0)
+            with files.atomic_write(path) as file:
+                file.write(csv_text(head, [[row[0], *map(number_or_text, row[1:])] for row in rows]).encode())
+            return f"The table was written to {path}."
+
+        self.session.run_in_thread("Save the table", work, self.session.notify, lasting=True)
+
     def _report(self) -> None:
         overview = self.model.overview
         if overview is not None:
@@ -273,3 +301,12 @@ class ComparePage(QStackedWidget):
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")
+
+
+def number_or_text(cell: str) -> float | str:
+    """A cell of the table for CSV: "-13.36" is a number there, and no formula, as "1,011" is."""
+    plain = cell.replace(",", "")
+    try:
+        return float(plain) if "." in plain else int(plain)
+    except ValueError:
+        return cell

@@ -75,10 +75,14 @@ class GroupTable(QAbstractTableModel):
 
         The header says what ± is, as tooltips are not copied.
         """
+        head, rows = self.cells()
+        return ["\t".join(head), *("\t".join((pasted(cells[0]), *cells[1:])) for cells in rows)]
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows as texts, without what keeps a spreadsheet from reading a name as a formula."""
         meant = {Kind.VALUE: ", mean ± half of the 95% interval over seeds", Kind.DIFFERENCE: " from the first row"}
-        head = "\t".join(f"{column.title}{meant.get(column.kind, '')}" for column in self.columns)
-        rows = [[self._text(row, column) for column in self.columns] for row in self.rows]
-        return [head, *("\t".join((pasted(cells[0]), *cells[1:])) for cells in rows)]
+        head = [f"{column.title}{meant.get(column.kind, '')}" for column in self.columns]
+        return head, [[self._text(row, column) for column in self.columns] for row in self.rows]
 
     def _icon(self, title: str) -> QIcon | None:
         """The swatch of a group, drawn once."""
