@@ -277,12 +277,14 @@ def test_each_way_to_end_is_a_signal_and_what_waits_leaves_the_line(played):
 def test_an_array_that_was_cancelled_in_the_line_has_one_line_for_all_its_tasks(played):
     slurm = played.slurm()
     slurm.submit(orders("a", "b"))
-    played.scontrol(
-        LINE.format(8, 1, "COMPLETED", "None", 0, "0:0", "BatchHost=n1"),
-        LINE.format(7, 4294967294, "CANCELLED", "JobHeldUser", 0, "0:0", "RunTime=00:00:00"),
-    )
-    states = [standing.state for standing in slurm.states(["7_0:a", "7_1:b"])]
-    assert states == [JobState.CANCELLED, JobState.FINISHED]
+    for own in (0, 1):
+        played.scontrol(
+            LINE.format(8, own, "COMPLETED", "None", 0, "0:0", "BatchHost=n1"),
+            LINE.format(7, 4294967294, "CANCELLED", "JobHeldUser", 0, "0:0", "RunTime=00:00:00"),
+        )
+        states = [standing.state for standing in slurm.states(["7_0:a", "7_1:b"])]
+        assert states[own] is JobState.FINISHED
+        assert states[1 - own] is JobState.CANCELLED
 
 
 @pytest.mark.parametrize("job", ["7", "7_0", "7_0:../a", "x_0:a", "7_0:a b", ""])
@@ -296,6 +298,7 @@ def test_states_of_slurm():
     assert told(state="COMPLETED")["7", 0].state is JobState.FINISHED
     assert told(state="FAILED", status="1:0")["7", 0] == Standing(JobState.FAILED, "exit status 1")
     assert told(state="FAILED", status="130:0")["7", 0].state is JobState.INTERRUPTED
+    assert told(state="FAILED", status="143:0")["7", 0] == Standing(JobState.INTERRUPTED)
     assert told(state="FAILED", status="137:0")["7", 0] == Standing(JobState.INTERRUPTED, "exit status 137")
     assert told(state="FAILED", status="0:9")["7", 0] == Standing(JobState.INTERRUPTED, "signal 9")
     assert told(state="NODE_FAIL")["7", 0] == Standing(JobState.INTERRUPTED, "its node failed")
@@ -319,6 +322,20 @@ def test_whatever_is_printed_is_a_known_state_or_nothing(text):
 @given(st.from_regex(r"[0-9,:%-]{0,30}", fullmatch=True))
 def test_tasks_are_few_whatever_range_is_named(text):
     assert len(tasks(text)) <= 100_000
+
+
+def test_tasks_are_named_one_by_one_in_ranges_and_in_steps():
+    """With what follows %: how many of them run at once."""
+    assert tasks("4") == [4]
+    assert tasks("0,3-5,9%2") == [0, 3, 4, 5, 9]
+    assert tasks("1-10:3,20") == [1, 4, 7, 10, 20]
+    assert tasks("0-9:0") == tasks("1,,2") == tasks("%2") == []
+
+
+def test_a_hundred_thousand_tasks_are_named_and_not_one_more():
+    assert tasks("0-99999") == list(range(100_000))
+    assert len(tasks("0-199999:2")) == len(tasks("7,1-99999")) == 100_000
+    assert tasks("0-100000") == tasks("0-200000:2") == tasks("0-99999,7") == []
 
 
 @pytest.mark.parametrize(
