@@ -87,8 +87,9 @@ def test_labels_may_be_any_numbers_or_words():
 def test_what_cannot_be_measured_is_said():
     with pytest.raises(Problem, match="one label for each"):
         retrieval_metrics(np.eye(3), np.arange(4))
-    with pytest.raises(Problem, match="at least 1"):
-        retrieval_metrics(np.eye(3), np.arange(3), ks=(0,))
+    for ks in ((0,), (1, 0)):
+        with pytest.raises(Problem, match="at least 1"):
+            retrieval_metrics(np.eye(3), np.arange(3), ks=ks)
     with pytest.raises(Problem, match="one label for each"):
         retrieval_metrics(np.eye(3), np.arange(3), gallery=(np.eye(3), np.arange(2)))
     with pytest.raises(Problem, match="dimensions"):

@@ -1,5 +1,6 @@
 """Every loss of the first issue against its equation written out in loops, in float64; value and gradient."""
 
+import itertools
 import math
 
 import pytest
@@ -243,6 +244,20 @@ def test_mutual_information_counts_pairs_once(batch):
     assert found.entropy_labels == pytest.approx(-sum(s * math.log(s) for s in shares))
     assert found.discriminative == pytest.approx(found.entropy_labels - math.log(K))
     assert found.generative == pytest.approx(found.entropy_embeddings - found.entropy_within)
+
+
+def test_the_entropy_within_classes_is_weighed_by_their_images(batch):
+    """Boudiaf et al. 2020, Eq. 6 for each class; a class with one image has no pair, and so no entropy."""
+    z, y = torch.cat([batch[0], batch[0].new_full((1, D), 9.0)]), torch.cat([batch[1], batch[1].new_tensor([K])])
+    entropies, images = [], []
+    for k in range(K):
+        rows = z[y == k]
+        logs = [math.log((a - b).square().sum()) for a, b in itertools.permutations(rows, 2)]
+        entropies.append(D * sum(logs) / len(logs))
+        images.append(len(rows))
+    assert len(set(images)) > 1
+    within = sum(entropy * count for entropy, count in zip(entropies, images, strict=True)) / sum(images)
+    assert mutual_information(z, y).entropy_within == pytest.approx(within)
 
 
 def test_equal_embeddings_are_no_pair_of_the_entropy(batch):
