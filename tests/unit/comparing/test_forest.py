@@ -54,6 +54,9 @@ def test_welch_agrees_with_scipy():
     assert welch_p(first, second) == pytest.approx(stats.ttest_ind(first, second, equal_var=False).pvalue, rel=1e-12)
     assert welch_p(first[:2], second) == 1
     assert np.isnan(welch_p(np.full(3, 0.1), np.full(3, 0.5))), "without variance the test is undefined"
+    against_one_value = stats.ttest_1samp(second, 0.1).pvalue
+    assert welch_p(np.full(3, 0.1), second) == pytest.approx(against_one_value, rel=1e-9), "one group has variance"
+    assert welch_p(second, np.full(3, 0.1)) == pytest.approx(against_one_value, rel=1e-9)
     assert welch_p(first, first) == 1
 
 

@@ -85,6 +85,43 @@ def test_ice_counts_the_anchors_that_it_leaves_out(batch):
     assert all(sum(marks.y) == pytest.approx(1) for marks in chart.marks)
 
 
+def in_bins(values, low, high):
+    """The middles of 40 equal bins and how many values are in each."""
+    counts, edges = np.histogram(values.detach().numpy(), 40, (low, high))
+    return (edges[:-1] + edges[1:]) / 2, counts
+
+
+@pytest.mark.parametrize("scale", [8.0, 64.0])
+def test_ice_draws_the_weights_of_its_pairs(batch, scale):
+    """Down to 1e-12: what weighs less is in the first bin."""
+    loss = loss_of("ice", scale=scale)
+    (chart,) = loss.charts(*batch)
+    for marks, weights in zip(chart.marks, loss.weights(*batch), strict=True):
+        logs = weights[weights > 0].log10().clamp(min=-12)
+        middles, counts = in_bins(logs, -12, 0)
+        assert marks.x == pytest.approx(middles, abs=1e-5)
+        assert marks.y == pytest.approx(counts / len(logs))
+
+
+def test_psce_draws_the_distances_of_its_prototypes_and_the_lengths_of_embeddings(batch):
+    loss = loss_of("psce", classes=20, prototypes="random")
+    for chart, values in zip(
+        loss.charts(*batch), (torch.pdist(loss.prototypes), batch[0].norm(dim=1).float()), strict=True
+    ):
+        middles, counts = in_bins(values, values.min().item(), values.max().item())
+        assert chart.marks[0].x == pytest.approx(middles)
+        assert chart.marks[0].y == tuple(counts)
+
+
+def test_psce_draws_equal_distances_in_the_middle_of_a_range(batch):
+    distance = math.sqrt(2 * K / (K - 1))
+    (bars,) = loss_of("psce", prototypes="simplex").charts(*batch)[0].marks
+    assert (bars.x[0], bars.x[-1]) == pytest.approx((distance - 0.5 + 1 / 80, distance + 0.5 - 1 / 80), abs=1e-5)
+    filled = [x for x, count in zip(bars.x, bars.y, strict=True) if count]
+    assert filled == pytest.approx([distance] * len(filled), abs=1 / 40)
+    assert sum(bars.y) == K * (K - 1) / 2
+
+
 def test_psce_with_canonical_prototypes_is_cross_entropy_on_the_raw_outputs():
     z, y = torch.randn(N, K, generator=torch.Generator().manual_seed(0)), torch.arange(N) % K
     torch.testing.assert_close(loss_of("psce", dim=K, prototypes="canonical")(z, y), F.cross_entropy(z, y))
@@ -243,6 +280,24 @@ def test_tsc_gives_each_class_the_target_that_lies_nearest():
     assert loss.assigned.tolist() == turned.tolist()
 
 
+@pytest.mark.parametrize("depth", [2, 5])
+def test_rankmi_s_network_is_layers_with_relu_between_them_and_a_line(depth):
+    network = loss_of("rankmi", depth=depth, width=7).statistics.double()
+    apart = torch.linspace(0, 2, 9, dtype=torch.float64)
+    torch.testing.assert_close(network(apart), 2 - 2 * apart, rtol=0, atol=1e-12)  # as it starts
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight.copy_(torch.randn(weight.shape, generator=generator))
+    assert len(network.layers) == depth
+    for distance, v in zip(apart, network(apart), strict=True):
+        hidden = distance[None]
+        for layer in network.layers[:-1]:
+            hidden = (layer.weight @ hidden + layer.bias).clamp(min=0)
+        (expected,) = network.layers[-1].weight @ hidden + network.layers[-1].bias
+        torch.testing.assert_close(v, expected + network.line[0] + network.line[1] * distance)
+
+
 def test_rankmi_is_eq_4_up_to_its_constant(batch):
     z, y = batch
     loss = loss_of("rankmi").double()
@@ -351,12 +406,34 @@ def test_rankmi_changes_the_network_and_the_embeddings_in_turn(batch):
     assert changed == ["network", "network", "embeddings"] * 2
 
 
+def test_rankmi_draws_the_distances_of_both_kinds_of_pairs_and_v_and_t_over_them(batch):
+    z, y = batch[0].float(), batch[1]
+    loss = loss_of("rankmi")
+    *bars, v, t, beta = loss.charts(z, y)[0].marks
+    unit = F.normalize(z)
+    for marks, alike in zip(bars, (True, False), strict=True):
+        apart = torch.stack([
+            (unit[i] - unit[j]).norm() for i in range(N) for j in range(N) if i != j and (y[i] == y[j]) == alike
+        ])  # fmt: skip
+        middles, counts = in_bins(apart, 0, 2)
+        assert marks.x == pytest.approx(middles)
+        assert marks.y == pytest.approx(counts / len(apart))
+    of_middles = loss.statistics(torch.tensor(v.x)).tolist()
+    assert v.x == t.x == bars[0].x
+    assert v.y == pytest.approx(of_middles, abs=1e-6)
+    assert t.y == pytest.approx([math.log(2 / (1 + math.exp(-value))) for value in of_middles], abs=1e-6)
+    assert beta.x == (loss.boundary.item(),)
+
+
 def test_rankmi_draws_its_panel(batch):
     loss = loss_of("rankmi")
     loss.charts(batch[0].float(), batch[1])
+    for _ in range(3):
+        loss.train()(batch[0].float(), batch[1])
     distances, over_time = loss.charts(batch[0].float(), batch[1])
     assert [marks.title for marks in distances.marks] == ["positives, share", "negatives, share", "V", "T", "β"]
     assert [marks.axis for marks in distances.marks] == ["left", "left", "right", "right", "left"]
     assert re.fullmatch(r"β = \d(\.\d{1,3})?( \(.*\))?", distances.note), distances.note
     assert re.fullmatch(r"Now 0(\.\d{1,4})? of at most 1\.39\.", over_time.note), "three digits"
+    assert over_time.marks[0].x == (0, 3)
     assert len(over_time.marks[0].y) == 2
