@@ -10,7 +10,6 @@ from workbench.evaluation import geometry
 from workbench.evaluation.geometry import (
     alignment_uniformity,
     class_distances,
-    class_shape,
     covering_radii,
     covering_radius,
     effective_rank,
@@ -72,21 +71,6 @@ def test_effective_rank_is_that_of_the_singular_values_for_few_samples_and_for_m
     values = np.linalg.svd(vectors - vectors.mean(0), compute_uv=False)[:rank]
     share = values / values.sum()
     assert effective_rank(vectors) == pytest.approx(np.exp(-np.sum(share * np.log(share))), rel=1e-9)
-
-
-def test_class_shape_is_the_mean_of_radii_and_of_distances():
-    """CCP's supplement, Section 1.2; the diagonal of the distances is of no pair of classes."""
-    vectors = np.array([[0.0], [4], [5], [10], [100], [106], [200]])
-    labels = np.array([3, 3, 3, 3, 8, 8, 5])
-    radii = [(5 + 5 + 1 + 0) / 4, (6 + 0) / 2, 0]
-    apart = [
-        np.mean([abs(a - b) for a in vectors[labels == one] for b in vectors[labels == other]])
-        for one, other in itertools.combinations((3, 8, 5), 2)
-    ]
-    assert class_shape(vectors, labels) == pytest.approx((np.mean(radii), np.mean(apart)))
-    radius, distance = class_shape(vectors[:4], labels[:4])
-    assert radius == pytest.approx(radii[0])
-    assert np.isnan(distance)
 
 
 def test_alignment_and_uniformity_follow_their_definitions():
