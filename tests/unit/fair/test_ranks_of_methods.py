@@ -38,6 +38,8 @@ def test_p_is_that_of_the_paired_t_test():
         assert paired_p(first - second) == pytest.approx(expected, rel=1e-12)
     assert paired_p(np.array([0.1, 0.2])) == 1, "two seeds say nothing"
     assert paired_p(np.zeros(5)) == 1
+    one_alike = np.array([0.0, 0.01, 0.03])
+    assert paired_p(one_alike) == pytest.approx(stats.ttest_1samp(one_alike, 0).pvalue, rel=1e-12)
     for same in (np.full(5, 0.25), np.array([0.3, 0.4, 0.5]) - np.array([0.2, 0.3, 0.4])):
         assert np.isnan(paired_p(same)), "without variance the test is undefined"
 
