@@ -269,6 +269,52 @@ def test_a_fixed_crop_has_the_pixels_of_the_image():
     assert len({place[1:] for place in places}) > 10, "anywhere"
 
 
+def test_fixed_crops_of_whole_images_are_squares_of_one_share_of_the_short_side_anywhere():
+    sizes = torch.tensor([[240, 320], [400, 300]]).repeat(1000, 1)
+    boxes = augmentation("crop_flip", crops_of="whole", fixed=True, crop=0.75).boxes(sizes, seeded())
+    high, wide = sizes.double().unbind(1)
+    left, top, right, bottom = boxes.unbind(1)
+    sides = 0.75 * torch.minimum(high, wide)
+    torch.testing.assert_close(right - left, sides)
+    torch.testing.assert_close(bottom - top, sides)
+    for start, room in ((left, wide - sides), (top, high - sides)):
+        shares = (start / room).sort().values
+        evenly = (torch.arange(2000, dtype=torch.float64) + 0.5) / 2000
+        assert (shares - evenly).abs().max() < 0.04  # Kolmogorov's distance, of p 0.003
+
+
+def test_crops_of_whole_images_are_as_large_and_as_long_as_torchvision_s():
+    torch.manual_seed(0)
+    high, wide = 300, 400
+    drawn = torch.tensor([
+        RandomResizedCrop.get_params(torch.zeros(1, high, wide), [0.16, 1.0], [3 / 4, 4 / 3]) for _ in range(3000)
+    ]).double()  # fmt: skip
+    boxes = augmentation("crop_flip", crops_of="whole").boxes(torch.tensor([[high, wide]]).repeat(3000, 1), seeded())
+    left, top, right, bottom = boxes.unbind(1)
+    for ours, theirs in (
+        (left, drawn[:, 1]),
+        (top, drawn[:, 0]),
+        (right - left, drawn[:, 3]),
+        (bottom - top, drawn[:, 2]),
+    ):
+        assert (ours.sort().values - theirs.sort().values).abs().mean() < 0.02 * theirs.max()
+
+
+@pytest.mark.parametrize(
+    ("size", "box"),
+    [
+        ((10, 1000), (500 - 20 / 3, 0, 500 + 20 / 3, 10)), ((1000, 10), (0, 500 - 20 / 3, 10, 500 + 20 / 3)),
+        ((100, 110), (0, 0, 110, 100)),
+    ],
+)  # fmt: skip
+def test_where_no_crop_fits_it_is_the_middle_at_the_nearest_aspect(size, box):
+    """As torchvision's RandomResizedCrop, but for its whole pixels."""
+    boxes = augmentation("crop_flip", crops_of="whole", smallest_area=1.0).boxes(torch.tensor([size]), seeded())
+    assert boxes[0].tolist() == pytest.approx(box)
+    top, left, high, wide = RandomResizedCrop.get_params(torch.zeros(1, *size), [1.0, 1.0], [3 / 4, 4 / 3])
+    assert box == pytest.approx((left, top, left + wide, top + high), abs=0.7)
+
+
 @pytest.mark.parametrize(("share", "side"), [(0.887, 227), (0.875, 224)])
 def test_the_crop_of_256_px_has_the_side_of_the_papers(share, side):
     assert augmentation("crop_flip", crop=share, fixed=True).side(256) == side
