@@ -148,6 +148,9 @@ def test_psce_of_unit_embeddings_says_so(batch):
 def test_what_is_bounded_is_measured_as_it_is_compared(name, batch):
     params = {"centres": 1} if name == "soft_triple" else {}
     loss = build_loss(name, num_classes=K, embedding_dim=D, bounded=True, **params).eval()
+    vectors = loss.class_proxies()[0]
+    with torch.no_grad():
+        vectors *= torch.linspace(0.2, 3, K)[:, None] / vectors.norm(dim=1, keepdim=True)
     embeddings = batch[0] * torch.linspace(0.01, 1, len(batch[0]))[:, None].to(batch[0].dtype)
     linear, inside = loss.linear_logits(), bounded(embeddings.double())
     torch.testing.assert_close(linear.embeddings(embeddings), inside)

@@ -272,8 +272,16 @@ def within(vectors):
     return [row if row.norm() <= 1 else row / row.norm() for row in vectors]
 
 
+def with_short_vectors(loss):
+    """The loss with class vectors of lengths from 0.2 to 3."""
+    vectors = loss.class_proxies()[0]
+    with torch.no_grad():
+        vectors *= torch.linspace(0.2, 3, len(vectors))[:, None] / vectors.norm(dim=1, keepdim=True)
+    return loss
+
+
 def test_proxy_nca_within_the_ball_takes_distances_of_bounded_vectors(batch):
-    loss = loss_of("proxy_nca", temperature=0.1, bounded=True)
+    loss = with_short_vectors(loss_of("proxy_nca", temperature=0.1, bounded=True))
     proxies = within(loss.proxies.detach().double())
 
     def reference(z, y):
@@ -285,7 +293,7 @@ def test_proxy_nca_within_the_ball_takes_distances_of_bounded_vectors(batch):
 
 
 def test_proxy_anchor_within_the_ball_takes_products_of_bounded_vectors(batch):
-    loss = loss_of("proxy_anchor", margin=0.1, alpha=4.0, bounded=True)
+    loss = with_short_vectors(loss_of("proxy_anchor", margin=0.1, alpha=4.0, bounded=True))
     proxies = within(loss.anchors.proxies.detach().double())
 
     def reference(z, y):
@@ -299,7 +307,8 @@ def test_proxy_anchor_within_the_ball_takes_products_of_bounded_vectors(batch):
 
 
 def test_soft_triple_within_the_ball_takes_products_of_bounded_vectors(batch):
-    loss = loss_of("soft_triple", centres=3, scale=20.0, gamma=0.1, margin=0.01, merging=0.2, bounded=True)
+    fields = {"centres": 3, "scale": 20.0, "gamma": 0.1, "margin": 0.01, "merging": 0.2}
+    loss = with_short_vectors(loss_of("soft_triple", bounded=True, **fields))
     centres = torch.stack(within(loss.centres.detach().double().flatten(0, 1))).view(K, 3, D)
 
     def reference(z, y):
