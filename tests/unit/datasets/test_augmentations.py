@@ -105,8 +105,8 @@ def test_a_crop_shows_a_part_within_the_limits_of_area_and_aspect():
     assert area.max() > 0.9
     assert 0.7 < aspect.min() < 0.85
     assert 1.18 < aspect.max() < 1.4
-    assert (found[:, 0].diff(dim=2) > -1e-4).all()  # nothing is mirrored, nothing is folded back at the border
-    assert (found[:, 1].diff(dim=1) > -1e-4).all()
+    assert (found[:, 0].diff(dim=2) > 1e-3).all()  # nothing is mirrored, and no border is repeated
+    assert (found[:, 1].diff(dim=1) > 1e-3).all()
 
 
 def test_bicubic_crops_are_the_same_parts_with_steeper_edges():

@@ -324,6 +324,16 @@ def test_soft_triple_within_the_ball_takes_products_of_bounded_vectors(batch):
     agree(loss, reference, short_and_long(batch))
 
 
+@pytest.mark.parametrize("bounded", [False, True])
+def test_centres_of_soft_triple_that_are_the_same_have_a_gradient(batch, bounded):
+    """They are drawn together until they are; the root of the distance has none there."""
+    loss = loss_of("soft_triple", centres=3, bounded=bounded)
+    with torch.no_grad():
+        loss.centres[:, 1] = loss.centres[:, 0]
+    loss(batch[0].float(), batch[1]).backward()
+    assert torch.isfinite(loss.centres.grad).all()
+
+
 def short_and_long(batch):
     """The batch with every other embedding a tenth as long."""
     z, y = batch
