@@ -70,7 +70,9 @@ def test_effective_rank_is_that_of_the_singular_values_for_few_samples_and_for_m
     vectors = rng.normal(size=(count, rank)) @ rng.normal(size=(rank, 6)) + 3
     values = np.linalg.svd(vectors - vectors.mean(0), compute_uv=False)[:rank]
     share = values / values.sum()
-    assert effective_rank(vectors) == pytest.approx(np.exp(-np.sum(share * np.log(share))), rel=1e-9)
+    wanted = pytest.approx(np.exp(-np.sum(share * np.log(share))), rel=1e-9)
+    assert effective_rank(vectors) == wanted
+    assert effective_rank(np.column_stack([vectors, np.full(count, 2.0)])) == wanted, "a dead dimension counts nothing"
 
 
 def test_alignment_and_uniformity_follow_their_definitions():
