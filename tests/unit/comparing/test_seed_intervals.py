@@ -86,7 +86,10 @@ def test_too_few_seeds_have_no_limits(n):
     assert found.n == n
     assert not found.known
     assert found.holds_zero
-    assert not welch_interval([0.5] * n, [0.6] * 5).known
+    for difference in (welch_interval([0.5] * n, [0.6] * 5), welch_interval([0.5] * 5, [0.6] * n)):
+        assert not difference.known
+        assert difference.n == n
+        assert difference.mean == pytest.approx(0.1 if n else np.nan, nan_ok=True)
 
 
 def test_values_that_do_not_vary_have_limits_without_width():

@@ -307,6 +307,9 @@ def test_states_of_slurm():
     assert told(state="CANCELLED", more="RunTime=00:00:00")["7", 0].state is JobState.CANCELLED
     assert told(state="CANCELLED")["7", 0].state is JobState.INTERRUPTED
     assert told(state="CANCELLED", more="RunTime=00:00:00 BatchHost=n1")["7", 0].state is JobState.INTERRUPTED
+    assert told(state="PENDING", reason="Priority")["7", 0] == Standing(JobState.QUEUED, "other jobs come first")
+    once = told(state="PENDING", restarts=1)["7", 0]
+    assert once == Standing(JobState.QUEUED, "taken up again once")
     again = told(state="PENDING", reason="BeginTime", restarts=2)["7", 0]
     assert again == Standing(JobState.QUEUED, "Slurm starts it again soon, taken up again 2 times")
     assert sorted(told(task="0-2,9%3", state="PENDING", reason="Priority")) == [("7", 0), ("7", 1), ("7", 2), ("7", 9)]
