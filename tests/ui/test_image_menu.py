@@ -113,3 +113,32 @@ def test_an_image_without_a_file_of_its_own_can_be_copied_only(qtbot, session, w
     assert menu.copy.isEnabled()
     assert not any(action.isEnabled() for action in (menu.copy_path, menu.open, menu.open_folder))
     assert menu.open.toolTip() == "The image has no file of its own"
+
+
+@pytest.mark.parametrize("name", ["a.bat", "b.desktop", "c.png"])
+def test_what_is_no_image_is_not_opened(page, session, workspace, files, opened, qtbot, name):
+    """The desktop would start it, and the names come from a workspace that may be another person's."""
+    sample = page.browsing.query
+    (files / name).write_bytes(b"[Desktop Entry]")
+    with workspace.writing() as db:
+        db.execute("update samples set path = ? where id = ?", (name, sample))
+    said = []
+    session.noticed.connect(said.append)
+    page.result.image_menu.open.trigger()
+    qtbot.waitUntil(lambda: len(said) == 1)
+    assert str(said[0]).endswith("not opened.")
+    assert opened == []
+
+
+def test_a_folder_that_is_a_program_is_not_opened(page, session, workspace, files, opened, qtbot):
+    sample = page.browsing.query
+    (files / "Viewer.app").mkdir()
+    (files / "Viewer.app" / "a.png").write_bytes(b"")
+    with workspace.writing() as db:
+        db.execute("update samples set path = 'Viewer.app/a.png' where id = ?", (sample,))
+    said = []
+    session.noticed.connect(said.append)
+    page.result.image_menu.open_folder.trigger()
+    qtbot.waitUntil(lambda: len(said) == 1)
+    assert str(said[0]).endswith("is a program. It was not opened.")
+    assert opened == []

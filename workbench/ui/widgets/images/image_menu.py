@@ -54,11 +54,11 @@ class ImageMenu(QMenu):
     def show_folder(self) -> None:
         """Open the folder that holds the image's file, or say why there is none."""
         if (sample := self._sample()) is not None:
-            self._loader.find_file(sample, lambda path: _open(path.parent))
+            self._loader.find_folder(sample, _open)
 
     def _open_image(self) -> None:
         if (sample := self._sample()) is not None:
-            self._loader.find_file(sample, _open)
+            self._loader.find_image(sample, _open)
 
 
 def offer_image_menu(widget: QWidget, loader: PictureLoader, sample: Sample) -> None:

@@ -22,6 +22,7 @@ from workbench.workspace import Workspace
 KEPT_BYTES = 128 << 20
 BATCH = 48  # pictures per task: few enough that a newer request waits only briefly
 FULL_FROM = 200  # px from which the original file is read
+PROGRAMS = (".app", ".bundle")  # endings of folders
 GONE = "This image is no longer in the data set."
 Result = TypeVar("Result")
 Wish = tuple[int, int]  # sample id, px of the longer side
@@ -84,9 +85,13 @@ class PictureLoader(QObject):
         """Read an image in its full size on a thread; the message bar says why that fails."""
         self._look_up("Read an image", lambda pictures: unscaled(pictures.full(sample_id)), then)
 
-    def find_file(self, sample_id: int, then: Callable[[Path], None]) -> None:
-        """Look on a thread whether the file of an image is there; the message bar says if it is missing."""
-        self._look_up("Find an image", partial(_file_of, sample_id), then)
+    def find_folder(self, sample_id: int, then: Callable[[Path], None]) -> None:
+        """Look on a thread for the folder that holds the file of an image; the message bar says if it is missing."""
+        self._look_up("Find an image", partial(_folder_of, sample_id), then)
+
+    def find_image(self, sample_id: int, then: Callable[[Path], None]) -> None:
+        """Look on a thread for the file of an image; the message bar says if it is missing, or is no image."""
+        self._look_up("Find an image", partial(_image_of, sample_id), then)
 
     def _look_up(self, title: str, look: Callable[[Pictures], Result], then: Callable[[Result], None]) -> None:
         workspace, dataset = self._session.workspace, self._dataset
@@ -241,6 +246,28 @@ def _file_of(sample_id: int, pictures: Pictures) -> Path:
         raise Problem(
             f"The file {path} is missing.", kept="The run is kept.", todo="Put it back, or locate the images."
         )
+    return path
+
+
+def _folder_of(sample_id: int, pictures: Pictures) -> Path:
+    """The folder; a workspace of others may name one that a Mac starts as a program."""
+    folder = _file_of(sample_id, pictures).parent
+    if folder.suffix.lower() in PROGRAMS:
+        raise Problem(f"The folder {folder} is a program.", kept="It was not opened.")
+    return folder
+
+
+def _image_of(sample_id: int, pictures: Pictures) -> Path:
+    """The file; a workspace of others may name one that the desktop would start as a program."""
+    from workbench.datasets.images.loader import ENDINGS, BadImage, load  # late: the window is shown first
+
+    path = _file_of(sample_id, pictures)
+    if path.suffix.lower() not in ENDINGS:
+        raise Problem(f"The name of {path} does not end as that of an image.", kept="The file was not opened.")
+    try:
+        load(path)
+    except BadImage as reason:
+        raise Problem(f"The file {path} {reason}.", kept="It was not opened.") from None
     return path
 
 
