@@ -74,7 +74,7 @@ def test_no_file_of_the_model_knows_qt():
     assert len(models) > 12
     for path in models:
         source = rules.Source(path.stem, path.read_text("utf-8"))
-        assert not [imported for imported, _ in rules.imports(source.tree) if imported.split(".")[0] in rules.QT]
+        assert not [imported for imported, _ in rules.imports(source.nodes) if imported.split(".")[0] in rules.QT]
 
 
 def test_the_worst_query_comes_with_the_evaluation(shown, window, run):
