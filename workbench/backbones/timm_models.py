@@ -34,6 +34,7 @@ SHORT_LIST = (  # what the form lists first of all models
     "mobilenetv4_conv_small", "resnet50",
 )  # fmt: skip
 POOLS = {"mean": Mean, "max": Max, "gem": GeM}
+AS_WANTED = 0.25  # share of a side by which the one that the weights were trained with may differ, to be proposed
 SHOWN = 5  # similar names in a message
 WEIGHTS_NAME = "model.safetensors"  # what every timm repository of the hub holds
 
@@ -114,7 +115,7 @@ class TimmBackbone(nn.Module):
         except AssertionError as error:  # as timm says that a size does not fit
             own = self.model.pretrained_cfg["input_size"][-1]
             reason = str(error).rstrip(".") or "a layer refuses them"
-            raise _wrong_size(self.name, images.shape[-1], f"{reason} (it was pretrained at {own} px)") from None
+            raise _wrong_size(self.name, images.shape[-1], f"{reason} (it was pretrained at {own} px)", own) from None
         if self.pooling == "model":
             head: Tensor = self.model.forward_head(features, pre_logits=True)
             return head
@@ -150,10 +151,13 @@ class TimmBackbone(nn.Module):
         patch = (1, 1) if embed is None else embed.patch_size
         fixed = None if embed is None or not embed.strict_img_size else embed.img_size
         if fixed is not None and (height, width) != tuple(fixed):
-            raise _wrong_size(self.name, width, f"it takes {fixed[0]} px only")
+            raise _wrong_size(self.name, width, f"it takes {fixed[0]} px only", fixed[0])
         if height % patch[0] or width % patch[1]:
             near = max(patch[0], round(height / patch[0]) * patch[0])
-            raise _wrong_size(self.name, width, f"its patches of {patch[0]} px need a multiple of that, such as {near}")
+            own = int(self.model.pretrained_cfg.get("input_size", (3, near, near))[-1])  # that of its weights
+            near = own if abs(own - height) <= AS_WANTED * height and own % patch[0] == 0 else near
+            why = f"its patches of {patch[0]} px need a multiple of that, such as {near}"
+            raise _wrong_size(self.name, width, why, near)
         self._fits.add((height, width))
 
 
@@ -296,10 +300,11 @@ def _refused(name: str, why: str, todo: str) -> Problem:
     return Problem(f"timm's model {name!r} {why}.", kept="Nothing was started.", todo=todo)
 
 
-def _wrong_size(name: str, side: int, why: str) -> Problem:
+def _wrong_size(name: str, side: int, why: str, fits: int) -> Problem:
     return Problem(
         f"Images of {side} px do not go with {name}: {why}.",
         kept="Nothing was started.",
         todo="Set the image size of the data set and the crop of the augmentation.",
         field="dataset.image_size",
+        fits=fits,
     )

@@ -90,8 +90,9 @@ def preflight(
         Cancelled: `cancelled` returned True.
     """
     progress("Loading the engine", 0, 0)
-    from workbench.running.building import load_data, training_classes
+    from workbench.running.building import build_entry, load_data, training_classes
     from workbench.running.engine import Engine
+    from workbench.running.facts.fitting_size import naming_an_image_size
     from workbench.training import checkpoint, device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -113,6 +114,7 @@ def preflight(
         counted(len(training_classes(data)))
         shared = shared_images(data, tell)
         tell("Trying a few steps", 0, 0)
+        after.enter_context(naming_an_image_size(build_entry("augmentation", config)))
         with device.refusing_what_does_not_fit():
             engine = Engine(config, data, Path(), Control(), hear)
         after.callback(engine.release)  # a window goes on, and the run has another process

@@ -99,10 +99,14 @@ def _refuse_size(config: RunConfig, image_set: "ImageSet", model: "EmbeddingMode
     """
     import torch
 
+    from workbench.running.building import build_entry
+    from workbench.running.facts.fitting_size import naming_an_image_size
+
     try:
         with torch.device("meta"), torch.no_grad():
             network, images = _without_numbers(config, image_set, model)
-            network.features(images)
+            with naming_an_image_size(build_entry("augmentation", config)):
+                network.features(images)
     except Problem:
         raise
     except Exception as error:

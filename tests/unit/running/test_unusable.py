@@ -2,11 +2,13 @@
 
 import pytest
 import torch
+from PIL import Image
 
 from workbench import cli
 from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.progress import quiet
+from workbench.running.preflight import preflight
 from workbench.running.unusable import refuse_unusable
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
@@ -41,6 +43,28 @@ def test_images_that_fit_are_not_refused():
     assert refuse_unusable(config, quiet) is not None
     config = read_config("sample-digits", (*TRANSFORMER, "dataset.image_size=64", *CROP[:1], "augmentation.crop=0.75"))
     assert refuse_unusable(config, quiet) is not None
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "fits"),
+    [
+        ("test_vit", 48, 55),  # 42 px: 48 are the nearest multiple of 16, and 0.875 of 55
+        ("vit_tiny_patch16_224", 224, 256),  # 196 px: 192 would be nearer, but its weights are of 224
+    ],
+)
+def test_the_image_size_is_named_whose_crop_the_network_takes(tmp_path, model, size, fits):
+    for name in range(8):
+        path = tmp_path / f"class {name % 2}" / f"{name}.png"
+        path.parent.mkdir(exist_ok=True)
+        Image.new("RGB", (size, size), (30 * name, 0, 0)).save(path)
+    data = ("dataset.name=folder", f"dataset.folder={tmp_path}", "training.batch_size=2")
+    changes = (*data, "backbone.name=timm", f"backbone.model={model}", *CROP)
+    refused = read_config("sample-digits", (*changes, f"dataset.image_size={size}"))
+    for check in (refuse_unusable, preflight):
+        with pytest.raises(Problem, match=rf"Set Image size to {fits}: the crop") as said:
+            check(refused, quiet)
+        assert (said.value.field, said.value.fits) == ("dataset.image_size", fits)
+    assert refuse_unusable(read_config("sample-digits", (*changes, f"dataset.image_size={fits}")), quiet) is not None
 
 
 @pytest.mark.parametrize("error", [Problem("open_clip's model cannot be made"), NotImplementedError("no numbers")])
