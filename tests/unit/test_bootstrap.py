@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,8 +29,9 @@ bootstrap = load()
 
 
 @pytest.fixture
-def checkout(tmp_path):
-    """A folder with the two files that name the versions."""
+def checkout(tmp_path, monkeypatch):
+    """A folder with the two files that name the versions, on a disk with room for what they need."""
+    monkeypatch.setattr(bootstrap.shutil, "disk_usage", lambda folder: SimpleNamespace(free=10**12))
     (tmp_path / "packaging").mkdir()
     (tmp_path / "packaging" / "constraints.txt").write_text("numpy==2.4.6\n")
     (tmp_path / "pyproject.toml").write_text(
