@@ -22,6 +22,7 @@ SEEDS = checks.SEEDS
 __all__ = [
     "IMPORTED",
     "KINDS",
+    "OWN_LOOP",
     "SEEDS",
     "BadConfig",
     "Choice",
@@ -33,6 +34,7 @@ __all__ = [
 ]
 KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
 IMPORTED = "imported"  # the name of every part of a run whose embeddings come from elsewhere
+OWN_LOOP = "own_loop"  # the same of a run that a user's own training loop records
 
 
 class BadConfig(Problem):
@@ -163,8 +165,11 @@ class RunConfig(BaseModel):
         return (None if errors else config), errors
 
     def to_toml(self, path: Path | None = None) -> str:
-        """The config as TOML text; also written to `path` when one is given."""
-        text = tomli_w.dumps(self.model_dump())
+        """The config as TOML text; also written to `path` when one is given.
+
+        Every field is written out. Of a run of a user's own loop only those are known that the loop gave.
+        """
+        text = tomli_w.dumps(self.model_dump(exclude_unset=self.own_loop))
         if path is not None:
             with files.atomic_write(path) as file:
                 file.write(text.encode())
@@ -174,6 +179,11 @@ class RunConfig(BaseModel):
     def imported(self) -> bool:
         """Whether the embeddings come from elsewhere: there is nothing to train."""
         return self.dataset.name == IMPORTED
+
+    @property
+    def own_loop(self) -> bool:
+        """Whether a user's own training loop records the run: only that program can train it."""
+        return self.dataset.name == OWN_LOOP
 
     def choice(self, kind: str) -> Choice:
         """The choice of that kind: "dataset", "loss", ..."""
@@ -207,6 +217,8 @@ class RunConfig(BaseModel):
         """
         if self.imported:
             return {"dataset.name": "The embeddings were imported: there is nothing to train."}
+        if self.own_loop:
+            return {"dataset.name": "The run was recorded by a training loop of your own: start it there."}
         unknown = checks.unknown_entries(self, known, KINDS)
         errors = unknown | checks.contradictions(self, known, unknown)
         return errors if unknown else errors | checks.misfit(self, known, classes)

@@ -58,10 +58,10 @@ def import_embeddings(
     of_folder = image_size if images is not None and isdir(images) else None  # Path.is_dir raises at long names
     config = config_of(name or display_name(embeddings.stem), embeddings, labels, images, distance, of_folder)
     table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
-    kept, cache = _decoded(workspace, table.images, progress)
+    kept, cache = decoded_set(workspace, table.images, progress)
     rows = labelled_embeddings.rows_of(kept, table)
     vectors, settings = table.vectors[rows], config.evaluation
-    _searchable(kept)
+    check_searchable(kept)
     progress("Finding the neighbours", 0, 0)
     near = retrieve(
         vectors, kept.labels, kept.sample_ids, k=settings.neighbours, ks=settings.ks, distance=settings.distance,
@@ -90,7 +90,7 @@ def config_of(
     return RunConfig.model_validate({**values, "evaluation": {"distance": distance}})
 
 
-def _decoded(workspace: Workspace, images: ImageSet, progress: Progress) -> tuple[ImageSet, Path | None]:
+def decoded_set(workspace: Workspace, images: ImageSet, progress: Progress) -> tuple[ImageSet, Path | None]:
     """The set without unreadable images, and the cache of its pixels; None without images."""
     if not images.image_size:
         return images, None
@@ -98,8 +98,8 @@ def _decoded(workspace: Workspace, images: ImageSet, progress: Progress) -> tupl
     return kept, cache
 
 
-def _searchable(kept: ImageSet) -> None:
-    """Images that cannot be read are left out: something must be left to find."""
+def check_searchable(kept: ImageSet) -> None:
+    """Raise Problem if the images that could be read leave nothing to find."""
     counts = np.bincount(kept.labels)
     if np.count_nonzero(counts) < 2 or counts.max() < 2:
         raise Problem("Too few images can be read: no two classes with two of them are left.", kept=KEPT)
@@ -117,17 +117,22 @@ def _environment(
             "dimensions": width,
             "at": now(),
         },
-        "data": {
-            "fingerprint": kept.fingerprint,
-            "images": len(kept.paths),
-            "classes": len(kept.class_names),
-            "train": 0,
-            "test": len(kept.paths),
-            "classes_disjoint": False,
-            "note": "imported embeddings: every sample queries all others",
-            "left_out": kept.problems[:1000],
-            "left_out_count": kept.left_out,
-        },
+        "data": data_facts(kept, "imported embeddings: every sample queries all others"),
+    }
+
+
+def data_facts(kept: ImageSet, note: str) -> dict[str, object]:
+    """Facts of a data set whose images only query each other, for a run's environment; `note` says how."""
+    return {
+        "fingerprint": kept.fingerprint,
+        "images": len(kept.paths),
+        "classes": len(kept.class_names),
+        "train": 0,
+        "test": len(kept.paths),
+        "classes_disjoint": False,
+        "note": note,
+        "left_out": kept.problems[:1000],
+        "left_out_count": kept.left_out,
     }
 
 
@@ -163,11 +168,11 @@ def imported_run(workspace: Workspace, config: RunConfig, doing: str) -> Iterato
         recorder(events.Progress(1, 1, 0.0))
         recorder(Ended("done"))
     except BaseException:
-        _take_back(workspace, recorder, run_id)
+        take_back(workspace, recorder, run_id)
         raise
 
 
-def _take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
+def take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
     """Remove the incomplete run, as far as the disk allows it."""
     with contextlib.suppress(Problem):
         recorder(Ended("failed"))

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -55,11 +56,11 @@ def read(
     vectors, named = table.vectors, words.words["label"]
     _same_length(len(vectors), embeddings, len(named), words.path, "label")
     _finite(vectors, embeddings)
-    numbers, classes = _classes(named, words.path)
+    numbers, classes = numbered(named, words.path)
     paths = words.words.get("path") or table.words.get("path")
     if paths is not None:
         _same_length(len(vectors), embeddings, len(paths), words.path, "path")
-    return LabelledEmbeddings(vectors, _image_set(numbers, classes, paths, images, image_size, progress))
+    return LabelledEmbeddings(vectors, image_set(numbers, classes, paths, images, image_size, progress))
 
 
 def _same_length(count: int, embeddings: Path, others: int, file: Path, word: str) -> None:
@@ -81,8 +82,12 @@ def _finite(vectors: np.ndarray, file: Path) -> None:
         )
 
 
-def _classes(named: list[str], file: Path) -> tuple[np.ndarray, list[str]]:
-    """Numbers [n] int64 and class names: whole numbers in their order, text by the alphabet."""
+def numbered(named: list[str], file: Path) -> tuple[np.ndarray, list[str]]:
+    """Labels as numbers [n] int64 and K class names: whole numbers in their order, text by the alphabet.
+
+    Raises:
+        Problem: an empty label, one class only, or no class with two samples; it names `file`.
+    """
     empty = next((row for row, name in enumerate(named, 1) if not name.strip()), 0)
     if empty:
         raise Problem(f"{file}: row {empty:,} has no label.", kept=KEPT, todo="Fill it in.")
@@ -103,12 +108,26 @@ def _classes(named: list[str], file: Path) -> tuple[np.ndarray, list[str]]:
     return numbers, classes
 
 
-def _image_set(
-    numbers: np.ndarray, classes: list[str], paths: list[str] | None, images: Path | None, size: int, progress: Progress
+def image_set(
+    numbers: np.ndarray,
+    classes: list[str],
+    paths: list[str] | None,
+    images: Path | np.ndarray | None,
+    size: int,
+    progress: Progress,
 ) -> ImageSet:
+    """A data set of labels [n] and the images of `read`, or of pixels as `tables.image_array` returns them.
+
+    Without `paths`, samples are called by their row.
+
+    Raises:
+        Problem: images that are missing, lie outside their folder, or are as many as the labels are not.
+    """
     plain = [_relative(path) for path in paths] if paths else [f"row/{row:07}" for row in range(1, len(numbers) + 1)]
     if images is None:
         return _named_set(None, plain, numbers, classes, 3, 0, _no_image)
+    if isinstance(images, np.ndarray):
+        return _of_pixels(plain, numbers, classes, images, files.digest_of(BytesIO(images.tobytes())))
     if os.path.isdir(images):
         if not paths:
             raise Problem(
@@ -123,11 +142,14 @@ def _image_set(
         raise Problem(f"{images} is neither a folder nor a .npy file.", kept=KEPT, todo="Choose one of them.")
     pixels = image_array(images)
     _same_length(len(numbers), Path("The table"), len(pixels), images, "image")
+    progress(f"Reading {images.name}", 0, 0)
+    return _of_pixels(plain, numbers, classes, pixels, files.digest(images))
+
+
+def _of_pixels(paths: list[str], numbers: np.ndarray, classes: list[str], pixels: np.ndarray, content: str) -> ImageSet:
     channels = 3 if pixels.ndim == 4 and pixels.shape[3] == 3 else 1
     side = max(LEAST_SIDE, min(LARGEST_SIDE, *pixels.shape[1:3]))
-    progress(f"Reading {images.name}", 0, 0)
-    content = files.digest(images)
-    return _named_set(None, plain, numbers, classes, channels, side, lambda row: np.array(pixels[row]), content)
+    return _named_set(None, paths, numbers, classes, channels, side, lambda row: np.array(pixels[row]), content)
 
 
 def _named_set(

@@ -4,7 +4,7 @@ import tomllib
 from functools import lru_cache
 from pathlib import PurePath
 
-from workbench.config import RunConfig
+from workbench.config import OWN_LOOP, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.names import visible
@@ -63,7 +63,7 @@ def name_with_seed(run: Run) -> str:
 def _own_name(known: Catalog, run: Run, kind: str) -> str:
     """What a user chose where an entry has many data sets or networks; else empty."""
     entry = run.dataset if kind == "dataset" else run.backbone
-    parameter = catalogs.fact(known, kind, entry, "named_by")
+    parameter = "title" if entry == OWN_LOOP else catalogs.fact(known, kind, entry, "named_by")
     return _last_part(run.config, kind, parameter) if parameter else ""
 
 

@@ -130,9 +130,9 @@ def _sizes(gathered: dict[tuple[int, int], list[str]]) -> list[str]:
 def _unlike_settings(groups: Sequence[Group]) -> list[str]:
     sentences = []
     for fields, word in UNLIKE:
-        known = groups  # the size of imported embeddings is in no config
-        if fields == SIZE:
-            known = [group for group in groups if group.settings.get("dataset.name") != IMPORTED]
+        known = groups
+        if fields == SIZE:  # that of imported embeddings is in no config, that of a user's own loop if it gave it
+            known = [group for group in groups if any(name.startswith(SIZE) for name in group.settings)]
         values = [{name: value for name, value in group.settings.items() if name.startswith(fields)} for group in known]
         if any(setting_values != values[0] for setting_values in values):
             sentences.append(f"Unequal {word}: {'; '.join(_by_value(known, values))}.")

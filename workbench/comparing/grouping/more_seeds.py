@@ -84,6 +84,8 @@ def why_none(run: Run, known: Catalog) -> str:
     config = RunConfig.recorded(run.config)
     if config.imported:
         return "its embeddings were imported"
+    if config.own_loop:
+        return "a training loop of your own recorded it"
     errors = config.check(known)
     return next((f"{field}: {sentence}".rstrip(".") for field, sentence in errors.items()), "")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from workbench.config import IMPORTED, KINDS, RunConfig
+from workbench.config import IMPORTED, KINDS, OWN_LOOP, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.files.unreadable import checked_nesting, refusing
 from workbench.problem import Problem
@@ -37,7 +37,7 @@ class Difference:
 def settings_of(config: str, known: Catalog) -> Settings:
     """Every field of a config by dotted name, defaults written out, without those in REPEATED and MEASURED.
 
-    Of imported embeddings without those in UNTRAINED.
+    Of imported embeddings without those in UNTRAINED; of a user's own loop those that it gave.
 
     Args:
         config: TOML text. Unknown fields of an older Workbench are kept.
@@ -47,22 +47,24 @@ def settings_of(config: str, known: Catalog) -> Settings:
         Problem: text that is no TOML.
     """
     values = dict(_read(config))
+    dataset = values.get("dataset")
+    source = dataset.get("name") if isinstance(dataset, dict) else None
     for kind in KINDS:
         chosen = values.get(kind)
         if isinstance(chosen, dict):
             described = known.get(f"{kind}/{chosen.get('name')}", {"params": {}})["params"]
             defaults = {field: facts["default"] for field, facts in described.items() if "default" in facts}
+            if source == OWN_LOOP:
+                defaults = {}  # its loss may be called as one of ours, and have other defaults
             params = {
                 field: _typed(value, described.get(field, {}).get("type"))
                 for field, value in (defaults | chosen).items()
             }
             values[kind] = {"name": chosen.get("name"), **params}
-    dataset = values.get("dataset")
-    imported = isinstance(dataset, dict) and dataset.get("name") == IMPORTED
     return {
         field: value
         for field, value in _flat(values)
-        if field not in REPEATED + MEASURED and not (imported and field.startswith(UNTRAINED))
+        if field not in REPEATED + MEASURED and not (source == IMPORTED and field.startswith(UNTRAINED))
     }
 
 
@@ -125,7 +127,8 @@ def _read(config: str) -> dict[str, Any]:
     with refusing(lambda why: Problem(f"Its config cannot be read ({why}).")):
         stored: dict[str, Any] = checked_nesting(tomllib.loads(config), config)
     try:
-        return RunConfig.model_validate(stored).model_dump()
+        read = RunConfig.model_validate(stored)
+        return read.model_dump(exclude_unset=read.own_loop)
     except ValidationError:
         return stored
 

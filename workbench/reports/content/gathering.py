@@ -10,7 +10,7 @@ from workbench.comparing.published.published_tables import (
     experiment_rows,
     own_values,
 )
-from workbench.config import KINDS, RunConfig
+from workbench.config import KINDS, OWN_LOOP, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.events import score_of
 from workbench.metric_names import metric_name
@@ -149,6 +149,9 @@ def _summary(
     ]
     if imported := run.environment.get("imported"):
         said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
+    elif own := run.environment.get("own_loop"):
+        said.append(f"A training loop of the user's own recorded it, in {own.get('program') or 'an unnamed program'}.")
+        said += [f"{data['test']:,} images are searched."] if data else []
     elif data:
         said.append(
             f"{data['train']:,} images train, {data['test']:,} are searched"
@@ -185,12 +188,15 @@ def _settings(config: RunConfig) -> list[Setting]:
     known = catalogs.current()
     plain = RunConfig.model_validate({kind: config.choice(kind).name for kind in KINDS}).filled(known)
     settings = []
-    for section, values in config.filled(known).model_dump().items():
+    filled = config if config.own_loop else config.filled(known)
+    for section, values in filled.model_dump(exclude_unset=config.own_loop).items():
         defaults = plain.model_dump()[section]
         fields = values if isinstance(values, dict) else {section: values}
         for name, value in fields.items():
             if config.imported and (name not in MEANT or section not in ("name", "dataset", "evaluation")):
                 continue
+            if config.own_loop and value == OWN_LOOP and section != "dataset":
+                continue  # a part of which the loop said nothing
             default = defaults.get(name) if isinstance(values, dict) else defaults
             part = "run" if not isinstance(values, dict) else section
             settings.append(Setting(part, name, _value(value), value != default))

@@ -44,7 +44,10 @@ def facts_of(run: Run) -> dict[str, str]:
 
 
 def command_of(run: Run) -> str:
-    """The command line that repeats the run from its config in a bundle; for embeddings, that imports them again."""
+    """The command line that repeats the run from its config in a bundle; for embeddings, that imports them again.
+
+    For a run of a user's own loop, the program that recorded it.
+    """
     config = RunConfig.recorded(run.config)
     if config.imported:
         params = config.dataset.params
@@ -54,4 +57,6 @@ def command_of(run: Run) -> str:
         options = [f"--{name}={shlex.quote(str(value))}" for name, value in chosen.items()]
         options += ["--search-only"] if run.only_searched else []
         return " ".join(["workbench import", shlex.quote(str(params.get("embeddings", ""))), *options])
+    if config.own_loop:
+        return shlex.join(["python", str(run.environment.get("own_loop", {}).get("program", ""))])
     return f"workbench run {config_name(run)} --workspace DIR"

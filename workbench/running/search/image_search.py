@@ -131,9 +131,11 @@ def _network(
     workspace: Workspace, run_id: int, epoch: Epoch, evaluation_id: int | None
 ) -> tuple[trained_network.Trained, Evaluation]:
     """A network that the run keeps, and the evaluation of its weights. Raises Problem as `search`."""
-    if RunConfig.recorded(workspace.run(run_id).config).imported:
+    config = RunConfig.recorded(workspace.run(run_id).config)
+    if config.imported or config.own_loop:
+        came = "imported from another program" if config.imported else "recorded by a training loop of your own"
         raise Problem(
-            f"Run {run_id} was imported from another program: its network is not here to embed an image with.",
+            f"Run {run_id} was {came}: its network is not here to embed an image with.",
             todo="Choose a run that was trained in Workbench.",
         )
     checkpoints = trained_network.checkpoints(workspace, run_id)  # the last first

@@ -1,0 +1,291 @@
+"""A run of a training loop of the user's own: its numbers, its states, and what the rest of the program says of it."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from workbench.charts import Chart, Marks
+from workbench.comparing.grouping.groups import grouped
+from workbench.comparing.grouping.more_seeds import why_none
+from workbench.comparing.grouping.settings import settings_of
+from workbench.config import BadConfig, RunConfig
+from workbench.entries import catalog
+from workbench.evaluation.retrieval import retrieve
+from workbench.exchange.own_loop import record_run
+from workbench.problem import Problem
+from workbench.reports.content.gathering import gather
+from workbench.reports.content.provenance import command_of
+from workbench.running.search.image_search import OwnImage, search
+from workbench.workspace.owners import ownership
+from workbench.workspace.run_names import names_of
+
+LABELS = ["dog", "cat", "owl", "cat", "dog", "owl", "cat", "dog", "owl", "owl"]
+SETTINGS = {
+    "seed": 3,
+    "loss": {"name": "ce", "own field": np.float64(0.5)},
+    "backbone": "ResNet of mine",
+    "training": {"lr": 0.01, "batch_size": 16},
+}
+
+
+def vectors(seed=0, spread=0.7):
+    """[10, 4] float32, nearer to those of their class."""
+    classes = np.array([sorted(set(LABELS)).index(label) for label in LABELS])
+    noise = np.random.default_rng(seed).normal(size=(len(LABELS), 4))
+    return (np.eye(3, 4)[classes] + spread * noise).astype(np.float32)
+
+
+def recorded(workspace, *, spreads=(0.9, 0.5, 0.7), **more):
+    """A run of two epochs; returns its number."""
+    with record_run(workspace, "Mine", LABELS, epochs=2, **more) as run:
+        for epoch, spread in enumerate(spreads):
+            for step in (4 * epoch + 1, 4 * epoch + 4):
+                run.scalars(step, {"batch/loss": 2.0 / step, "own/norm": torch.tensor([1.5], requires_grad=True)})
+            run.evaluate(epoch, vectors(epoch, spread))
+    return run.id
+
+
+def broken_off(run, error):
+    """Record an epoch of four steps and half of the next; then the loop ends with that error."""
+    with run:
+        run.scalars(4, {"batch/loss": 1.0})
+        run.evaluate(1, vectors())
+        run.scalars(6, {"batch/loss": 9.0})
+        raise error
+
+
+def test_metrics_and_neighbours_are_those_of_a_trained_run(workspace):
+    run_id = recorded(workspace)
+    last = workspace.evaluations(run_id)[-1]
+    ids, labels, stored = workspace.embeddings(last.id)
+    np.testing.assert_array_equal(stored, vectors(2, 0.7))
+    assert [workspace.dataset(workspace.run(run_id).dataset_id).class_name(label) for label in labels] == LABELS
+    reference = retrieve(stored, labels, ids, ks=(1, 2, 4, 8)).metrics
+    assert reference.items() <= last.metrics.items()
+    assert (last.epoch, last.step) == (2, 12)
+    steps, values = workspace.scalars(run_id, "test/MAP@R")
+    assert (steps.tolist(), values[-1]) == ([4, 8, 12], last.metrics["MAP@R"])
+
+
+def test_the_run_is_done_with_its_curves_and_its_best_epoch(workspace):
+    run = workspace.run(recorded(workspace, steps=8))
+    assert (run.status, run.name, run.epoch, run.epochs) == ("done", "Mine", 2, 2)
+    assert run.memory_bytes > 0
+    steps, values = workspace.scalars(run.id, "own/norm")
+    assert (steps.tolist(), set(values)) == ([1, 4, 5, 8, 9, 12], {1.5})
+    every = [evaluation.metrics["MAP@R"] for evaluation in workspace.evaluations(run.id)]
+    assert run.best["MAP@R"] == max(every)
+
+
+def test_the_config_has_the_settings_that_were_given_and_no_others(workspace):
+    run = workspace.run(recorded(workspace, settings=SETTINGS, data="Pets"))
+    settings = settings_of(run.config, catalog.current())
+    given = {name: value for name, value in settings.items() if value != "own_loop"}
+    assert given == {
+        "dataset.title": "Pets", "backbone.name": "ResNet of mine", "loss.name": "ce", "loss.own field": 0.5,
+        "training.lr": 0.01, "training.batch_size": 16, "training.epochs": 2,
+    }  # fmt: skip
+    assert (run.seed, run.backbone) == (3, "ResNet of mine")
+    assert names_of(catalog.current(), run) == ("Pets", "ResNet of mine", "Cross-entropy (CE)")
+
+
+def test_runs_that_differ_in_the_seed_are_one_group(workspace):
+    for seed in (0, 1):
+        recorded(workspace, settings={"seed": seed, "loss": "mine"})
+    recorded(workspace, settings={"seed": 0, "loss": "another"})
+    groups = grouped(workspace.runs(), catalog.current())
+    assert sorted(sorted(group.seeds) for group in groups) == [[0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"training": {"lr": -1.0}}, "training.lr"),
+        ({"training": {"learning_rate": 0.1}}, "training.learning_rate"),
+        ({"device": "cpu"}, "device"),
+        ({"loss": {"name": "mine", "margin": None}}, "loss.margin"),
+    ],
+)
+def test_a_setting_that_no_config_has_is_refused_before_there_is_a_run(workspace, settings, field):
+    with pytest.raises(BadConfig) as refused:
+        recorded(workspace, settings=settings)
+    assert list(refused.value.errors) == [field]
+    assert not workspace.runs()
+
+
+def test_labels_that_leave_nothing_to_find_are_refused_before_there_is_a_run(workspace):
+    with pytest.raises(Problem, match=r"No class of labels has two samples\."):
+        record_run(workspace, "Mine", ["a", "b"], epochs=1)
+    with pytest.raises(Problem, match="There are 3 labels, but 2 paths"):
+        record_run(workspace, "Mine", [0, 0, 1], epochs=1, paths=["1.png", "2.png"])
+    assert not workspace.runs()
+
+
+def test_an_error_of_the_loop_is_told_and_what_came_before_is_kept(workspace):
+    with pytest.raises(RuntimeError, match="CUDA"):
+        broken_off(record_run(workspace, "Mine", LABELS, epochs=3), RuntimeError("CUDA out of memory"))
+    (stored,) = workspace.runs()
+    assert (stored.status, stored.problem, stored.epoch) == ("failed", "RuntimeError: CUDA out of memory", 1)
+    assert len(workspace.evaluations(stored.id)) == 1
+
+
+def test_ctrl_c_stops_the_run(workspace):
+    with pytest.raises(KeyboardInterrupt):
+        broken_off(record_run(workspace, "Mine", LABELS, epochs=3), KeyboardInterrupt())
+    (stored,) = workspace.runs()
+    assert (stored.status, stored.problem) == ("stopped", "")
+
+
+def test_a_program_that_was_killed_leaves_an_interrupted_run(workspace):
+    run = record_run(workspace, "Mine", LABELS, epochs=3)
+    run.evaluate(1, vectors())
+    with workspace.writing() as db:
+        db.execute("update runs set pid = 999999999 where id = ?", (run.id,))
+    assert workspace.sweep_dead_runs() == [run.id]
+    assert (workspace.run(run.id).status, workspace.run(run.id).problem) == ("interrupted", ownership.GONE)
+    run.end()
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "error", "words"),
+    [
+        (np.ones((9, 4)), ValueError, r"shape \[9, 4\], not \[10, d\]"),
+        (np.ones(10), ValueError, r"shape \[10\], not \[10, d\]"),
+        (np.full((10, 4), 1e39), Problem, "not finite: training has diverged"),
+        (np.full((10, 4), np.nan), Problem, "not finite: training has diverged"),
+    ],
+)
+def test_embeddings_that_cannot_be_measured_are_refused(workspace, embeddings, error, words):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        with pytest.raises(error, match=words):
+            run.evaluate(1, embeddings)
+        run.evaluate(1, vectors())
+    assert workspace.run(run.id).status == "done"
+
+
+def test_tensors_and_class_vectors_are_stored_as_they_are(workspace):
+    weight = torch.nn.Parameter(torch.arange(8.0).reshape(2, 4))
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        run.evaluate(1, torch.tensor(vectors(), requires_grad=True), class_vectors=weight, class_labels=["owl", "cat"])
+        with pytest.raises(ValueError, match="No test image has the class 'fox'"):
+            run.evaluate(1, vectors(), class_vectors=weight, class_labels=["owl", "fox"])
+        with pytest.raises(ValueError, match="Class vectors of 3 dimensions beside embeddings of 4"):
+            run.evaluate(1, vectors(), class_vectors=weight[:, :3], class_labels=["owl", "cat"])
+    (evaluation,) = workspace.evaluations(run.id)
+    stored, classes = workspace.proxies(evaluation.id)
+    np.testing.assert_array_equal(stored, weight.detach().numpy())
+    assert classes.tolist() == [2, 0]
+
+
+def test_images_that_are_no_queries_are_only_searched(workspace):
+    queries = [row < 4 for row in range(10)]
+    with record_run(workspace, "Mine", LABELS, epochs=1, queries=queries) as run:
+        metrics = run.evaluate(1, vectors())
+    assert metrics["queries"] == 4
+
+
+def test_an_image_that_cannot_be_read_is_left_out_with_its_embedding(workspace, tmp_path):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for row in range(10):
+        Image.fromarray(np.full((9, 7, 3), row, np.uint8)).save(folder / f"{row}.png")
+    (folder / "2.png").write_bytes(b"no image")
+    paths = [folder / f"{row}.png" for row in range(10)]
+    with record_run(workspace, "Mine", LABELS, epochs=1, paths=paths, images=folder, image_size=16) as run:
+        run.evaluate(1, vectors())
+    (evaluation,) = workspace.evaluations(run.id)
+    _, labels, stored = workspace.embeddings(evaluation.id)
+    order = [row for row in range(10) if row != 2]
+    np.testing.assert_array_equal(stored, vectors()[order])
+    assert len(labels) == 9
+    assert workspace.run(run.id).environment["data"]["left_out"][0][0] == "2.png"
+    dataset_id = workspace.run(run.id).dataset_id
+    last = int(workspace.samples(dataset_id).ids[-1])
+    assert workspace.pictures(dataset_id).thumbnail(last).mean() == pytest.approx(9, abs=1)
+
+
+def test_pixels_in_memory_are_shown(workspace):
+    pixels = np.arange(10, dtype=np.uint8)[:, None, None] * np.ones((10, 8, 8), np.uint8)
+    run_id = recorded(workspace, images=pixels)
+    data = workspace.dataset(workspace.run(run_id).dataset_id)
+    assert (data.image_size, data.channels) == (8, 1)
+    other = recorded(workspace, images=pixels + 1)
+    assert workspace.run(other).dataset_id != workspace.run(run_id).dataset_id
+
+
+def test_only_the_best_and_the_last_evaluation_stay_if_that_is_asked(workspace):
+    settings = {"evaluation": {"keep": "best and last"}}
+    run_id = recorded(workspace, settings=settings, spreads=(0.9, 0.1, 0.5, 0.7))
+    assert [evaluation.epoch for evaluation in workspace.evaluations(run_id)] == [0, 1, 3]
+    assert len(workspace.scalars(run_id, "test/MAP@R")[0]) == 4
+
+
+def test_a_run_is_resumed_from_its_step(workspace):
+    run = record_run(workspace, "Mine", LABELS, epochs=2)
+    with pytest.raises(KeyboardInterrupt):
+        broken_off(run, KeyboardInterrupt())
+    with record_run(workspace, "Mine", LABELS, epochs=2, resume=run.id, step=4) as again:
+        assert again.id == run.id
+        again.scalars(6, {"batch/loss": 0.5})
+        again.evaluate(2, vectors(1))
+    steps, values = workspace.scalars(run.id, "batch/loss")
+    assert (steps.tolist(), values.tolist()) == ([4, 6], [1.0, 0.5])
+    assert [evaluation.epoch for evaluation in workspace.evaluations(run.id)] == [1, 2]
+    assert workspace.run(run.id).status == "done"
+
+
+def test_a_run_is_not_resumed_with_other_settings_or_data_or_while_it_works(workspace, stored_run):
+    with record_run(workspace, "Mine", LABELS, epochs=2) as run, pytest.raises(Problem, match="is still working"):
+        record_run(workspace, "Mine", LABELS, epochs=2, resume=run.id)
+    with pytest.raises(Problem, match=r"was not begun by this loop with these settings\."):
+        record_run(workspace, "Mine", LABELS, epochs=3, resume=run.id)
+    with pytest.raises(Problem, match=r"was not begun by this loop with these settings\."):
+        record_run(workspace, "Mine", LABELS, epochs=2, resume=stored_run)
+    with pytest.raises(Problem, match="The data set has changed"):
+        record_run(workspace, "Mine", LABELS[::-1], epochs=2, resume=run.id)
+    assert workspace.run(run.id).status == "done"
+
+
+def test_charts_and_notes_are_stored(workspace):
+    chart = Chart("Lengths", "class", (Marks("length", "bars", (0.0, 1.0), (2.0, 3.0)),))
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        run.scalars(1, {"batch/loss": 1.0})
+        run.charts(1, [chart])
+        run.note("The warm-up was longer.")
+    assert workspace.charts(run.id, 1) == [chart]
+    assert "The warm-up was longer." in workspace.run(run.id).note
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201, 3])
+def test_a_curve_needs_a_name_that_can_be_shown(workspace, name):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run, pytest.raises(ValueError, match="cannot be called"):
+        run.scalars(1, {name: 1.0})
+
+
+def test_the_report_names_the_program_and_the_settings_that_are_known(workspace):
+    run_id = recorded(workspace, settings=SETTINGS)
+    content = gather(workspace, run_id, ("summary", "settings"), "")
+    assert any("A training loop of the user's own recorded it" in sentence for sentence in content.summary)
+    assert {f"{setting.section}.{setting.name}" for setting in content.settings} == {
+        "run.name", "run.seed", "dataset.name", "backbone.name", "loss.name", "loss.own field", "training.epochs",
+        "training.lr", "training.batch_size",
+    }  # fmt: skip
+    assert command_of(workspace.run(run_id)).startswith("python ")
+
+
+def test_it_can_neither_be_trained_here_nor_embed_an_image(workspace):
+    run = workspace.run(recorded(workspace))
+    config = RunConfig.recorded(run.config)
+    assert config.check(catalog.current()) == {
+        "dataset.name": "The run was recorded by a training loop of your own: start it there."
+    }
+    assert why_none(run, catalog.current()) == "a training loop of your own recorded it"
+    with pytest.raises(Problem, match="recorded by a training loop of your own: its network is not here"):
+        search(workspace, run.id, [OwnImage("query", np.zeros((8, 8, 3), np.uint8))])
+
+
+def test_nothing_is_begun_in_a_workspace_that_is_open_for_reading_only(workspace, monkeypatch):
+    monkeypatch.setattr(workspace, "read_only", True)
+    with pytest.raises(Problem, match="open for reading only"):
+        record_run(workspace, "Mine", LABELS, epochs=1)
