@@ -520,6 +520,22 @@ def test_the_method_tab_is_there_while_pictures_may_come(page, session, work):
     assert not page.views.isTabVisible(place)
 
 
+def test_a_curve_that_no_other_tab_shows_has_a_tab_of_its_own(page, session, work, qtbot):
+    session.show_run(work.run_id)
+    tab = page.views.indexOf(page.others)
+    work.say(Status("Training"), Scalar("batch/loss", 1, 2.0), Scalar("test/MAP@R", 1, 0.5), Scalar("anatomy/ce", 1, 1))
+    qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 1)
+    assert not page.views.isTabVisible(tab)
+    work.say(Scalar("mine/norm", 1, 4.0))
+    qtbot.waitUntil(lambda: page.views.isTabVisible(tab))
+    page.views.setCurrentWidget(page.others)
+    qtbot.waitUntil(lambda: len(page.others.plots) == 1)
+    assert page.others.plots[0].smoothing == page.options.smoother.weight
+    assert page.options.isVisible()
+    session.show_run(None)
+    assert not page.views.isTabVisible(tab)
+
+
 def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     times = {"batch/feed_wait": 0.03, "system/forward": 0.02, "system/loss": 0.001, "system/backward": 0.04,
              "system/optimiser": 0.005, "system/probe": 0.004, "system/memory": 1e9}  # fmt: skip

@@ -66,7 +66,7 @@ class RecordedRun:
         Args:
             step: optimiser steps done, from 0.
             values: numbers, or tensors of one number, by the name of the curve. The charts of Train show "batch/loss",
-                "batch/lr", "probe/ce", "probe/spce" and "train/accuracy" (a fraction); Compare shows every name.
+                "batch/lr", "probe/ce", "probe/spce" and "train/accuracy" (a fraction), its tab Other curves all others.
 
         Raises:
             ValueError: a step below 0, or a name that is empty, too long or not printable.

@@ -17,6 +17,7 @@ from workbench.ui.pages.train.head.run_header import RunHeader
 from workbench.ui.pages.train.head.tiles import Tiles
 from workbench.ui.pages.train.head.trouble_banner import TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
+from workbench.ui.pages.train.other_curves import OtherCurves
 from workbench.ui.pages.train.plots.curve_options import CurveOptions
 from workbench.ui.pages.train.system.machine_lines import MachineLines
 from workbench.ui.pages.train.system.panel import SystemPanel
@@ -75,6 +76,7 @@ class TrainPage(QStackedWidget):
         yield from self.anatomy.making
         self.method = MethodPanel()
         self.system = SystemPanel(MachineLines(self.session))
+        self.others = OtherCurves(lambda name: self.curves.shows(name) or name in self.anatomy.curves)
         self.views = QTabWidget()
         self.views.setObjectName("train-views")
         self.views.setDocumentMode(True)
@@ -96,6 +98,7 @@ class TrainPage(QStackedWidget):
             ),
             (self.geometry_panel, "Geometry", "How the embeddings change over the epochs, with warnings"),
             (self.system, "System", "Where the time of a step goes, and what limits the speed"),
+            (self.others, "Other curves", "Curves of this run that no other tab shows, such as those of your own loop"),
         ):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)
             yield
@@ -120,6 +123,8 @@ class TrainPage(QStackedWidget):
         self.hint.pressed.connect(self._go_to_setup)
         self.system.made.connect(self.options.apply_to)
         self.anatomy.made.connect(self.options.apply_to)
+        self.others.made.connect(self.options.apply_to)
+        self.others.any_changed.connect(self._offer_others)
         self.views.currentChanged.connect(self._fit_text)
         self.views.currentChanged.connect(self._read_soon)  # sentences have letters beside the Anatomy alone
         self.geometry_panel.changed.connect(self._fit_text)
@@ -136,6 +141,7 @@ class TrainPage(QStackedWidget):
         self.curves.announced.connect(self.session.notify)
         self.anatomy.announced.connect(self.session.notify)
         self.system.announced.connect(self.session.notify)
+        self.others.announced.connect(self.session.notify)
         self.evaluations.chosen.connect(self.session.show_evaluation)
         self.session.run_changed.connect(self._show_run)
         self.session.theme.changed.connect(self._fit_text)
@@ -143,6 +149,7 @@ class TrainPage(QStackedWidget):
         self.session.scalars_arrived.connect(self.curves.add)
         self.session.scalars_arrived.connect(self.anatomy.add)
         self.session.scalars_arrived.connect(self.system.add)
+        self.session.scalars_arrived.connect(self.others.add)
         self.session.scalars_arrived.connect(self._read_soon)
         self.session.charts_changed.connect(self._show_charts)
         self.method.step_chosen.connect(self._show_charts_of)
@@ -159,7 +166,7 @@ class TrainPage(QStackedWidget):
         room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
         self.options.smoother.fit(captioned=room >= size.px(WITH_CAPTION), wide=room >= size.px(WIDE))
         self.geometry_panel.beside.fit(room >= size.px(WITH_BESIDE))
-        self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system))
+        self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system, self.others))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
         in_sight = self.views.currentWidget() is self.geometry_panel
         of_geometry = in_sight and self.geometry_panel.watched is not None
@@ -213,7 +220,7 @@ class TrainPage(QStackedWidget):
         self.options.show_axis()
 
     def _plots(self) -> tuple[CurvePlot, ...]:
-        return (*self.curves.plots, *self.anatomy.plots, *self.system.plots)
+        return (*self.curves.plots, *self.anatomy.plots, *self.system.plots, *self.others.plots)
 
     # What is shown
 
@@ -222,7 +229,9 @@ class TrainPage(QStackedWidget):
         self.curves.clear()
         self.anatomy.clear()
         self.system.clear()
+        self.others.clear()
         self.options.forget()
+        self._offer_others()
         self._show_charts()
         self._read_soon()
         self.setCurrentIndex(0 if run_id is None else 1)
@@ -267,7 +276,7 @@ class TrainPage(QStackedWidget):
         self.curves.show_evaluations(measured)
         best = self.evaluations.show_evaluations(evaluations, len(measured))
         self.tiles.show_evaluations(measured, best)
-        for grid in (self.curves.grid, self.anatomy.grid):
+        for grid in (self.curves.grid, self.anatomy.grid, self.others.grid):
             grid.show_best(*((None, None) if best is None else (best.epoch, best.step)))
         self.system.show_best(None if best is None else best.step)
         self._read_soon()
@@ -283,6 +292,10 @@ class TrainPage(QStackedWidget):
         there = live or unread or bool(self.session.chart_steps())
         if self.views.isTabVisible(tab := self.views.indexOf(self.method)) != there:
             self.views.setTabVisible(tab, there)  # lays out the whole page, in any case
+
+    def _offer_others(self) -> None:
+        """Show the tab if there is a curve for it."""
+        self.views.setTabVisible(self.views.indexOf(self.others), bool(self.others.names))
 
     def _show_charts_of(self, step: int) -> None:
         run_id, workspace = self.session.run_id, self.session.workspace

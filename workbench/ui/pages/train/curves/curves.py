@@ -110,6 +110,10 @@ class Curves(Scrolled):
         for name, steps, values in by_name(points, self._of):
             self.add_curve(name, steps, values)
 
+    def shows(self, name: str) -> bool:
+        """Whether a plot is for the scalar of that name."""
+        return name in self._of
+
     def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         """Points of one name; both [n]."""
         if name in self._of:

@@ -47,6 +47,10 @@ class PlotGrid(QObject):
         plot.canvas.pointed.connect(partial(self._point, plot))
         plot.full_size_asked.connect(partial(self.fill, plot, plot.canvas))
 
+    def remove(self, plot: CurvePlot) -> None:
+        """Forget a plot that is not laid out."""
+        self._plots.remove(plot)
+
     def lay_out(self, shown: Sequence[CurvePlot], columns: int = COLUMNS, wide: Container[CurvePlot] = ()) -> None:
         """Show only these plots, in this many columns; a plot that fills the grid keeps filling it.
 

@@ -1,0 +1,70 @@
+"""The tab for curves that no other tab shows: which they are, made when they are in sight, and found by name."""
+
+import pytest
+
+from workbench.ui.pages.train import other_curves
+from workbench.ui.pages.train.other_curves import OtherCurves
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+
+
+@pytest.fixture
+def tab(qtbot):
+    made = OtherCurves(lambda name: name == "batch/loss")
+    qtbot.addWidget(made)
+    made.resize(900, 600)
+    return made
+
+
+def test_only_curves_that_are_shown_nowhere_else_are_taken(tab, qtbot):
+    with qtbot.assertNotEmitted(tab.any_changed):
+        tab.add([("batch/loss", 1, 2.0), ("system/seconds", 1, 0.1), ("test/recall@4", 1, 0.5), ("test/MAP@R", 1, 0.5)])
+    with qtbot.waitSignal(tab.any_changed):
+        tab.add([("mine/norm", 1, 4.0), ("test/accuracy", 1, 0.5), ("validation/MAP@R", 1, 0.5)])
+    assert tab.names == ["mine/norm", "test/accuracy", "validation/MAP@R"]
+
+
+def test_plots_are_made_when_they_are_in_sight_and_follow_what_comes(tab, qtbot):
+    tab.add([("mine/norm", 1, 4.0), ("validation/MAP@R", 1, 0.5)])
+    assert tab.plots == ()
+    tab.show()
+    qtbot.waitUntil(lambda: len(tab.plots) == 2)
+    tab.add([("mine/norm", 2, 5.0), ("validation/MAP@R", 2, 0.25)])
+    norm, held_out = tab.plots
+    assert (norm.title, held_out.title) == ("mine/norm", "Held-out MAP@R, %")
+    assert norm.curves["mine/norm"].values.tolist() == [4.0, 5.0]
+    assert held_out.curves["validation/MAP@R"].values.tolist() == [50.0, 25.0]
+
+
+def test_a_curve_is_found_by_its_name_or_its_title(tab, qtbot):
+    tab.add([(f"mine/{number}", 1, 1.0) for number in range(7)] + [("validation/MAP@R", 1, 0.5)])
+    tab.show()
+    qtbot.waitUntil(lambda: len(tab.plots) == 8)
+    tab.search.setText("held-out")
+    assert [plot.title for plot in tab.plots if plot.isVisible()] == ["Held-out MAP@R, %"]
+    assert tab.count.text() == "1 of 8 curves"
+    tab.search.clear()
+    assert all(plot.isVisible() for plot in tab.plots)
+    assert tab.count.isHidden()
+
+
+def test_no_more_plots_are_made_than_can_be_looked_at(tab, qtbot, monkeypatch):
+    monkeypatch.setattr(other_curves, "MOST", 3)
+    tab.add([(f"mine/{number}", 1, 1.0) for number in range(9)])
+    tab.show()
+    qtbot.waitUntil(lambda: len(tab.plots) == 3)
+    assert tab.count.text() == "3 of 9 curves"
+    tab.search.setText("mine/8")
+    qtbot.waitUntil(lambda: [plot.title for plot in tab.plots if plot.isVisible()] == ["mine/8"])
+
+
+def test_another_run_begins_with_none(tab, qtbot):
+    tab.add([("mine/norm", 1, 4.0)])
+    tab.show()
+    qtbot.waitUntil(lambda: len(tab.plots) == 1)
+    with qtbot.waitSignal(tab.any_changed):
+        tab.clear()
+    assert (tab.names, tab.plots) == ([], ())
+    tab.add([("mine/norm", 1, 7.0)])
+    qtbot.waitUntil(lambda: len(tab.plots) == 1)
+    assert tab.plots[0].curves["mine/norm"].values.tolist() == [7.0]

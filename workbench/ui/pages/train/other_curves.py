@@ -1,0 +1,142 @@
+"""The tab of the Train page for curves that no other tab shows, such as those of a user's own loop."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+
+from workbench.colours import OF_RUNS
+from workbench.comparing.measures import is_logged_share
+from workbench.metric_names import metric_name
+from workbench.names import visible
+from workbench.ui.pages.train.plots.plot_grid import PlotGrid
+from workbench.ui.pages.train.plots.scalar_points import by_name
+from workbench.ui.plots.curve import Curve
+from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.style import theme
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import Scrolled
+
+MOST = 30  # plots at a time: each takes some ms to make and to draw
+WIDE = 280  # px of a plot at 100% text where three stand in a row
+SEARCHED = 7  # curves from which on there is a field to find one
+READ_ELSEWHERE = ("anatomy/", "system/", "test/recall@")  # beginnings of names that other tabs and the tiles use
+SHOWN_ELSEWHERE = frozenset({"test/P@1", "test/P@R", "test/MAP@R", "batch/feed_wait"})
+
+
+class OtherCurves(Scrolled):
+    """A plot for each curve, by name; give it scalars as they arrive. A plot is made once it is in sight.
+
+    Args:
+        elsewhere: says whether another tab has a plot for the curve of that name.
+    """
+
+    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    made = Signal(object)  # a CurvePlot that is new
+    any_changed = Signal()  # `names` is no longer empty, or is again
+
+    def __init__(self, elsewhere: Callable[[str], bool], parent: QWidget | None = None) -> None:
+        super().__init__(QWidget(), parent)
+        self._elsewhere = elsewhere
+        self.curves: dict[str, Curve] = {}
+        self._plots: dict[str, CurvePlot] = {}
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Find a curve")
+        self.search.setAccessibleName("Find a curve")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._arrange)
+        self.count = label("", "muted")
+        grid = QGridLayout()
+        in_column(in_row((self.search, 1), self.count), (grid, 1), on=self.widget(), spacing=8)
+        self.grid = PlotGrid((), grid, self)
+        self._next = QTimer(self, singleShot=True, interval=0)
+        self._next.timeout.connect(self._make_next)
+        self._arrange()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the curves, sorted."""
+        return sorted(self.curves)
+
+    @property
+    def plots(self) -> tuple[CurvePlot, ...]:
+        """The plots made so far, by the names of their curves."""
+        return tuple(self._plots[name] for name in sorted(self._plots))
+
+    def clear(self) -> None:
+        """Remove all curves and plots, for another run."""
+        had_any = bool(self.curves)
+        self.curves.clear()
+        self.grid.lay_out(())
+        for plot in self._plots.values():
+            self.grid.remove(plot)
+            plot.deleteLater()
+        self._plots.clear()
+        self._arrange()
+        if had_any:
+            self.any_changed.emit()
+
+    def add(self, points: Iterable[tuple[str, int, float]]) -> None:
+        """Scalars (name, step, value) in the order written; names that other tabs show are passed over."""
+        points, before = list(points), len(self.curves)
+        for name, steps, values in by_name(points, {name for name, _, _ in points if self._is_other(name)}):
+            self.curves.setdefault(name, Curve()).append(steps, values)
+            if name in self._plots:
+                self._plots[name].append(name, steps, _shown(name, values))
+        if len(self.curves) > before:
+            self._arrange()
+        if self.curves and not before:
+            self.any_changed.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _is_other(self, name: str) -> bool:
+        elsewhere = name in SHOWN_ELSEWHERE or name.startswith(READ_ELSEWHERE) or self._elsewhere(name)
+        return name in self.curves or not elsewhere
+
+    def _wanted(self) -> list[str]:
+        words = self.search.text().lower().split()
+        return [name for name in self.names if all(word in f"{name} {metric_name(name)}".lower() for word in words)]
+
+    def _arrange(self) -> None:
+        """Lay out the plots that are made, and begin to make the others of those that are wanted."""
+        wanted = self._wanted()
+        self.search.setVisible(len(self.curves) >= SEARCHED)
+        shown = f"{min(len(wanted), MOST):,} of {len(self.curves):,} curves"
+        self.count.setText(shown)
+        self.count.setVisible(min(len(wanted), MOST) < len(self.curves))
+        columns = 3 if self.width() >= 3 * theme.text_px(WIDE) else 2
+        self.grid.lay_out([self._plots[name] for name in wanted[:MOST] if name in self._plots], columns)
+        if self.isVisible():
+            self._next.start()
+
+    def _make_next(self) -> None:
+        """Make one plot that is wanted, and come again for the next."""
+        missing = [name for name in self._wanted()[:MOST] if name not in self._plots]
+        if not missing or not self.isVisible():
+            return
+        name = missing[0]
+        title = visible(metric_name(name))
+        colour = OF_RUNS[self.names.index(name) % len(OF_RUNS)]
+        plot = CurvePlot(f"{title}, %" if is_logged_share(name) else title, [Series(name, title, colour)])
+        plot.legend[name].hide()  # its title is that of the plot
+        plot.announced.connect(self.announced)
+        plot.replace(name, self.curves[name].steps, _shown(name, self.curves[name].values))
+        self._plots[name] = plot
+        self.grid.add(plot)
+        self._arrange()
+        self.made.emit(plot)
+
+
+def _shown(name: str, values: np.ndarray) -> np.ndarray:
+    """Fractions in %, other numbers as they are."""
+    return values * 100 if is_logged_share(name) else values
