@@ -58,7 +58,7 @@ def import_embeddings(
     of_folder = image_size if images is not None and isdir(images) else None  # Path.is_dir raises at long names
     config = config_of(name or display_name(embeddings.stem), embeddings, labels, images, distance, of_folder)
     table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
-    kept, cache = decoded_set(workspace, table.images, progress)
+    kept, cache = _decoded(workspace, table.images, progress)
     rows = labelled_embeddings.rows_of(kept, table)
     vectors, settings = table.vectors[rows], config.evaluation
     check_searchable(kept)
@@ -90,7 +90,7 @@ def config_of(
     return RunConfig.model_validate({**values, "evaluation": {"distance": distance}})
 
 
-def decoded_set(workspace: Workspace, images: ImageSet, progress: Progress) -> tuple[ImageSet, Path | None]:
+def _decoded(workspace: Workspace, images: ImageSet, progress: Progress) -> tuple[ImageSet, Path | None]:
     """The set without unreadable images, and the cache of its pixels; None without images."""
     if not images.image_size:
         return images, None

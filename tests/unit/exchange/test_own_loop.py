@@ -17,6 +17,7 @@ from workbench.problem import Problem
 from workbench.reports.content.gathering import gather
 from workbench.reports.content.provenance import command_of
 from workbench.running.search.image_search import OwnImage, search
+from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.owners import ownership
 from workbench.workspace.run_names import names_of
 
@@ -222,10 +223,11 @@ def test_only_the_best_and_the_last_evaluation_stay_if_that_is_asked(workspace):
 
 
 def test_a_run_is_resumed_from_its_step(workspace):
+    recorded(workspace)  # the same loop, done
     run = record_run(workspace, "Mine", LABELS, epochs=2)
     with pytest.raises(KeyboardInterrupt):
         broken_off(run, KeyboardInterrupt())
-    with record_run(workspace, "Mine", LABELS, epochs=2, resume=run.id, step=4) as again:
+    with record_run(workspace, "Mine", LABELS, epochs=2, resume=True, step=4) as again:
         assert again.id == run.id
         again.scalars(6, {"batch/loss": 0.5})
         again.evaluate(2, vectors(1))
@@ -235,16 +237,39 @@ def test_a_run_is_resumed_from_its_step(workspace):
     assert workspace.run(run.id).status == "done"
 
 
-def test_a_run_is_not_resumed_with_other_settings_or_data_or_while_it_works(workspace, stored_run):
+def test_a_run_is_not_resumed_with_other_settings_or_data_or_while_it_works(workspace):
     with record_run(workspace, "Mine", LABELS, epochs=2) as run, pytest.raises(Problem, match="is still working"):
-        record_run(workspace, "Mine", LABELS, epochs=2, resume=run.id)
-    with pytest.raises(Problem, match=r"was not begun by this loop with these settings\."):
-        record_run(workspace, "Mine", LABELS, epochs=3, resume=run.id)
-    with pytest.raises(Problem, match=r"was not begun by this loop with these settings\."):
-        record_run(workspace, "Mine", LABELS, epochs=2, resume=stored_run)
+        record_run(workspace, "Mine", LABELS, epochs=2, resume=True)
+    with pytest.raises(Problem, match="There is no unfinished run of this loop with these settings"):
+        record_run(workspace, "Mine", LABELS, epochs=2, resume=True)
+    stopped = record_run(workspace, "Mine", LABELS, epochs=3)
+    stopped.end("stopped")
     with pytest.raises(Problem, match="The data set has changed"):
-        record_run(workspace, "Mine", LABELS[::-1], epochs=2, resume=run.id)
-    assert workspace.run(run.id).status == "done"
+        record_run(workspace, "Mine", LABELS[::-1], epochs=3, resume=True)
+    assert [workspace.run(number).status for number in (run.id, stopped.id)] == ["done", "stopped"]
+
+
+def test_a_run_folder_is_brought_into_a_workspace(workspace, tmp_path):
+    folder = tmp_path / "folder"
+    with pytest.raises(KeyboardInterrupt):
+        broken_off(record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS), KeyboardInterrupt())
+    with pytest.raises(Problem, match=r"The folder .* is not empty\."):
+        record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS)
+    with pytest.raises(Problem, match=r"was not begun by this loop with these settings\."):
+        record_run(folder, "Mine", LABELS, epochs=2, resume=True)
+    with pytest.raises(Problem, match="The data set has changed"):
+        record_run(folder, "Mine", LABELS[::-1], epochs=2, settings=SETTINGS, resume=True)
+    with record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS, resume=True, step=4) as run:
+        with pytest.raises(Problem, match="Another process works on the run"):
+            record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS, resume=True)
+        run.scalars(8, {"batch/loss": 0.5})
+        last = run.evaluate(2, vectors(1))
+    ingest(workspace, folder)
+    (brought,) = workspace.runs()
+    assert (brought.status, brought.epoch, brought.seed, brought.backbone) == ("done", 2, 3, "ResNet of mine")
+    assert workspace.scalars(brought.id, "batch/loss")[0].tolist() == [4, 8]
+    assert workspace.evaluations(brought.id)[-1].metrics == last
+    assert brought.environment["own_loop"]["program"]
 
 
 def test_charts_and_notes_are_stored(workspace):

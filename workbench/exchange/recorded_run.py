@@ -1,0 +1,223 @@
+"""What a training loop of the user's own calls to record its run: curves, evaluations, charts, notes, the end."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+import psutil
+
+from workbench import jobs
+from workbench.charts import Chart
+from workbench.config import RunConfig
+from workbench.datasets.image_set import ImageSet
+from workbench.events import Charted, Ended, Evaluated, Keep, Noted, Progress, Scalar, Status, score_of
+from workbench.names import visible
+from workbench.problem import Problem
+from workbench.workspace.owners.ownership import BEAT
+from workbench.workspace.recorders.recording import Recording
+
+LONGEST_NAME = 200  # letters of a curve's name
+SPEED_OVER = 2.0  # seconds; the speed shown is that of the last moments
+TRAINING, EVALUATING = "Training", "Evaluating"
+
+
+class RecordedRun:
+    """A run that a training loop records; made by `own_loop.record_run`. Use it as a context, on one thread.
+
+    At the end of the block the run is done; after an error it has failed, with its text; after Ctrl+C it is stopped.
+    Every method may raise a Problem if the workspace cannot be written: what was recorded before is kept, what could
+    not be written is kept in memory and tried again by the next call.
+
+    Attributes:
+        id: the run's number in its workspace; 0 in a run folder.
+    """
+
+    def __init__(
+        self, recorder: Recording, beat: Callable[[], None], config: RunConfig, images: ImageSet, rows: np.ndarray,
+        samples: int, queries: np.ndarray | None, steps: int,
+    ) -> None:  # fmt: skip
+        self.id = recorder.run_id
+        self._recorder, self._config, self._images, self._rows = recorder, config, images, rows
+        self._samples, self._queries, self._steps = samples, queries, steps
+        self._step, self._epoch = 0, 0
+        self._begun = self._since = perf_counter()
+        self._since_step, self._speed, self._ended = 0, 0.0, False
+        self._kept: dict[int, float] = {}  # MAP@R by evaluated epoch
+        self._alive = contextlib.ExitStack()
+        self._alive.enter_context(jobs.repeating("sign of life", BEAT, beat))
+        self._recorder(Status(TRAINING))
+
+    def scalars(self, step: int, values: Mapping[str, Any]) -> None:
+        """Add a point to each of these curves.
+
+        Args:
+            step: optimiser steps done, from 0.
+            values: numbers, or tensors of one number, by the name of the curve. The charts of Train show "batch/loss",
+                "batch/lr", "probe/ce", "probe/spce" and "train/accuracy" (a fraction), its tab Other curves all others.
+
+        Raises:
+            ValueError: a step below 0, or a name that is empty, too long or not printable.
+            TypeError: a value that is no number.
+        """
+        self._reach(step)
+        for name, value in values.items():
+            if not (isinstance(name, str) and name.isprintable() and 0 < len(name.strip()) <= LONGEST_NAME):
+                raise ValueError(f"A curve cannot be called {name!r}: write 1 to {LONGEST_NAME} printable letters.")
+            self._recorder(Scalar(name, step, float(_host(value))))
+        self._recorder(Scalar("system/seconds", step, perf_counter() - self._begun))
+        self._recorder(self._progress())
+
+    def charts(self, step: int, charts: Sequence[Chart]) -> None:
+        """Show charts of that step in the tab Method of Train; raises ValueError for a step below 0."""
+        self._reach(step)
+        self._recorder(Charted(step, tuple(charts)))
+
+    def note(self, text: str) -> None:
+        """Add a sentence to the run's note."""
+        self._recorder(Noted(visible(text)))
+
+    def evaluate(
+        self, epoch: int, embeddings: Any, *, step: int | None = None, class_vectors: Any = None,
+        class_labels: Sequence[int | str] = (),
+    ) -> dict[str, float]:  # fmt: skip
+        """Measure and store the embeddings of the test half after an epoch; an earlier one of that epoch is replaced.
+
+        Args:
+            epoch: 0 before training.
+            embeddings: [n, d] numbers, an array or a tensor on any device, in the order of the labels of `record_run`.
+            step: optimiser steps done; by default that of the newest point.
+            class_vectors: [p, d] proxies, prototypes or rows of a classifier, which the map shows.
+            class_labels: [p] their classes, as the labels of `record_run`.
+
+        Returns:
+            The metrics by name, as fractions: "recall@1", "MAP@R", "MAP@R/low" and so on.
+
+        Raises:
+            ValueError: numbers below 0, another shape, or an unknown class.
+            Problem: embeddings that are not finite, as after training has diverged.
+        """
+        from workbench.evaluation.quality import quality
+        from workbench.evaluation.retrieval import retrieve
+
+        if epoch < 0:
+            raise ValueError(f"An epoch is 0 or more, not {epoch}.")
+        self._reach(self._step if step is None else step)
+        vectors = self._checked(embeddings, "embeddings", self._samples)[self._rows]
+        proxies, proxy_labels = self._class_vectors(class_vectors, class_labels, vectors.shape[1])
+        self._recorder(Status(EVALUATING))
+        images, settings = self._images, self._config.evaluation
+        near = retrieve(
+            vectors, images.labels, images.sample_ids, k=settings.neighbours, ks=settings.ks,
+            distance=settings.distance, is_query=self._queries,
+        )  # fmt: skip
+        near.metrics.update(quality(vectors, images.labels, images.sample_ids, near, settings.distance))
+        for name in (*(f"recall@{k}" for k in settings.ks), "P@1", "P@R", "MAP@R"):
+            self._recorder(Scalar(f"test/{name}", self._step, near.metrics[name]))
+        self._recorder(
+            Evaluated(
+                epoch, self._step, settings.distance, near.metrics, images.sample_ids, images.labels, vectors, near.ap,
+                near.first_hit, near.r, near.neighbours, near.similarities, proxies, proxy_labels,
+            )
+        )  # fmt: skip
+        self._epoch = max(self._epoch, epoch)
+        self._recorder.reached(self._epoch)
+        self._keep(epoch, near.metrics)
+        self._recorder(Status(TRAINING))
+        return near.metrics
+
+    def end(self, status: Literal["done", "stopped", "failed"] = "done", problem: str = "") -> None:
+        """End the run, with sentences for the reader if something went wrong; later calls do nothing."""
+        if self._ended:
+            return
+        self._ended = True
+        try:
+            self._recorder(Ended(status, visible(problem)))
+        finally:
+            self._alive.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.end()
+            return
+        stopped = isinstance(error, KeyboardInterrupt)
+        with contextlib.suppress(Problem):  # the error of the loop is the one to tell
+            self.end("stopped" if stopped else "failed", "" if stopped else f"{type(error).__name__}: {error}")
+
+    def _reach(self, step: int) -> None:
+        if step < 0:
+            raise ValueError(f"A step is 0 or more, not {step}.")
+        self._step = step
+
+    def _progress(self) -> Progress:
+        seconds, steps = perf_counter() - self._since, self._step - self._since_step
+        if seconds > SPEED_OVER and steps > 0:
+            self._speed = steps / seconds
+            self._since, self._since_step = perf_counter(), self._step
+        left = max(self._steps - self._step, 0) / self._speed if self._speed else 0.0
+        total = max(self._steps, self._step) if self._steps else 0
+        batch = self._config.training.batch_size if "batch_size" in self._config.training.model_fields_set else 0
+        return Progress(self._step, total, self._speed * batch, _memory(), left)
+
+    def _checked(self, numbers: Any, what: str, count: int) -> np.ndarray:
+        """As float32 [n, d]. Raises ValueError for another shape, Problem for NaN and infinity."""
+        vectors = _array(numbers)
+        if vectors.ndim != 2 or len(vectors) != count or not vectors.shape[1]:
+            raise ValueError(f"The {what} have the shape {list(vectors.shape)}, not [{count:,}, d].")
+        if not np.isfinite(vectors).all():
+            raise Problem(
+                f"The {what} are not finite: training has diverged.", kept="What was recorded before is kept."
+            )
+        return vectors
+
+    def _class_vectors(
+        self, numbers: Any, labels: Sequence[int | str], width: int
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        if numbers is None:
+            return None, None
+        vectors = self._checked(numbers, "class vectors", len(labels))
+        if vectors.shape[1] != width:
+            raise ValueError(f"Class vectors of {vectors.shape[1]:,} dimensions beside embeddings of {width:,}.")
+        number_of = {name: number for number, name in enumerate(self._images.class_names)}
+        unknown = [label for label in words_of(labels) if label not in number_of]
+        if unknown:
+            raise ValueError(f"No test image has the class {unknown[0]!r}: leave its class vector out.")
+        return vectors, np.array([number_of[label] for label in words_of(labels)], np.int64)
+
+    def _keep(self, epoch: int, metrics: dict[str, float]) -> None:
+        """Let go of the embeddings of other epochs than the best and the last, if the settings ask for it."""
+        self._kept[epoch] = score_of(metrics) or 0.0
+        if self._config.evaluation.keep != "all":
+            best = max(self._kept, key=lambda number: self._kept[number])
+            self._recorder(Keep(tuple(sorted({best, epoch} | ({0} & set(self._kept))))))
+
+
+def words_of(labels: Sequence[int | str] | np.ndarray) -> list[str]:
+    """Labels as text, "3" for 3; those of a tensor, too."""
+    return [str(label) for label in (labels.tolist() if hasattr(labels, "tolist") else labels)]
+
+
+def _array(numbers: Any) -> np.ndarray:
+    with np.errstate(over="ignore"):  # infinite numbers are refused later
+        return np.ascontiguousarray(_host(numbers), np.float32)
+
+
+def _host(numbers: Any) -> Any:
+    """A tensor of any device as one that NumPy reads; anything else as it is."""
+    return numbers.detach().float().cpu() if hasattr(numbers, "detach") else numbers
+
+
+def _memory() -> int:
+    """Bytes: the most that torch used on its GPU, else what this process uses now."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        return int(torch.cuda.max_memory_allocated())
+    return int(psutil.Process().memory_info().rss)
