@@ -40,6 +40,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "workbench.jobs.processes": ("AnalysisProcess",),
     "workbench.jobs.serving": ("run",),
     "workbench.exchange.formats": ("export_run", "refusal"),
+    "workbench.exchange.own_loop": ("record_run",),
+    "workbench.exchange.recorded_run": ("RecordedRun",),
     "workbench.workspace.workspace": ("Workspace",),
     "workbench.workspace.rows": (),
 }

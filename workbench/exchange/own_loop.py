@@ -31,14 +31,14 @@ OTHER_DATA = "The data set has changed since the run began: names, labels or siz
 
 
 def record_run(
-    workspace: Workspace | Path,
+    workspace: Workspace | Path | str,
     name: str,
     labels: Sequence[int | str] | np.ndarray,
     *,
     epochs: int,
     steps: int = 0,
     paths: Sequence[str | PurePath] = (),
-    images: Path | np.ndarray | None = None,
+    images: Path | str | np.ndarray | None = None,
     image_size: int = IMAGE_SIZE,
     queries: Sequence[bool] | np.ndarray | None = None,
     data: str = "",
@@ -74,6 +74,8 @@ def record_run(
         Problem: labels and images that do not fit each other; a workspace that cannot be written; no run to resume, or
             one that still works or was begun with other data.
     """
+    images = Path(images) if isinstance(images, str) else images
+    workspace = Path(workspace) if isinstance(workspace, str) else workspace
     config = _config(name, epochs, data, images, settings or {})
     if isinstance(workspace, Workspace) and workspace.read_only:
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=UNSTARTED)

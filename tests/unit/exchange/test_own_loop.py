@@ -193,7 +193,7 @@ def test_an_image_that_cannot_be_read_is_left_out_with_its_embedding(workspace, 
         Image.fromarray(np.full((9, 7, 3), row, np.uint8)).save(folder / f"{row}.png")
     (folder / "2.png").write_bytes(b"no image")
     paths = [folder / f"{row}.png" for row in range(10)]
-    with record_run(workspace, "Mine", LABELS, epochs=1, paths=paths, images=folder, image_size=16) as run:
+    with record_run(workspace, "Mine", LABELS, epochs=1, paths=paths, images=str(folder), image_size=16) as run:
         run.evaluate(1, vectors())
     (evaluation,) = workspace.evaluations(run.id)
     _, labels, stored = workspace.embeddings(evaluation.id)
@@ -252,7 +252,7 @@ def test_a_run_is_not_resumed_with_other_settings_or_data_or_while_it_works(work
 def test_a_run_folder_is_brought_into_a_workspace(workspace, tmp_path):
     folder = tmp_path / "folder"
     with pytest.raises(KeyboardInterrupt):
-        broken_off(record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS), KeyboardInterrupt())
+        broken_off(record_run(str(folder), "Mine", LABELS, epochs=2, settings=SETTINGS), KeyboardInterrupt())
     with pytest.raises(Problem, match=r"The folder .* is not empty\."):
         record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS)
     with pytest.raises(Problem, match=r"was not begun by this loop with these settings\."):
