@@ -34,7 +34,7 @@ __all__ = [
 ]
 KINDS = ("dataset", "split", "sampler", "augmentation", "backbone", "loss")
 IMPORTED = "imported"  # the name of every part of a run whose embeddings come from elsewhere
-OWN_LOOP = "own_loop"  # the same of a run that a user's own training loop records
+OWN_LOOP = "own loop"  # the same of a run that a user's own training loop records
 
 
 class BadConfig(Problem):

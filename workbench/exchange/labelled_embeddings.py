@@ -125,7 +125,7 @@ def image_set(
     """
     plain = [_relative(path) for path in paths] if paths else [f"row/{row:07}" for row in range(1, len(numbers) + 1)]
     if images is None:
-        return _named_set(None, plain, numbers, classes, 3, 0, _no_image)
+        return _named_set(None, plain, numbers, classes, 3, 0, no_image)
     if isinstance(images, np.ndarray):
         return _of_pixels(plain, numbers, classes, images, files.digest_of(BytesIO(images.tobytes())))
     if os.path.isdir(images):
@@ -185,7 +185,8 @@ def _check_images(folder: Path, paths: list[str]) -> None:
         )  # fmt: skip
 
 
-def _no_image(row: int) -> np.ndarray:
+def no_image(row: int) -> np.ndarray:
+    """Reads an image of a set without images: raises Problem."""
     raise Problem("These embeddings were imported without images.")
 
 

@@ -10,15 +10,12 @@ from pydantic import ValidationError
 
 from workbench import __version__
 from workbench.config import KINDS, OWN_LOOP, BadConfig, RunConfig
-from workbench.datasets.cache.pixels import decoded
-from workbench.datasets.image_set import ImageSet
 from workbench.entries import catalog
-from workbench.exchange import labelled_embeddings
-from workbench.exchange.importing import check_searchable, data_facts, take_back
+from workbench.exchange.evaluated_images import EvaluatedImages, of_loop, of_run
+from workbench.exchange.importing import data_facts, take_back
 from workbench.exchange.recorded_run import RecordedRun, words_of
 from workbench.exchange.source import IMAGE_SIZE
 from workbench.problem import UNSTARTED, Problem
-from workbench.progress import quiet
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
 from workbench.workspace.recorder import Recorder
@@ -27,7 +24,6 @@ from workbench.workspace.tables.deletion import IMPORTED_IMAGES
 from workbench.workspace.times import now
 
 __all__ = ["RecordedRun", "record_run"]
-OTHER_DATA = "The data set has changed since the run began: names, labels or sizes of its files differ."
 
 
 def record_run(
@@ -42,6 +38,7 @@ def record_run(
     image_size: int = IMAGE_SIZE,
     queries: Sequence[bool] | np.ndarray | None = None,
     data: str = "",
+    same_data_as: int | None = None,
     settings: Mapping[str, Any] | None = None,
     resume: bool = False,
     step: int = 0,
@@ -61,6 +58,8 @@ def record_run(
         image_size: px; side of the squares that images of a folder are shown as.
         queries: [n] which images are queries; the others are only searched. By default all are both.
         data: what the data set is called, such as "CUB-200-2011".
+        same_data_as: the number of a run of the workspace on whose data set the loop evaluates: its test images are
+            then named by their `paths` alone, and Compare compares the queries of both runs.
         settings: what the loop trains with, in the sections and fields of a config: {"seed": 1, "loss": {"name":
             "triplet", "margin": 0.2}, "backbone": "resnet50", "training": {"lr": 1e-4, "batch_size": 112},
             "evaluation": {"distance": "l2"}}. Losses, backbones, samplers, augmentations and splits may have any name
@@ -77,39 +76,28 @@ def record_run(
     images = Path(images) if isinstance(images, str) else images
     workspace = Path(workspace) if isinstance(workspace, str) else workspace
     config = _config(name, epochs, data, images, settings or {})
-    if isinstance(workspace, Workspace) and workspace.read_only:
-        raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=UNSTARTED)
     words = words_of(labels)
-    numbers, classes = labelled_embeddings.numbered(words, Path("labels"))
-    relative = _relative(paths, images)
-    for what, values in (("paths", relative or words), ("queries", words if queries is None else queries)):
-        if len(values) != len(words):
-            raise Problem(f"There are {len(words):,} labels, but {len(values):,} {what}.", kept=UNSTARTED)
-    every = labelled_embeddings.image_set(numbers, classes, relative or None, images, image_size, quiet)
-    kept, cache = every, None
-    if every.image_size:
-        place = (
-            workspace.path / IMPORTED_IMAGES if isinstance(workspace, Workspace) else catalog.cache_folder() / "pixels"
-        )
-        kept, _, cache = decoded(every, place, quiet)
-    check_searchable(kept)
-    row_of = {path: row for row, path in enumerate(every.paths)}
-    rows = np.array([row_of[path] for path in kept.paths], np.int64)
-    is_query = None if queries is None else np.asarray(queries, bool)[rows]
+    if queries is not None and len(queries) != len(words):
+        raise Problem(f"There are {len(words):,} labels, but {len(queries):,} queries.", kept=UNSTARTED)
+    recorder: Recorder | FolderRecorder
     if isinstance(workspace, Workspace):
-        recorder: Recorder | FolderRecorder = _in_workspace(workspace, config, kept, cache, resume=resume)
-        beat = workspace.beat
+        if workspace.read_only:
+            raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=UNSTARTED)
+        if same_data_as is None:
+            seen = of_loop(words, paths, images, image_size, workspace.path / IMPORTED_IMAGES)
+        else:
+            seen = of_run(workspace, same_data_as, words, paths)
+        recorder, beat = _in_workspace(workspace, config, seen, resume=resume), workspace.beat
     else:
-        recorder = folder = _in_folder(workspace, config, kept, cache, resume=resume)
+        if same_data_as is not None:
+            raise ValueError("A run folder has no other run whose data set could be the same.")
+        seen = of_loop(words, paths, images, image_size, catalog.cache_folder() / "pixels")
+        recorder = folder = _in_folder(workspace.absolute(), config, seen, resume=resume)
         beat = folder.beat
     if resume:
         recorder.forget_after(step)
-    return RecordedRun(recorder, beat, config, kept, rows, len(words), is_query, steps)
-
-
-def _place_of_images(workspace: Workspace | Path) -> Path:
-    """Where decoded images are kept: in the workspace, since a program's pixels are nowhere else."""
-    return workspace.path / IMPORTED_IMAGES if isinstance(workspace, Workspace) else catalog.cache_folder() / "pixels"
+    is_query = None if queries is None else np.asarray(queries, bool)[seen.rows]
+    return RecordedRun(recorder, beat, config, seen.images, seen.rows, len(words), is_query, steps)
 
 
 def _config(
@@ -142,9 +130,7 @@ def _plain(field: str, value: Any) -> Any:
     return value
 
 
-def _in_workspace(
-    workspace: Workspace, config: RunConfig, kept: ImageSet, cache: Path | None, *, resume: bool
-) -> Recorder:
+def _in_workspace(workspace: Workspace, config: RunConfig, seen: EvaluatedImages, *, resume: bool) -> Recorder:
     """The recorder of a new run, or of the newest one of that config that is not done."""
     if resume:
         unfinished = [run for run in workspace.runs() if run.live or run.resumable]
@@ -152,26 +138,30 @@ def _in_workspace(
         if run_id is None:
             what = f"There is no unfinished run of this loop with these settings in {workspace.path}."
             raise Problem(what, todo="Leave `resume` out to record a new one.")
-        if workspace.run(run_id).environment.get("data", {}).get("fingerprint") != kept.fingerprint:
-            raise Problem(OTHER_DATA, kept="The run was not changed.", todo="Restore the files, or record a new run.")
+        _check_data(workspace.run(run_id).environment, seen)
         workspace.take_over(run_id)
-        recorder = Recorder(workspace, run_id)
-        recorder.read(kept, cache)
-        return recorder
+        return _of_data(Recorder(workspace, run_id), seen)
     run_id = workspace.create_run(config)
     recorder = Recorder(workspace, run_id)
     try:
-        recorder.read(kept, cache)
-        recorder.environment(_facts(kept))
+        _of_data(recorder, seen).environment(_facts(seen))
     except BaseException:
         take_back(workspace, recorder, run_id)
         raise
     return recorder
 
 
-def _in_folder(folder: Path, config: RunConfig, kept: ImageSet, cache: Path | None, *, resume: bool) -> FolderRecorder:
+def _of_data(recorder: Recorder, seen: EvaluatedImages) -> Recorder:
+    """Tie the run to its data set."""
+    if seen.dataset is None:
+        recorder.read(seen.images, seen.cache)
+    else:
+        recorder.dataset(seen.dataset)
+    return recorder
+
+
+def _in_folder(folder: Path, config: RunConfig, seen: EvaluatedImages, *, resume: bool) -> FolderRecorder:
     """The recorder of a new run folder, or of the run in it, which must have that config."""
-    folder = folder.absolute()
     if resume:
         _, begun, _ = travelling.read(folder)
         if begun != config:
@@ -180,33 +170,30 @@ def _in_folder(folder: Path, config: RunConfig, kept: ImageSet, cache: Path | No
     else:
         travelling.make(folder, config)
     recorder = FolderRecorder(folder)
-    known = recorder.known_environment()
     try:
-        if resume and known and known.get("data", {}).get("fingerprint") != kept.fingerprint:
-            raise Problem(OTHER_DATA, kept="The run was not changed.", todo="Restore the files, or record a new run.")
-        recorder.read(kept, cache)
+        known = recorder.known_environment()
+        if known:
+            _check_data(known, seen)
+        recorder.read(seen.images, seen.cache)
         if not known:
-            recorder.environment(_facts(kept))
+            recorder.environment(_facts(seen))
     except BaseException:
         recorder.close()
         raise
     return recorder
 
 
-def _facts(kept: ImageSet) -> dict[str, Any]:
+def _check_data(environment: dict[str, Any], seen: EvaluatedImages) -> None:
+    """Raise Problem unless these are the images of the run with that environment."""
+    if environment.get("data", {}).get("fingerprint") != seen.fingerprint:
+        what = "The data set has changed since the run began: names, labels or sizes of its files differ."
+        raise Problem(what, kept="The run was not changed.", todo="Restore the files, or record a new run.")
+
+
+def _facts(seen: EvaluatedImages) -> dict[str, Any]:
+    about = data_facts(seen.images, "recorded by a training loop of the user's own")
     return {
         "workbench": __version__,
         "own_loop": {"program": Path(sys.argv[0]).name, "at": now()},
-        "data": data_facts(kept, "recorded by a training loop of the user's own"),
+        "data": {**about, "fingerprint": seen.fingerprint},
     }
-
-
-def _relative(paths: Sequence[str | PurePath], images: Path | np.ndarray | None) -> list[str]:
-    """The paths from the folder of images on; others are as they are, and refused later if they leave it."""
-    root = images.absolute() if isinstance(images, Path) else None
-    return [
-        PurePath(path).relative_to(root).as_posix()
-        if root is not None and PurePath(path).is_relative_to(root)
-        else PurePath(path).as_posix()
-        for path in paths
-    ]

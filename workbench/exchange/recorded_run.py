@@ -126,6 +126,7 @@ class RecordedRun:
         self._epoch = max(self._epoch, epoch)
         self._recorder.reached(self._epoch)
         self._keep(epoch, near.metrics)
+        self._recorder(self._progress())
         self._recorder(Status(TRAINING))
         return near.metrics
 

@@ -82,7 +82,7 @@ def test_the_run_is_done_with_its_curves_and_its_best_epoch(workspace):
 def test_the_config_has_the_settings_that_were_given_and_no_others(workspace):
     run = workspace.run(recorded(workspace, settings=SETTINGS, data="Pets"))
     settings = settings_of(run.config, catalog.current())
-    given = {name: value for name, value in settings.items() if value != "own_loop"}
+    given = {name: value for name, value in settings.items() if value != "own loop"}
     assert given == {
         "dataset.title": "Pets", "backbone.name": "ResNet of mine", "loss.name": "ce", "loss.own field": 0.5,
         "training.lr": 0.01, "training.batch_size": 16, "training.epochs": 2,
@@ -270,6 +270,25 @@ def test_a_run_folder_is_brought_into_a_workspace(workspace, tmp_path):
     assert workspace.scalars(brought.id, "batch/loss")[0].tolist() == [4, 8]
     assert workspace.evaluations(brought.id)[-1].metrics == last
     assert brought.environment["own_loop"]["program"]
+
+
+def test_queries_are_compared_with_those_of_a_run_on_the_same_data(workspace, stored_run):
+    (first, *_), samples = workspace.evaluations(stored_run), workspace.samples(workspace.run(stored_run).dataset_id)
+    data, rows = workspace.dataset(workspace.run(stored_run).dataset_id), [7, 2, 5, 0, 3, 9]
+    paths = [samples.paths[row] for row in rows]
+    labels = [data.class_name(int(samples.labels[row])) for row in rows]
+    with record_run(workspace, "Mine", labels, epochs=1, paths=paths, same_data_as=stored_run) as run:
+        run.evaluate(1, vectors()[:6])
+    mine = workspace.run(run.id)
+    assert (mine.dataset_id, mine.images) == (data.id, workspace.run(stored_run).images)
+    ids, _, stored = workspace.embeddings(workspace.evaluations(run.id)[0].id)
+    assert ids.tolist() == [int(samples.ids[row]) for row in rows]
+    np.testing.assert_array_equal(stored, vectors()[:6])
+    assert set(ids) <= set(workspace.queries(first.id).sample_ids)
+    with pytest.raises(Problem, match="has no image nowhere/at all"):
+        record_run(workspace, "Mine", labels, epochs=1, paths=["nowhere/at all", *paths[1:]], same_data_as=stored_run)
+    with pytest.raises(Problem, match=f"but {labels[0]} in run {stored_run}"):
+        record_run(workspace, "Mine", ["other", *labels[1:]], epochs=1, paths=paths, same_data_as=stored_run)
 
 
 def test_charts_and_notes_are_stored(workspace):
