@@ -1,0 +1,69 @@
+"""A training loop of the user's own in a process of its own: seen while it trains, killed, and gone on with."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.waits import HANG
+from workbench.workspace import Workspace
+from workbench.workspace.owners import ownership
+
+LOOP = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from workbench.exchange.own_loop import record_run
+from workbench.workspace import Workspace
+
+space, resume = Workspace(Path(sys.argv[1])), sys.argv[2] == "resume"
+labels = np.arange(12) % 3
+vectors = np.eye(3)[labels] + 0.1 * np.random.default_rng(0).normal(size=(12, 3))
+with record_run(space, "Mine", labels, epochs=2, resume=resume, step=4 * resume) as run:
+    if not resume:
+        run.scalars(4, {"batch/loss": 1.0})
+        run.evaluate(1, vectors)
+        step = 5
+        while True:  # until it is killed
+            run.scalars(step, {"batch/loss": 9.0})
+            step += 1
+            time.sleep(0.05)
+    run.scalars(8, {"batch/loss": 0.5})
+    run.evaluate(2, vectors)
+"""
+
+
+@pytest.fixture
+def loop(tmp_path):
+    (tmp_path / "loop.py").write_text(LOOP)
+
+    def start(space, word):
+        line = [sys.executable, str(tmp_path / "loop.py"), str(space.path), word]
+        return subprocess.Popen(line, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.PIPE, text=True)
+
+    return start
+
+
+def test_it_is_seen_while_it_trains_and_continues_after_a_kill(loop, tmp_path):
+    with Workspace(tmp_path / "space", create=True) as space:
+        training, end = loop(space, "begin"), time.monotonic() + HANG
+        while not (space.runs() and space.evaluations(1) and len(space.scalars(1, "batch/loss")[0]) > 3):
+            assert training.poll() is None, training.communicate()[1]
+            assert time.monotonic() < end, "nothing of the run is seen"
+            time.sleep(0.1)
+        assert (space.run(1).status, space.run(1).epoch) == ("running", 1)
+        assert space.sweep_dead_runs() == []
+        training.kill()
+        training.communicate(timeout=HANG)
+        assert space.sweep_dead_runs() == [1]
+        assert (space.run(1).status, space.run(1).problem) == ("interrupted", ownership.GONE)
+
+        again = loop(space, "resume")
+        _, trouble = again.communicate(timeout=HANG)
+        assert again.returncode == 0, trouble
+        assert (space.run(1).status, space.run(1).epoch) == ("done", 2)
+        steps, values = space.scalars(1, "batch/loss")
+        assert (steps.tolist(), values.tolist()) == ([4, 8], [1.0, 0.5])
+        assert [evaluation.epoch for evaluation in space.evaluations(1)] == [1, 2]
