@@ -19,12 +19,13 @@ from workbench.comparing.grouping.groups import grouped
 from workbench.comparing.overview import overview
 from workbench.comparing.published.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
+from workbench.exchange.own_loop import record_run
 from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, GroupTable, Kind, significant
 from workbench.ui.pages.compare.groups.group_view import MARGIN
-from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS
+from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
 from workbench.ui.pages.compare.page import ComparePage, number_or_text
@@ -779,6 +780,15 @@ def test_two_seeds_are_added_to_each_after_one_question(qtbot, counting_session,
     assert [run.seed for run in session.runs() if run.id > 2] == [2, 1, 2, 1]
     assert len(session.queue.running) + len(session.queue.waiting) == 4
     assert page.more_seeds.action.isEnabled()
+
+
+def test_a_run_that_another_program_trained_gets_no_more_seeds(qtbot, session, workspace):
+    with record_run(workspace, "Mine", ["a", "a", "b", "b"], epochs=1) as run:
+        run.evaluate(1, np.eye(4))
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    assert not page.head.seeds_button.isEnabled()
+    assert page.head.seeds_button.toolTip() == NONE_HERE
 
 
 def test_two_quick_clicks_ask_once_and_the_next_click_knows_what_was_queued(qtbot, counting_session, workspace):

@@ -18,7 +18,8 @@ ON_BUTTON = f"Add {NUMBER} seeds"  # short enough for the row of choices
 TIP = "Queue every ticked config again with the next two seeds that none of its runs has. You confirm the list first."
 NO_TICKS = "Tick runs to add seeds to their configs."
 READ_ONLY = "The workspace is read-only."
-NONE_HERE = "None of the ticked runs was trained on this machine."
+NONE_HERE = "None of the ticked runs was trained by Workbench on this machine."
+FOREIGN = {"imported", "own_loop"}  # facts of runs that another program trained
 NAMED = 6  # most groups that the question names
 
 
@@ -54,7 +55,7 @@ class MoreSeedsAction(QObject):
             return NO_TICKS
         if self._session.workspace.read_only:
             return READ_ONLY
-        if all(run.placement is not None or "imported" in run.environment for run in ticked):
+        if all(run.placement is not None or not FOREIGN.isdisjoint(run.environment) for run in ticked):
             return NONE_HERE
         return ""
 
