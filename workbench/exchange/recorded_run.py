@@ -88,7 +88,8 @@ class RecordedRun:
 
         Args:
             epoch: 0 before training.
-            embeddings: [n, d] numbers, an array or a tensor on any device, in the order of the labels of `record_run`.
+            embeddings: [n, d] numbers, an array or a tensor, in the order of the labels of `record_run`. Those on a
+                CUDA device are searched there.
             step: optimiser steps done; by default that of the newest point.
             class_vectors: [p, d] proxies, prototypes or rows of a classifier, which the map shows.
             class_labels: [p] their classes, as the labels of `record_run`.
@@ -112,7 +113,7 @@ class RecordedRun:
         images, settings = self._images, self._config.evaluation
         near = retrieve(
             vectors, images.labels, images.sample_ids, k=settings.neighbours, ks=settings.ks,
-            distance=settings.distance, is_query=self._queries,
+            distance=settings.distance, device=_device_of(embeddings), is_query=self._queries,
         )  # fmt: skip
         near.metrics.update(quality(vectors, images.labels, images.sample_ids, near, settings.distance))
         for name in (*(f"recall@{k}" for k in settings.ks), "P@1", "P@R", "MAP@R"):
@@ -214,6 +215,11 @@ def _array(numbers: Any) -> np.ndarray:
 def _host(numbers: Any) -> Any:
     """A tensor of any device as one that NumPy reads; anything else as it is."""
     return numbers.detach().float().cpu() if hasattr(numbers, "detach") else numbers
+
+
+def _device_of(numbers: Any) -> str:
+    name = str(getattr(numbers, "device", ""))
+    return name if name.startswith("cuda") else "cpu"
 
 
 def _memory() -> int:

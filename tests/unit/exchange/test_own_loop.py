@@ -179,6 +179,27 @@ def test_tensors_and_class_vectors_are_stored_as_they_are(workspace):
     assert classes.tolist() == [2, 0]
 
 
+def test_embeddings_on_a_gpu_are_searched_there(workspace, monkeypatch):
+    asked = []
+
+    def heard(*arguments, device, **more):
+        asked.append(device)
+        return retrieve(*arguments, **more)
+
+    class OnGpu:
+        device = torch.device("cuda:1")
+
+        def detach(self):
+            return torch.tensor(vectors())
+
+    monkeypatch.setattr("workbench.evaluation.retrieval.retrieve", heard)
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        run.evaluate(1, OnGpu())
+        run.evaluate(1, torch.tensor(vectors()))
+        run.evaluate(1, vectors())
+    assert asked == ["cuda:1", "cpu", "cpu"]
+
+
 def test_images_that_are_no_queries_are_only_searched(workspace):
     queries = [row < 4 for row in range(10)]
     with record_run(workspace, "Mine", LABELS, epochs=1, queries=queries) as run:
