@@ -41,7 +41,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "workbench.jobs.serving": ("run",),
     "workbench.exchange.formats": ("export_run", "refusal"),
     "workbench.exchange.own_loop": ("record_run",),
-    "workbench.exchange.recorded_run": ("RecordedRun",),
+    "workbench.exchange.own_loop.recorded_run": ("RecordedRun",),
     "workbench.workspace.workspace": ("Workspace",),
     "workbench.workspace.rows": (),
 }

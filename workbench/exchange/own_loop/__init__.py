@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from workbench import __version__
 from workbench.config import KINDS, OWN_LOOP, BadConfig, RunConfig
 from workbench.entries import catalog
-from workbench.exchange.evaluated_images import EvaluatedImages, of_loop, of_run
 from workbench.exchange.importing import data_facts, take_back
-from workbench.exchange.recorded_run import RecordedRun, words_of
+from workbench.exchange.own_loop.evaluated_images import EvaluatedImages, of_loop, of_run
+from workbench.exchange.own_loop.recorded_run import RecordedRun, words_of
 from workbench.exchange.source import IMAGE_SIZE
 from workbench.problem import UNSTARTED, Problem
 from workbench.workspace import Workspace
