@@ -26,6 +26,7 @@ from workbench.commands import (
     report,
     search,
     sweep,
+    tags,
     triage,
 )
 from workbench.commands.arguments import FOLDER
@@ -310,7 +311,7 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_o
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for commands in (exchange, compare, search, gallery, deploy, triage, geometry, sweep, report, ingest, place):
+for commands in (exchange, compare, search, gallery, deploy, triage, tags, geometry, sweep, report, ingest, place):
     commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 desktop.add_to(cli)

@@ -1,6 +1,10 @@
-"""The user's tags on samples of a data set; they do not change any measurement."""
+"""The user's tags on samples of a data set; they do not change any measurement.
+
+A tag of the form NAME=VALUE, "view=front", is an attribute: a sample has one value of each name.
+"""
 
 import json
+from collections.abc import Iterable
 
 from workbench.names import short_name
 from workbench.problem import Problem
@@ -8,6 +12,8 @@ from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
 LONGEST = 80  # characters of a tag
+IS = "="  # between the name of an attribute and its value
+Tagged = tuple[int, str]  # a sample id and a tag
 
 
 def all_tags(workspace: Workspace, dataset_id: int) -> dict[str, list[int]]:
@@ -25,23 +31,47 @@ def all_tags(workspace: Workspace, dataset_id: int) -> dict[str, list[int]]:
     return ids_by_tag
 
 
+def attribute_of(tag: str) -> tuple[str, str]:
+    """The name and the value of an attribute; the name of a plain tag is empty."""
+    name, sign, value = tag.partition(IS)
+    return (name, value) if sign and name and value else ("", tag)
+
+
+def attributes(tags: Iterable[str]) -> list[str]:
+    """The names of the attributes among these tags, sorted."""
+    return sorted({name for name, _ in map(attribute_of, tags) if name})
+
+
+def checked(tag: str) -> str:
+    """The tag with single white space. Raises Problem for an empty one, or one of over 80 characters."""
+    words = " ".join(tag.split())
+    if not words or len(words) > LONGEST:
+        raise Problem(f"A tag has 1 to {LONGEST} characters.", kept="No tag was changed.")
+    return words
+
+
+def change_tags(workspace: Workspace, dataset_id: int, added: Iterable[Tagged], removed: Iterable[Tagged] = ()) -> None:
+    """Add and remove many tags at once; a tag that is there already stays as it is.
+
+    Raises:
+        Problem: as `checked`, or the workspace cannot be written; then none was changed.
+    """
+    rows = [(dataset_id, sample_id, checked(tag), now()) for sample_id, tag in added]
+    with workspace.writing() as db:
+        db.executemany(
+            "delete from sample_tags where dataset_id = ? and sample_id = ? and tag = ?",
+            [(dataset_id, sample_id, tag) for sample_id, tag in removed],
+        )
+        db.executemany(
+            "insert or ignore into sample_tags (dataset_id, sample_id, tag, created) values (?, ?, ?, ?)", rows
+        )
+
+
 def tag_sample(workspace: Workspace, dataset_id: int, sample_id: int, tag: str, *, on: bool = True) -> None:
     """Put a tag on a sample, or take it away; its white space is made single.
 
     Raises:
         Problem: an empty tag, one of over 80 characters, or the workspace cannot be written.
     """
-    words = " ".join(tag.split())
-    if not words or len(words) > LONGEST:
-        raise Problem(f"A tag has 1 to {LONGEST} characters.", kept="No tag was changed.")
-    with workspace.writing() as db:
-        if on:
-            db.execute(
-                "insert or ignore into sample_tags (dataset_id, sample_id, tag, created) values (?, ?, ?, ?)",
-                (dataset_id, sample_id, words, now()),
-            )
-        else:
-            db.execute(
-                "delete from sample_tags where dataset_id = ? and sample_id = ? and tag = ?",
-                (dataset_id, sample_id, words),
-            )
+    tagged = [(sample_id, checked(tag))]
+    change_tags(workspace, dataset_id, *((tagged, ()) if on else ((), tagged)))

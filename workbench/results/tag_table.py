@@ -1,0 +1,148 @@
+"""Tags of images from and to a table: a row for each image, a column for each attribute."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import files
+from workbench.files.spreadsheet import csv_text, plain_cell, separated
+from workbench.files.unreadable import lines_of, opened_text, refusing
+from workbench.names import visible_name
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.choices.sample_tags import (
+    IS,
+    LONGEST,
+    Tagged,
+    all_tags,
+    attribute_of,
+    attributes,
+    change_tags,
+)
+
+PATHS = ("path", "file", "filename", "image")  # titles of the column of images
+PLAIN = ("tag", "tags")  # titles of a column of tags that are no attributes, with semicolons between them
+IGNORED = ("", "sample_id", "id")
+MOST_VALUES = 200  # of an attribute: a map and a list of queries offer each
+UNCHANGED = "No tag was changed."
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a table brought."""
+
+    tags: int  # that the images have by it
+    images: int
+    unknown: int  # rows about images that the data set does not have
+
+
+def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
+    """Store the tags of a table. A cell of a column "view" becomes the attribute "view=front".
+
+    A value of an attribute replaces the earlier one of its image; an empty cell changes nothing. A column "tags" has
+    other tags, with semicolons between them.
+
+    Args:
+        path: CSV or TSV with a line of titles; one column, `path`, has the paths of the images in their data set.
+
+    Raises:
+        Problem: a file that is no such table, a tag of over 80 characters, or an attribute with over 200 values, such
+            as one of measured numbers; no tag was changed then.
+    """
+    samples = workspace.samples(dataset_id)
+    ids: dict[str, int] = dict(zip(samples.paths, samples.ids.tolist(), strict=True))
+    before = {(sample, tag) for tag, members in all_tags(workspace, dataset_id).items() for sample in members}
+    of_attribute = {(sample, attribute_of(tag)[0]): tag for sample, tag in before if attribute_of(tag)[0]}
+    added: dict[Tagged, None] = {}
+    values: dict[str, set[str]] = {}
+    images, unknown = set[int](), 0
+    for number, cells in _rows(path):
+        sample = ids.get(cells.path)
+        if sample is None:
+            unknown += 1
+            continue
+        for tag in cells.tags:
+            if len(tag) > LONGEST:
+                what = f"{path.name}, line {number}: “{tag[:LONGEST]}…” has over {LONGEST} characters."
+                raise Problem(what, kept=UNCHANGED, todo="Shorten it.")
+            name, value = attribute_of(tag)
+            if name:
+                values.setdefault(name, set()).add(value)
+            added[sample, tag] = None
+            images.add(sample)
+    for name, distinct in values.items():
+        if len(distinct) > MOST_VALUES:
+            what = f"The column {name} has {len(distinct):,} different values; an attribute has at most {MOST_VALUES}."
+            raise Problem(what, kept=UNCHANGED, todo="Leave it out, or write ranges in place of numbers.")
+    named = [(sample, attribute_of(tag)[0], tag) for sample, tag in added]
+    replaced = {(sample, old) for sample, name, tag in named if (old := of_attribute.get((sample, name), tag)) != tag}
+    change_tags(workspace, dataset_id, added, replaced)
+    return Imported(len(added), len(images), unknown)
+
+
+def export_tags(workspace: Workspace, dataset_id: int, path: Path) -> int:
+    """Write all tags of a data set as a table that `import_tags` reads; returns its number of images.
+
+    Raises:
+        Problem: there are no tags, or the file cannot be written.
+    """
+    by_tag, samples = all_tags(workspace, dataset_id), workspace.samples(dataset_id)
+    if not by_tag:
+        raise Problem("No image of this data set has a tag.", kept="Nothing was written.")
+    names = attributes(by_tag)
+    of_sample: dict[int, list[str]] = {}
+    for tag, members in by_tag.items():
+        for sample in members:
+            of_sample.setdefault(sample, []).append(tag)
+    paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+    rows = []
+    for sample in sorted(of_sample, key=lambda number: paths.get(number, "")):
+        pairs = [attribute_of(tag) for tag in of_sample[sample]]
+        known = {name: value for name, value in pairs if name}
+        plain = ";".join(value for name, value in pairs if not name)
+        rows.append([paths.get(sample, ""), *(known.get(name, "") for name in names), plain])
+    with files.atomic_write(path) as file:
+        file.write(csv_text(["path", *names, "tags"], rows).encode())
+    return len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    path: str
+    tags: list[str]
+
+
+def _rows(path: Path) -> Iterator[tuple[int, _Cells]]:
+    """The number of each line from the second on, with its image and its tags."""
+
+    def refused(why: str) -> Problem:
+        return Problem(f"{path.name} cannot be read as a table ({why}).", kept=UNCHANGED, todo="Save it as UTF-8.")
+
+    with opened_text(path, "Choose it again.", "utf-8-sig", "") as file, refusing(refused):
+        separator, lines = ("\t", lines_of(file)) if path.suffix.lower() == ".tsv" else separated(lines_of(file))
+        text = io.StringIO("".join(lines), newline="")
+        reader = (cells for cells in csv.reader(text, delimiter=separator) if any(cells))
+        titles = [" ".join(title.split()) for title in map(plain_cell, next(reader, []))]
+        lowered = [title.lower() for title in titles]
+        column = next((lowered.index(name) for name in PATHS if name in lowered), None)
+        if column is None or len(titles) < 2:
+            what = f"{path.name} needs a column path, and a column for each attribute."
+            raise Problem(what, kept=UNCHANGED, todo="Write their titles in the first line.")
+        if bad := next((title for title in titles if IS in title), ""):
+            raise Problem(f"The column {bad!r} has an equals sign in its title.", kept=UNCHANGED, todo="Rename it.")
+        for number, cells in enumerate(reader, start=2):
+            named = dict(zip(titles, map(plain_cell, cells), strict=False))
+            tags = [tag for title, cell in named.items() if title != titles[column] for tag in _tags(title, cell)]
+            yield number, _Cells(plain_cell(cells[column]).replace("\\", "/") if column < len(cells) else "", tags)
+
+
+def _tags(title: str, cell: str) -> list[str]:
+    """The tags that a cell gives its image."""
+    if title.lower() in IGNORED:
+        return []
+    if title.lower() in PLAIN:
+        return [words for part in cell.split(";") if (words := " ".join(part.split()))]
+    value = " ".join(cell.split())
+    return [visible_name(f"{title}{IS}{value}")] if value else []
