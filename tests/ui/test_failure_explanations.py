@@ -13,6 +13,7 @@ from tests.ui.browsed import at_rest, open_page
 from tests.ui.browsed import listed as listed_in_order
 from tests.ui.pointing import choose as pick
 from tests.ui.pointing import click_cell
+from workbench.files.spreadsheet import csv_cell
 from workbench.results.explanations import Explanation, explain_failures
 from workbench.results.leaving_out import without_samples
 from workbench.results.mistakes import read_changes
@@ -427,6 +428,36 @@ def test_a_tag_is_put_on_the_query_listed_and_taken_away(page, session, run, qtb
     qtbot.waitUntil(result.tags.isHidden)
     assert why.causes.currentIndex() == 0
     assert len(listed(page)) == 120
+
+
+def test_a_table_of_tags_is_read_and_written_and_attributes_have_menus(page, session, run, qtbot, rest, tmp_path):
+    said = []
+    session.noticed.connect(said.append)
+    samples = session.workspace.samples(session.workspace.run(run.run_id).dataset_id)
+    path_of = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+    table = tmp_path / "tags.csv"
+    first, second = int(run.ids[30]), int(run.ids[5])
+    lines = ["path,view", f"{path_of[first]},front", f"{path_of[second]},side", "elsewhere.png,front"]
+    table.write_text("\n".join(lines), "utf-8")
+    session.show_query(first)
+    rest()
+    page.tagging.import_from(table)
+    qtbot.waitUntil(page.result.tags.isVisible)
+    assert said == ["Tags stored: 2, of 2 images; rows about images of another data set: 1."]
+    assert page.result.tags.text() == "Tagged: view=front"
+    assert page.queries.why.causes.findData("tag:view=side") > 0
+    page.tagging.menu.aboutToShow.emit()
+    (view,) = [action.menu() for action in page.tagging.menu.actions() if action.menu() is not None]
+    assert (view.title(), {action.text(): action.isChecked() for action in view.actions()}) == (
+        "view", {"front": True, "side": False},
+    )  # fmt: skip
+    view.actions()[1].trigger()
+    qtbot.waitUntil(lambda: page.result.tags.text() == "Tagged: view=side")
+    page.tagging.export_to(tmp_path / "out.csv")
+    qtbot.waitUntil(lambda: len(said) == 2)
+    assert said[1] == f"Tags of 2 images written to {tmp_path / 'out.csv'}."
+    written = (tmp_path / "out.csv").read_text("utf-8").splitlines()
+    assert sorted(written[1:]) == sorted(f"{csv_cell(path_of[sample])},side," for sample in (first, second))
 
 
 def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(page, session, run, qtbot, rest):

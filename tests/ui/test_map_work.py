@@ -229,6 +229,30 @@ def test_tags_put_on_meanwhile_are_there_when_the_colouring_is_chosen_again(qtbo
     assert page.legend.model.groups.counts.tolist() == [1, 59]
 
 
+@pytest.mark.qt_log_ignore("grabbing the keyboard", extend=True)  # Qt's offscreen platform, at every list of a box
+def test_the_attributes_of_the_data_set_are_colourings(qtbot, page, session, workspace):
+    dataset = workspace.run(page.run.run_id).dataset_id
+    assert page.colouring.findData("tag:view") < 0
+    for row, tag in ((4, "view=front"), (5, "view=10"), (6, "view=9"), (6, "blurred")):
+        tag_sample(workspace, dataset, int(page.run.ids[row]), tag)
+    page.colouring.showPopup()
+    qtbot.waitUntil(lambda: page.colouring.findData("tag:view") > 0)
+    page.colouring.hidePopup()
+    assert page.colouring.itemText(page.colouring.findData("tag:view")) == "Tag: view"
+    choose(page.colouring, "tag:view")
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["9", "10", "front", "No view"])
+    assert page.legend.model.groups.counts.tolist() == [1, 1, 1, 57]
+    tag_sample(workspace, dataset, int(page.run.ids[4]), "view=9")
+    choose(page.colouring, "tag:view")
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["9", "10", "No view"])
+    choose(page.colouring, "tag")
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["blurred", "No tag"])
+    for row, tag in ((4, "view=9"), (5, "view=10"), (6, "view=9")):
+        tag_sample(workspace, dataset, int(page.run.ids[row]), tag, on=False)
+    page.colouring.refresh()
+    qtbot.waitUntil(lambda: page.colouring.findData("tag:view") < 0)
+
+
 def test_a_colouring_that_is_not_there_is_told_and_classes_come_back(qtbot, page, session):
     told = []
     session.noticed.connect(told.append)

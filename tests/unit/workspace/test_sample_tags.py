@@ -7,7 +7,7 @@ from tests.ui.small_run import store_run
 from tests.unit.workspace.older import make_older
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.choices.sample_tags import all_tags, tag_sample
+from workbench.workspace.choices.sample_tags import all_tags, attribute_names, tag_sample
 
 
 @pytest.fixture
@@ -32,6 +32,21 @@ def test_tags_belong_to_samples_of_one_data_set(workspace):
     tag_sample(workspace, one, int(first.ids[1]), "label wrong", on=False)
     tag_sample(workspace, one, int(first.ids[1]), "never there", on=False)
     assert all_tags(workspace, one)["label wrong"] == [first.ids[3]]
+
+
+def test_an_image_has_one_value_of_an_attribute(workspace):
+    run = store_run(workspace, np.repeat(np.arange(2), 4))
+    data, (one, two) = workspace.run(run.run_id).dataset_id, map(int, run.ids[:2])
+    for sample, tag in ((one, "view=front"), (two, "view=front"), (one, "view of a lake"), (one, "viewer=A")):
+        tag_sample(workspace, data, sample, tag)
+    assert attribute_names(workspace, data) == ["view", "viewer"]
+    tag_sample(workspace, data, one, "view=side")
+    assert all_tags(workspace, data) == {
+        "view of a lake": [one], "view=front": [two], "view=side": [one], "viewer=A": [one],
+    }  # fmt: skip
+    for tag in ("=x", "x=", "plain"):
+        tag_sample(workspace, data, two, tag)
+    assert attribute_names(workspace, data) == ["view", "viewer"]
 
 
 @pytest.mark.parametrize("tag", ["", " \t", "x" * 81])

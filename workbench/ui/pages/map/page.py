@@ -10,7 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
 
 from workbench.progress import Progress
-from workbench.ui.pages.map.colours.colouring import COLOURINGS
+from workbench.ui.pages.map.colours.colouring_box import ColouringBox
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.contours import ContourMaker
@@ -21,7 +21,7 @@ from workbench.ui.pages.map.hovering.hover_card import HoverCard
 from workbench.ui.pages.map.hovering.true_links import TrueLinks
 from workbench.ui.pages.map.making.map_maker import MapMaker
 from workbench.ui.pages.map.making.progress_strip import ProgressStrip
-from workbench.ui.pages.map.making.settings import MapSettings, chooser, labelled
+from workbench.ui.pages.map.making.settings import MapSettings, labelled
 from workbench.ui.pages.map.model.cluster_names import words_of
 from workbench.ui.pages.map.model.map_model import Change, MapModel
 from workbench.ui.pages.map.second_map import SecondMap
@@ -41,7 +41,6 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.evaluation.evaluation_hint import EvaluationHint
-from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.images.locating import LocateStrip
 from workbench.ui.widgets.images.pictures import shared_loader
@@ -135,8 +134,7 @@ class MapPage(QStackedWidget):
     def _map_card(self) -> QWidget:
         """The row of tools, and below it the maps and their caption."""
         self.settings = MapSettings(self)
-        self.colouring = chooser(COLOURINGS, "Colour of the points", box=ElidedBox())
-        self.colouring.setMinimumContentsLength(6)
+        self.colouring = ColouringBox(self.session)
         self.locating = LocateStrip(self.session, shared_loader(self.session))
         tools = ToolRow(self.commands.of_row)
         self.tools = {name: tools.buttons[action] for name, action in self.commands.tools.items()}
@@ -187,7 +185,7 @@ class MapPage(QStackedWidget):
         commands.save_selection.triggered.connect(self._save_selection)
         commands.earlier.triggered.connect(session.show_earlier)
         commands.later.triggered.connect(session.show_later)
-        self.colouring.activated.connect(lambda: model.colour_by(self.colouring.currentData()))
+        self.colouring.chosen.connect(model.colour_by)
         self.settings.changed.connect(model.choose_method)
         self.breadcrumb.back_asked.connect(model.back_to)
         self.selections.clicked.connect(self._show_named)
@@ -229,6 +227,7 @@ class MapPage(QStackedWidget):
         dataset_id = None if run is None else run.dataset_id
         if dataset_id != self.store.dataset_id:
             self.store.show_dataset(dataset_id)
+            self.colouring.follow(dataset_id)
             self.model.forget_classes()
         if run_id is None or evaluation_id is None:
             self._asked = None
@@ -309,7 +308,7 @@ class MapPage(QStackedWidget):
         self.second.turn(self.model.view)
 
     def _draw_colouring(self) -> None:
-        self.colouring.setCurrentIndex(self.colouring.findData(self.model.colouring))
+        self.colouring.show_key(self.model.colouring)
         self.colours.choose(self.model.colouring)
         self._draw_colours()
 

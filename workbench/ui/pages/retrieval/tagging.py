@@ -1,25 +1,28 @@
-"""The menu of tags of the query, and what MAP@R would be without the tagged samples."""
+"""The menu of tags of the query, tables of tags, and what MAP@R would be without the tagged samples."""
 
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from workbench.numerals import percentage
 from workbench.progress import Progress
 from workbench.results.leaving_out import LeftOut, without_samples
+from workbench.results.tag_table import Imported, export_tags, import_tags
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.dialogs.short_text import ask_short_text
-from workbench.workspace.choices.sample_tags import LONGEST
+from workbench.workspace.choices.sample_tags import LONGEST, attribute_of
 
 USUAL = "label wrong"
+TABLES = "Tables (*.csv *.tsv)"
 
 
 class Tagging(QObject):
-    """Adds and removes tags of the query. They belong to the data set, so all its runs share them."""
+    """Adds and removes tags of the query, and reads tables of tags. They belong to the data set, and all its runs."""
 
     def __init__(self, session: Session, browsing: Browsing, filters: FailureFilter, result: Result) -> None:
         super().__init__(result)
@@ -54,13 +57,52 @@ class Tagging(QObject):
         tags = self._browsing.tags_of_query
         if tags is None:
             return
-        for tag in sorted({USUAL, *self._browsing.filters.tags}):
-            action = self.menu.addAction(tag.replace("&", "&&"))
+        menus: dict[str, QMenu] = {"": self.menu}
+        for tag in sorted({USUAL, *self._browsing.filters.tags}, key=attribute_of):
+            name, value = attribute_of(tag)
+            if name not in menus:
+                menus[name] = self.menu.addMenu(name.replace("&", "&&"))
+            action = menus[name].addAction(value.replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(tag in tags)
             action.toggled.connect(partial(self.put, tag))
         self.menu.addSeparator()
         self.menu.addAction("Other tag…").triggered.connect(self._ask)
+        self.menu.addSeparator()
+        self.menu.addAction("Tags from a table…").triggered.connect(self._ask_import)
+        export = self.menu.addAction("Tags as a table…")
+        export.setEnabled(bool(self._browsing.filters.tags))
+        export.triggered.connect(self._ask_export)
+
+    def import_from(self, path: Path) -> None:
+        """Store the tags of a table, for all images of the data set; the message bar says how many."""
+        shown, workspace = self._browsing.shown, self._session.workspace
+        if shown is not None:
+            self._session.change(partial(import_tags, workspace, shown.dataset_id, path), self._imported)
+
+    def export_to(self, path: Path) -> None:
+        """Write all tags of the data set as a table; the message bar says of how many images."""
+        shown, workspace = self._browsing.shown, self._session.workspace
+        if shown is not None:
+            self._session.change(
+                partial(export_tags, workspace, shown.dataset_id, path),
+                lambda count: self._session.notify(f"Tags of {count:,} images written to {path}."),
+            )
+
+    def _ask_import(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self._result, "Tags from a table", "", TABLES)
+        if name:
+            self.import_from(Path(name))
+
+    def _ask_export(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self._result, "Tags as a table", "tags.csv", "CSV (*.csv)")
+        if name:
+            self.export_to(Path(name))
+
+    def _imported(self, brought: Imported) -> None:
+        beyond = f"; rows about images of another data set: {brought.unknown:,}" if brought.unknown else ""
+        self._session.notify(f"Tags stored: {brought.tags:,}, of {brought.images:,} images{beyond}.")
+        self._browsing.look_for_tags()
 
     def _ask(self) -> None:
         tag = ask_short_text(self._result, "Tag the query", f"Tag, at most {LONGEST} characters", LONGEST)

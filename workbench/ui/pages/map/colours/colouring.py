@@ -7,7 +7,7 @@ import numpy as np
 from workbench.colours import NEUTRAL, class_colours, rgb
 from workbench.numerals import significant
 from workbench.projection.coordinates import has_coordinates
-from workbench.ui.pages.map.colours.columns import Column
+from workbench.ui.pages.map.colours.columns import OF_ATTRIBUTE, Column
 from workbench.ui.pages.map.model.groups import Groups, Scale
 from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.style import theme
@@ -44,11 +44,12 @@ def grouped(
     column: Column | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Groups:
-    """The groups of the points, for a key of COLOURINGS, in the colours of `tokens`, by default the current theme.
+    """The groups of the points in the colours of `tokens`, by default the current theme.
 
     If only some points are on the map, groups without any of them are left out.
 
     Args:
+        colouring: a key of COLOURINGS, or an attribute.
         column: the values to colour by, unless the colouring is one of OWN; without it the points are grouped by class.
         limits: lowest and highest value of a scale, for two maps side by side; by default those of the points.
     """
@@ -59,7 +60,7 @@ def grouped(
         groups = _by_prediction(data, column.of(data.ids), tokens)
     elif colouring == "first_hit":
         groups = _by_rank(column.of(data.ids))
-    elif column.words or colouring in ("split", "tag"):
+    elif column.words or colouring in ("split", "tag") or colouring.startswith(OF_ATTRIBUTE):
         groups = _by_words(column, column.of(data.ids), tokens)
     else:
         groups = _by_number(column, column.of(data.ids), has_coordinates(data.points), tokens, limits)

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.names import numbers_in_order
 from workbench.problem import Problem
 from workbench.projection.vectors import prepared
 from workbench.workspace import Workspace
-from workbench.workspace.choices.sample_tags import all_tags
+from workbench.workspace.choices.sample_tags import all_tags, attribute_of
 from workbench.workspace.choices.sample_words import published_halves
 from workbench.workspace.measured.ranking import read_first_hits, read_ranking, read_similarities
 
+OF_ATTRIBUTE = "tag:"  # before the name of an attribute, as a colouring
 AMONG = 10  # nearest neighbours that are counted for hubs, as in the metric "hubness" and on the Retrieval page
 
 
@@ -33,12 +35,14 @@ class Column:
 
 
 def read_column(workspace: Workspace, evaluation_id: int, colouring: str) -> Column:
-    """The column behind a colouring: "prediction", "first_hit", "radius", "similarity", "others", "hubness", "split" or
-    "tag".
+    """The column behind a colouring: "prediction", "first_hit", "radius", "similarity", "others", "hubness", "split",
+    "tag", or OF_ATTRIBUTE and the name of an attribute.
 
     Raises:
         Problem: a file of the run is missing or damaged, or the data set has no published halves.
     """
+    if colouring.startswith(OF_ATTRIBUTE):
+        return attribute(workspace, evaluation_id, colouring.removeprefix(OF_ATTRIBUTE))
     return READERS[colouring](workspace, evaluation_id)
 
 
@@ -110,11 +114,24 @@ def split(workspace: Workspace, evaluation_id: int) -> Column:
     return Column("Published half", ids, values, tuple(name.capitalize() for name in names))
 
 
+def attribute(workspace: Workspace, evaluation_id: int, name: str) -> Column:
+    """The value of one attribute of an image."""
+    by_value: dict[str, list[int]] = {}
+    for word, ids in all_tags(workspace, _dataset(workspace, evaluation_id)).items():
+        of_tag, value = attribute_of(word)
+        if of_tag == name:
+            by_value[value] = ids
+    names = tuple(sorted(by_value, key=lambda value: (numbers_in_order(value), value)))
+    members = [np.array(by_value[value], np.int64) for value in names]
+    numbers = np.repeat(np.arange(len(names), dtype=float), [len(ids) for ids in members])
+    return Column(name, np.concatenate([np.empty(0, np.int64), *members]), numbers, names)
+
+
 def tag(workspace: Workspace, evaluation_id: int) -> Column:
-    """The tags of an image; several tags of one image are joined with commas."""
+    """The tags of an image that are no attributes; several tags of one image are joined with commas."""
     of_sample: dict[int, list[str]] = {}
     for word, ids in all_tags(workspace, _dataset(workspace, evaluation_id)).items():
-        for sample in ids:
+        for sample in ids if not attribute_of(word)[0] else ():
             of_sample.setdefault(sample, []).append(word)
     joined = [", ".join(words) for words in of_sample.values()]
     names = tuple(sorted(set(joined)))

@@ -9,7 +9,7 @@ from workbench.numerals import significant
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.map.colours.colouring import OWN, grouped
-from workbench.ui.pages.map.colours.columns import Column, read_column
+from workbench.ui.pages.map.colours.columns import OF_ATTRIBUTE, Column, read_column
 from workbench.ui.pages.map.model.groups import Groups
 from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.state.session import Session
@@ -39,13 +39,14 @@ class PointColours(QObject):
 
     @property
     def key(self) -> str:
-        """The colouring in use, one of COLOURINGS."""
+        """The colouring in use, one of COLOURINGS or an attribute."""
         return self._key
 
     def choose(self, key: str) -> None:
         """Choose a colouring; `changed` is not emitted. Tags are read again, because they may have changed."""
         self._key = key
-        self.forget("tag")
+        for of_tags in {"tag", key} if key.startswith(OF_ATTRIBUTE) else {"tag"}:
+            self.forget(of_tags)
 
     def known(self, evaluation: int) -> bool:
         """Whether the groups of a map of this evaluation are final: no column is still to be read."""

@@ -209,7 +209,7 @@ class MapModel:
     # Colours and hidden groups
 
     def colour_by(self, colouring: str) -> None:
-        """Colour the points by a key of colouring.COLOURINGS."""
+        """Colour the points by a key of colouring.COLOURINGS, or by an attribute."""
         self.colouring = colouring
         self._tell(Change.COLOURING)
 
