@@ -36,19 +36,20 @@ def slices(workspace: Workspace, evaluation_id: int) -> list[Slice]:
     if dataset_id is None:
         raise Problem("This run has no data set yet.")
     queries = workspace.queries(evaluation_id)
+    row_of = {number: row for row, number in enumerate(queries.sample_ids.tolist())}
     made = []
     for tag, members in all_tags(workspace, dataset_id).items():
-        of_tag = np.isin(queries.sample_ids, members)
-        if of_tag.any():
-            made.append(_slice(tag, of_tag, queries.ap, queries.first_hit, queries.r))
+        rows = np.array([row_of[number] for number in members if number in row_of], np.int64)
+        if len(rows):
+            made.append(_slice(tag, queries.ap[rows], queries.first_hit[rows], queries.r[rows]))
     return sorted(made, key=lambda entry: (attribute_of(entry.tag)[0], np.nan_to_num(entry.map_at_r), entry.tag))
 
 
-def _slice(tag: str, of_tag: np.ndarray, ap: np.ndarray, first_hit: np.ndarray, r: np.ndarray) -> Slice:
-    counted = of_tag & (r > 0)
+def _slice(tag: str, ap: np.ndarray, first_hit: np.ndarray, r: np.ndarray) -> Slice:
+    counted = r > 0
     precisions = ap[counted].astype(np.float64)
     if not len(precisions):
-        return Slice(tag, int(of_tag.sum()), 0, *([float("nan")] * 4))
+        return Slice(tag, len(ap), 0, *([float("nan")] * 4))
     low, high = bootstrap_interval(precisions)
     right = float((first_hit[counted] == 1).mean())
-    return Slice(tag, int(of_tag.sum()), len(precisions), right, float(precisions.mean()), float(low), float(high))
+    return Slice(tag, len(ap), len(precisions), right, float(precisions.mean()), float(low), float(high))
