@@ -11,6 +11,8 @@ import numpy as np
 
 from workbench.charts import Chart
 
+Distance = Literal["cosine", "l2", "hyperbolic"]  # by which embeddings are compared
+
 
 class RunState(StrEnum):
     """What a run is doing, or how it ended, as it is stored."""
@@ -91,11 +93,11 @@ class Evaluated:
 
     epoch: int
     step: int
-    distance: Literal["cosine", "l2"]
+    distance: Distance
     metrics: dict[str, float]  # "recall@1" ... fractions; "MAP@R/low", "MAP@R/high" are 95% limits over queries
     sample_ids: np.ndarray  # [n] int64
     labels: np.ndarray  # [n] int64, index into the class names of the dataset
-    embeddings: np.ndarray  # [n, d] float32
+    embeddings: np.ndarray  # [n, d] float32; for "hyperbolic" points in the ball of radius 1
     ap: np.ndarray  # [n] float32: average precision at R; NaN if r is 0
     first_hit: np.ndarray  # [n] int32: rank of the first true neighbour, from 1; 0 if r is 0
     r: np.ndarray  # [n] int32: other samples of the query's class

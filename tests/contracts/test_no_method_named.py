@@ -12,10 +12,11 @@ from workbench.params import NoParams
 from workbench.registry import register
 
 ROOMS = {"running", "config", "commands", "training", "sweeps", "fair"}
-# The same word for another thing: a key of stored data, how proposals are drawn, how the embedding's layer begins.
+# The same word for another thing: a key of stored data, how proposals are drawn, how the embedding's layer begins, a
+# distance.
 OTHER_THINGS = {
     ("running", "random"), ("running", "classes"), ("config", "random"), ("sweeps", "random"),
-    ("commands", "random"),
+    ("commands", "random"), ("running", "hyperbolic"), ("commands", "hyperbolic"),
 }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     AnyAnswer = Answer | TextAnswer
 
 COLUMNS = ("rank", "similarity", "class", "sample_id", "path")
-KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
+KINDS = {"cosine": "cosine similarity", "l2": "minus the distance", "hyperbolic": "minus the hyperbolic distance"}
 Row = tuple[int, float, str, int, str]  # in the order of COLUMNS
 
 

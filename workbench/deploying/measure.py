@@ -14,12 +14,13 @@ from workbench.evaluation.conventions import VOTERS, Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.stored import SEARCHED, TRAINED, Stored, comparable
+from workbench.results.stored import SEARCHED, TRAINED, Stored, comparable, lengths
 
 MOST_QUERIES = 5_000  # if there are more, this many are drawn; the gallery stays whole
 KS = (1, 2, 4, 8)
 TIMED = 200  # queries, one at a time
 SEED = 0
+SAME = 1e-5  # relative difference of lengths that float32 does not tell apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,10 +70,15 @@ def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
     """Queries and gallery of an evaluation; of more than `most` queries, `most` are drawn, the same ones each time.
 
     Raises:
-        Problem: no query has a true neighbour, or for cosine an embedding has length zero.
+        Problem: no query has a true neighbour, for cosine an embedding has length zero, or hyperbolic distances rank
+            otherwise than cosine does.
     """
-    vectors = comparable(stored.embeddings, stored.distance).astype(np.float32)
-    if stored.distance == "cosine":
+    distance = stored.distance
+    if distance == "hyperbolic":
+        _refuse_other_lengths(stored)
+        distance = "cosine"
+    vectors = comparable(stored.embeddings, distance).astype(np.float32)
+    if distance == "cosine":
         _refuse_without_direction(vectors)
     searched = np.flatnonzero(stored.searched())
     searched = searched[np.argsort(stored.sample_ids[searched])]
@@ -87,11 +93,24 @@ def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
     own = None if (place[asked] < 0).all() else place[asked]
     training = None
     if stored.training is not None:
-        training = comparable(stored.training.embeddings, stored.distance).astype(np.float32)
+        training = comparable(stored.training.embeddings, distance).astype(np.float32)
     return Search(
         vectors[asked], stored.labels[asked], stored.r[asked].astype(np.int64), own, vectors[searched],
-        stored.labels[searched], stored.sample_ids[searched], stored.distance == "cosine", len(rows), training,
+        stored.labels[searched], stored.sample_ids[searched], distance == "cosine", len(rows), training,
     )  # fmt: skip
+
+
+def _refuse_other_lengths(stored: Stored) -> None:
+    """Raise Problem where points in the ball have unlike lengths: at one length the nearest has the largest cosine."""
+    sizes = lengths(np.asarray(stored.embeddings, np.float64))
+    shorter = int((sizes < (1 - SAME) * sizes.max(initial=0)).sum())
+    if shorter:
+        raise Problem(
+            f"{shorter:,} of {len(sizes):,} embeddings are shorter than the loss's radius, so hyperbolic distances "
+            "rank otherwise than cosine, and an index has no hyperbolic distance.",
+            kept="The evaluation is unchanged.",
+            todo="Choose an epoch at which all are as long as the radius, or train with evaluation.distance = cosine.",
+        )
 
 
 def _refuse_without_direction(vectors: np.ndarray) -> None:

@@ -108,6 +108,9 @@ class LossFacts(Facts):
     of_images: bool = False
     """Whether its labels are the images of a batch, not their classes: views of one image share a label, and K is the
     number of images in a batch."""
+    curved_by: str = ""
+    """The parameter that, above 0, gives it points in the Poincaré ball (`Loss.own_distance`), so that a run can be
+    evaluated by hyperbolic distance; empty where it has none."""
     batch: str = ""
     """Valid shapes of batches, in words."""
     defaults: ByData = field(default_factory=dict)

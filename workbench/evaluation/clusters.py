@@ -23,7 +23,8 @@ def nmi(
     """Normalised mutual information, in 0..1 with the arithmetic mean, of k-means clusters and classes.
 
     Args:
-        embeddings: [n, d] finite; brought to unit length for "cosine".
+        embeddings: [n, d] finite; brought to unit length for "cosine"; of "hyperbolic" the points in the ball, as
+            they are.
         labels: [n] int; k is the number of distinct ones.
         seed: of the k-means++ start; one start, as is usual in metric learning.
         between: called often; may raise to cancel.

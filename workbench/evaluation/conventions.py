@@ -1,7 +1,7 @@
 """Conventions that all rankings share: how gaps are rounded, how many neighbours vote, what is searched. No torch.
 
-A gap is one minus cosine, or the squared Euclidean distance: float64, at least 0. Gaps are compared without their last
-bits, because these differ between matrix kernels.
+A gap is one minus cosine, the squared Euclidean distance, or what `ball_gaps` makes of that: float64, at least 0. Gaps
+are compared without their last bits, because these differ between matrix kernels.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,21 @@ Between = Callable[[], object]  # called after each block of rows; may raise Can
 MIN_ROW_BITS = 16  # bits of a key kept for the gallery row, at least
 NOISE = 2.0**-45  # a gap below this fraction of the squared norms is rounding: the two points are equal
 VOTERS = 10  # neighbours that vote for a class, and among which hubs are counted: "kNN@10" and "hubness"
+
+
+def ball_gaps(squares: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(cosh D - 1) / 2 of the hyperbolic distances D of points in the Poincaré ball of radius 1.
+
+    Args:
+        squares: their squared Euclidean distances. first, second: their squared lengths, below 1, of a shape that
+            broadcasts.
+    """
+    return np.asarray(squares / ((1 - first) * (1 - second)))
+
+
+def ball_distances(gaps: np.ndarray) -> np.ndarray:
+    """The hyperbolic distances of gaps by `ball_gaps`."""
+    return np.asarray(np.arccosh(1 + 2 * np.maximum(gaps, 0)))
 
 
 def row_mask(count: int) -> int:

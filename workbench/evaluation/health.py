@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.evaluation.conventions import ball_gaps
 from workbench.numerals import minus, percentage, significant
 
 DEAD = 1e-3  # of the mean variance: a dimension below it is dead
@@ -53,7 +54,7 @@ class Alarm:
 def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST, distance: str = "cosine") -> Look:
     """Measure embeddings [n, d] finite with labels [n]; of more than `most` images an evenly spread part is taken.
 
-    `distance`, "cosine" or "l2", is the run's, by which the lists of neighbours are made; similarities are cosines.
+    `distance` is the run's, by which the lists of neighbours are made; similarities are cosines.
     """
     rows = thinned(labels, most)
     vectors, classes = np.asarray(embeddings[rows], np.float64), np.unique(labels[rows], return_inverse=True)[1]
@@ -78,7 +79,7 @@ def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST, distance:
         "negative_cosine": float(pairs[~same].mean()) if (~same).any() else float("nan"),
         "positive_cosine": float(pairs[same].mean()) if same.any() else float("nan"),
         "foreign_margin": _foreign_margin(cosines, classes),
-        "largest_hub": _largest_hub(cosines if distance == "cosine" else _nearness(vectors)),
+        "largest_hub": _largest_hub(cosines if distance == "cosine" else _nearness(vectors, distance)),
         "pairs_uniformity": float(np.log(np.exp(-2 * (2 - 2 * pairs)).mean())) if len(pairs) else float("nan"),
         "pairs_alignment": float((2 - 2 * pairs[same]).mean()) if same.any() else float("nan"),
         "classes": float(classes.max() + 1),
@@ -174,10 +175,14 @@ def _foreign_margin(cosines: np.ndarray, classes: np.ndarray) -> float:
     return float(np.median((own - other)[known])) if known.any() else float("nan")
 
 
-def _nearness(vectors: np.ndarray) -> np.ndarray:
+def _nearness(vectors: np.ndarray, distance: str) -> np.ndarray:
     """[n, n], the larger the nearer by Euclidean distance: half the squared length of the row's vector less half its
-    squared distance."""
-    return np.asarray(vectors @ vectors.T - (vectors**2).sum(1) / 2)
+    squared distance; for "hyperbolic" minus the gap."""
+    squares = (vectors**2).sum(1)
+    nearness = vectors @ vectors.T - squares / 2
+    if distance == "hyperbolic":
+        return -ball_gaps(squares[:, None] - 2 * nearness, squares[:, None], squares)
+    return np.asarray(nearness)
 
 
 def _largest_hub(nearness: np.ndarray) -> float:

@@ -7,15 +7,14 @@ rows on, and so on), so that the last bits, which differ between matrix kernels,
 """
 
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import torch
 
 from workbench.evaluation.conventions import NOISE, row_mask
+from workbench.events import Distance
 from workbench.problem import Problem
-
-Distance = Literal["cosine", "l2", "hyperbolic"]
 
 # Bytes of gaps in memory at once: on a CPU larger blocks do not fit its cache, a GPU wants fewer launches.
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 64 * 2**20}
@@ -119,7 +118,7 @@ class Gallery:
         return keys & self._row_mask
 
     def similarities_of(self, keys: torch.Tensor) -> torch.Tensor:
-        """Float64: cosine, or minus the distance."""
+        """Float64: cosine, or minus the distance, hyperbolic ones in the ball of radius 1."""
         gaps = self.gaps_in(keys)
         if self.distance == "hyperbolic":
             return -torch.acosh(1 + 2 * gaps)

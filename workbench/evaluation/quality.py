@@ -19,7 +19,7 @@ def quality(
 
     Args:
         embeddings: [n, d] finite. labels: [n]. sample_ids: [n], in the order of `retrieval`.
-        distance: that of `retrieval`, "cosine" or "l2".
+        distance: that of `retrieval`.
 
     Returns:
         "kNN@10": fraction of queries whose ten neighbours vote for their class (ties go to the nearer neighbour);

@@ -8,8 +8,9 @@ import torch
 
 from workbench.evaluation.conventions import Between
 from workbench.evaluation.intervals import bootstrap_interval
-from workbench.evaluation.neighbours import Distance, Gallery
+from workbench.evaluation.neighbours import Gallery
 from workbench.evaluation.ranked_blocks import Ranks, ranked_blocks
+from workbench.events import Distance
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.evaluation.conventions import NOISE, row_mask
+from workbench.evaluation.conventions import NOISE, ball_gaps, row_mask
 
 
 def average_precisions(vectors: np.ndarray, labels: np.ndarray, distance: str) -> np.ndarray:
@@ -11,7 +11,7 @@ def average_precisions(vectors: np.ndarray, labels: np.ndarray, distance: str) -
     The same numbers as `retrieval.retrieve`; needs n^2 numbers of memory. Musgrave et al. (2020).
 
     Args:
-        vectors: [n, d] finite. labels: [n]. distance: "cosine" or "l2".
+        vectors: [n, d] finite, of "hyperbolic" points in the ball. labels: [n]. distance: of the evaluation.
     """
     count, classes = len(labels), np.unique(labels, return_inverse=True)[1]
     wanted = np.bincount(classes)[classes] - 1 if count else np.empty(0, np.int64)  # R of each
@@ -28,11 +28,12 @@ def average_precisions(vectors: np.ndarray, labels: np.ndarray, distance: str) -
 
 
 def _gaps(vectors: np.ndarray, distance: str) -> np.ndarray:
-    """One minus the cosine, or the squared Euclidean distance [n, n], at least 0; what is rounding noise is 0."""
-    if distance == "l2":
+    """Gaps [n, n] as conventions.py says; what is rounding noise is 0."""
+    if distance != "cosine":
         squares = (vectors**2).sum(1)
         gaps: np.ndarray = squares[:, None] + squares - 2 * vectors @ vectors.T
-        return np.where(gaps > NOISE * squares[:, None], gaps, 0.0)
+        gaps = np.where(gaps > NOISE * squares[:, None], gaps, 0.0)
+        return ball_gaps(gaps, squares[:, None], squares) if distance == "hyperbolic" else gaps
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
     gaps = 1 - unit @ unit.T

@@ -58,16 +58,24 @@ stored, to the last digits of float32; a run on a GPU may have stored other last
 """
 
 
-class Deployed(nn.Module):
-    """The network with the crop of its evaluation: images [n, C, S, S] in 0..1 -> embeddings [n, d]."""
+COMPARED_BY = {
+    "cosine": "the angle (cosine)", "l2": "their distance (L2)",
+    "hyperbolic": "their hyperbolic distance arcosh(1 + 2 |x - y|^2 / ((1 - |x|^2) (1 - |y|^2))), as points in the\n"
+    "Poincaré ball of radius 1",
+}  # fmt: skip
 
-    def __init__(self, model: nn.Module, crop: Callable[[Tensor], Tensor]) -> None:
+
+class Deployed(nn.Module):
+    """The network with the crop of its evaluation: images [n, C, S, S] in 0..1 -> embeddings [n, d] as compared."""
+
+    def __init__(
+        self, model: nn.Module, crop: Callable[[Tensor], Tensor], compared: Callable[[Tensor], Tensor]
+    ) -> None:
         super().__init__()
-        self.model, self._crop = model, crop
+        self.model, self._crop, self._compared = model, crop, compared
 
     def forward(self, images: Tensor) -> Tensor:
-        embeddings: Tensor = self.model(self._crop(images))
-        return embeddings
+        return self._compared(self.model(self._crop(images)))
 
 
 class Cells(nn.Module):
@@ -143,7 +151,7 @@ def _network(source: Source, progress: Progress) -> tuple[trained_network.Traine
     """The trained network with two grey and noisy images of its size."""
     progress("Loading the checkpoint", 0, 0)
     trained = trained_network.trained(source.workspace, source.run.id)
-    network = Deployed(trained.model, trained.crop).eval().requires_grad_(False)
+    network = Deployed(trained.model, trained.crop, trained.compared).eval().requires_grad_(False)
     shape = (2, trained.dataset.channels, trained.prepared.side, trained.prepared.side)
     return trained, network, torch.from_numpy(np.random.default_rng(0).random(shape, np.float32))
 
@@ -181,7 +189,7 @@ def _stored(
         file=name, run=run.id, name=" ".join(run.name.split()), version=__version__, torch=torch.__version__,
         epoch=trained.epoch, step=trained.step, channels=data.channels, size=prepared.side, width=width,
         unfinished=f" The run had not ended: it was {run.status}." if run.live else "",
-        distance="the angle (cosine)" if _distance(source) == "cosine" else "their distance (L2)",
+        distance=COMPARED_BY[_distance(source)],
         steps=steps, example=script.name, stored=_embeddings_of(source, trained),
     )  # fmt: skip
     filled = example.format(

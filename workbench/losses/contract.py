@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from workbench.charts import Chart
 from workbench.events import Emit
 from workbench.losses.class_vectors import class_vector_charts
 from workbench.losses.linear_logits import LinearLogits
+from workbench.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ class Loss(nn.Module):
     def own_distance(self, embeddings: Tensor) -> tuple[Literal["hyperbolic"], Tensor] | None:
         """The distance by which the loss's paper searches, if it is neither cosine nor Euclidean, with points [n, d].
 
-        Points of "hyperbolic" are in the Poincaré ball of radius 1. An evaluation can measure by it beside its own.
+        Points of "hyperbolic" are in the Poincaré ball of radius 1. An evaluation can measure by it, alone or beside
+        its own. They may not depend on parameters that are trained: those of a new image are taken from a new loss.
         """
         return None
 
@@ -99,3 +102,19 @@ class Loss(nn.Module):
     def companion(self, surroundings: Surroundings) -> Companion:
         """The object that the training loop calls for this loss."""
         return Companion()
+
+
+def points_in_ball(loss: Loss, embeddings: np.ndarray) -> np.ndarray:
+    """Points [n, d] float32 in the Poincaré ball of radius 1 of embeddings [n, d], by the loss's `own_distance`.
+
+    Raises:
+        Problem: the loss has no hyperbolic distance.
+    """
+    own = loss.own_distance(torch.from_numpy(embeddings).double())
+    if own is None:
+        raise Problem(
+            "The loss has no points in the Poincaré ball, so embeddings cannot be compared by hyperbolic distance.",
+            todo="Choose cosine or L2.",
+            field="evaluation.distance",
+        )
+    return own[1].float().numpy()

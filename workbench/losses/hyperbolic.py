@@ -9,7 +9,6 @@ from torch.nn import functional as F
 from workbench.losses.batch import mean_of, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
-from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
@@ -37,9 +36,11 @@ class HyperbolicParams(Params):
 
 @register(
     "loss", "hyperbolic", title="Hyperbolic (Hyp-ViT)", params=HyperbolicParams, needs_pairs=True,
+    curved_by="curvature",
     family="Pairs and triplets", formula="mean_p log(1 + Σ_n exp((D_ap − D_an) / τ)), D in the ball of curvature −c",
     source="Ermolov et al. 2022 (Hyp-ViT), Eq. 1 to 6", batch="classes × images; the paper: two of each",
-    defaults={}, defaults_source=f"{UNNAMED}; c = 0.1, τ = 0.2, r = 2.3: Ermolov et al. 2022, Section 4.2",
+    defaults={data: {"evaluation.distance": "hyperbolic"} for data in ("cub", "cars", "sop", "inshop")},
+    defaults_source="c = 0.1, τ = 0.2, r = 2.3, and search by D: Ermolov et al. 2022, Section 4.2",
     search=NETWORK_RATE | {
         "curvature": between(0.01, 1, "Ermolov et al. 2022 compare 0.01 to 1", log=True),
         "temperature": between(0.05, 1, "About the 0.2 of Ermolov et al. 2022", log=True),
@@ -50,8 +51,8 @@ class Hyperbolic(BatchLoss[HyperbolicParams]):
 
     Embeddings are clipped to the length r and mapped into the ball by the exponential map at its centre, where they
     stay 1/1000 of its radius away from its edge. Retrieval by cosine ranks by their angle alone; the paper searches by
-    D, which an evaluation can measure beside it. With c = 0 minus the cosine takes the place of D. Without a positive
-    pair the value is 0.
+    D, by which a run is evaluated where its distance is hyperbolic. With c = 0 minus the cosine takes the place of D.
+    Without a positive pair the value is 0.
 
     With two negatives of each class, the authors' code compares the i-th and the j-th images of all classes for each i
     and j: the negatives of the pair of a class's i-th and j-th image are the i-th and the j-th of the other classes.

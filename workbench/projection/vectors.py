@@ -10,6 +10,11 @@ BLOCK = 1_024  # rows looked at together
 LARGEST = 1e18  # its square is near the end of float32
 
 
+def metric_of(distance: str) -> str:
+    """The metric of a map of embeddings that are compared by `distance`; points in the ball are mapped as they are."""
+    return "cosine" if distance == "cosine" else "l2"
+
+
 def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: int | None = None) -> np.ndarray:
     """Float32 [n, d] of unit length for "cosine" (a zero vector stays zero), unchanged for "l2".
 

@@ -23,7 +23,8 @@ OUTER = 64  # samples of a class that bound its radius, and that are compared to
 class ClassShapes:
     """Numbers of every class, in order of label.
 
-    Distances are Euclidean, in the space of the evaluation's distance: between unit vectors for cosine (0 to 2).
+    Distances are Euclidean, in the space of the evaluation's distance: between unit vectors for cosine (0 to 2),
+    between the points in the ball for hyperbolic distances.
     """
 
     labels: np.ndarray  # [K] int64
@@ -51,7 +52,7 @@ def class_shapes(
         embeddings: [n, d] finite. labels: [n] int.
         proxies: vectors [p, d] and labels [p]; a class may have several. They are the centres if every class of
             `labels` has one; else, as for classes that were not trained on, the mean of a class is its centre.
-        metric: "cosine" or "l2".
+        metric: the evaluation's distance.
 
     Raises:
         Problem: empty or non-finite embeddings, lengths or widths that differ.
@@ -118,7 +119,7 @@ class ClassTable:
     """All classes of an evaluation, those with the least margin first."""
 
     evaluation: int
-    metric: str  # "cosine" or "l2"
+    metric: str  # the evaluation's distance
     by_proxies: bool  # margins are measured to class vectors, not to class means
     rows: tuple[ClassRow, ...]
 

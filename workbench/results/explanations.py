@@ -32,7 +32,7 @@ class Explanation:
     cause: str  # one of workbench.results.failures.CAUSES
     also: tuple[str, ...]  # other causes that apply
     first_hit: int  # rank of the first true neighbour
-    distance: str  # "cosine" or "l2"
+    distance: str  # of the evaluation
     nearest: int  # sample id of the nearest neighbour
     nearest_class: str
     gap: float  # distance to it; of unit vectors for cosine

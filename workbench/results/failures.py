@@ -181,7 +181,7 @@ def _proxies(stored: Stored, rows: np.ndarray, between: Between) -> tuple[np.nda
 def _similarities(vectors: np.ndarray, proxies: np.ndarray, distance: str) -> np.ndarray:
     """[m, p] float64: cosine, or minus the Euclidean distance, of comparable vectors."""
     products = vectors @ proxies.T
-    if distance != "l2":
+    if distance == "cosine":
         return np.asarray(products)
     squares = (vectors**2).sum(1)[:, None] + (proxies**2).sum(1) - 2 * products
     return np.asarray(-np.sqrt(np.maximum(squares, 0)))

@@ -1,9 +1,11 @@
 """MAP@R of an evaluation as it would be without some samples, such as those with a wrong label."""
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
+from workbench.events import Distance
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.stored import BLOCK, Stored, read_stored
@@ -43,7 +45,7 @@ def without_samples(workspace: Workspace, evaluation_id: int, sample_ids: np.nda
 
         without = retrieve(
             stored.embeddings[kept], stored.labels[kept], stored.sample_ids[kept], k=1,
-            distance="l2" if evaluation.distance == "l2" else "cosine",
+            distance=cast(Distance, evaluation.distance),
             is_query=None if searched.all() else ~searched[kept],
             between=lambda: progress("Ranking without them", 0, 0),
         ).metrics["MAP@R"]  # fmt: skip

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.conventions import NOISE, VOTERS, row_mask
+from workbench.evaluation.conventions import NOISE, VOTERS, ball_distances, ball_gaps, row_mask
 from workbench.results.failures import Occurrences
 from workbench.results.stored import BLOCK, Stored, lengths
 from workbench.workspace import Workspace
@@ -110,22 +110,27 @@ def missed(stored: Stored, row: int, beyond: int) -> tuple[np.ndarray, np.ndarra
     true = np.flatnonzero(stored.labels[rows[order]] == stored.labels[row])
     true = true[true >= beyond]
     apart = gaps[order[true]]
-    similarities = -np.sqrt(apart) if stored.distance == "l2" else 1 - apart
+    if stored.distance == "hyperbolic":
+        similarities = -ball_distances(apart)
+    else:
+        similarities = -np.sqrt(apart) if stored.distance == "l2" else 1 - apart
     return rows[order[true]], true + 1, similarities
 
 
 def _gaps_to(stored: Stored, row: int, rows: np.ndarray) -> np.ndarray:
-    """One minus cosine, or the squared distance, of one sample to others: [m] float64, >= 0."""
+    """Gaps of one sample to others, as conventions.py says: [m] float64, >= 0."""
     query, gaps = stored.vectors(np.array([row]))[0], np.empty(len(rows))
     for start in range(0, len(rows), BLOCK):
         part = slice(start, start + BLOCK)
         vectors = np.asarray(stored.embeddings[rows[part]], np.float64)
-        if stored.distance == "l2":
+        if stored.distance != "cosine":
             gaps[part] = lengths(vectors - query) ** 2
         else:
             norms, products = lengths(vectors), vectors @ query
             gaps[part] = 1 - np.divide(products, norms, out=np.zeros_like(norms), where=norms > 0)
-    gaps[gaps < NOISE * (query @ query if stored.distance == "l2" else 1)] = 0
+    gaps[gaps < NOISE * (1 if stored.distance == "cosine" else query @ query)] = 0
+    if stored.distance == "hyperbolic":
+        return ball_gaps(gaps, query @ query, lengths(np.asarray(stored.embeddings[rows], np.float64)) ** 2)
     return gaps
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.conventions import Between, searched
+from workbench.evaluation.conventions import Between, ball_distances, ball_gaps, searched
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.measured.evaluations import read_training
@@ -39,7 +39,7 @@ class Stored:
     near: np.ndarray  # [n, k] int64 rows of the neighbours, best first; never the sample itself
     first_hit: np.ndarray  # [n] int32, rank of the first true neighbour in the whole gallery; 0 if r is 0
     r: np.ndarray  # [n] int32, other samples of the class in the gallery; 0 for what is no query
-    distance: str = "cosine"  # or "l2"
+    distance: str = "cosine"  # as in events.Evaluated
     proxies: np.ndarray | None = None  # [p, d] float
     proxy_labels: np.ndarray | None = None  # [p] int64, numbered as `labels`
     training: "Training | None" = None  # where it was stored
@@ -58,7 +58,7 @@ class Stored:
         return comparable(self.embeddings[rows], self.distance)
 
     def gaps(self, rows: np.ndarray, others: np.ndarray, between: Between = lambda: None) -> np.ndarray:
-        """Euclidean distances [m] float64 of pairs of rows; for cosine those of unit vectors, 0..2.
+        """Distances [m] float64 of pairs of rows: Euclidean or hyperbolic; for cosine those of unit vectors, 0..2.
 
         A zero vector is as far from every other as unit vectors of cosine 0 are, as the metrics rank it.
         """
@@ -66,7 +66,7 @@ class Stored:
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
             first, second = self.vectors(rows[part]), self.vectors(others[part])
-            gaps[part] = lengths(first - second)
+            gaps[part] = apart(first, second, self.distance)
             if self.distance == "cosine":
                 gaps[part][~(first.any(axis=1) & second.any(axis=1))] = 2**0.5
             between()
@@ -102,14 +102,22 @@ def read_training_half(workspace: Workspace, evaluation_id: int) -> Training | N
 
 
 def comparable(embeddings: np.ndarray, distance: str) -> np.ndarray:
-    """Embeddings [m, d] as float64, of length one for cosine; a zero vector stays zero."""
+    """Embeddings [m, d] as float64, of length one for cosine (a zero vector stays zero), else as they are."""
     vectors = np.asarray(embeddings, np.float64)
-    if distance == "l2":
+    if distance != "cosine":
         return vectors
     norms = lengths(vectors)[:, None]
     unit = np.zeros_like(vectors)
     np.divide(vectors, norms, out=unit, where=norms > 0)
     return unit
+
+
+def apart(first: np.ndarray, second: np.ndarray, distance: str) -> np.ndarray:
+    """Distances [m] of comparable vectors [m, d]: hyperbolic, else Euclidean."""
+    gaps = lengths(first - second)
+    if distance != "hyperbolic":
+        return gaps
+    return ball_distances(ball_gaps(gaps**2, lengths(first) ** 2, lengths(second) ** 2))
 
 
 def lengths(vectors: np.ndarray) -> np.ndarray:

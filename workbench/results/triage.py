@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.conventions import VOTERS, Between
+from workbench.evaluation.conventions import VOTERS, Between, ball_gaps
 from workbench.results.failures import COPY_SHARE
-from workbench.results.stored import Stored, comparable, lengths
+from workbench.results.stored import Stored, apart, comparable
 
 LABEL, COPY, AMBIGUOUS = KINDS = ("label", "copy", "ambiguous")
 ROUNDS = 2  # of weighing the votes
@@ -213,8 +213,12 @@ def _copies_across(stored: Stored, between: Between) -> list[Suspect]:
     copies: list[Suspect] = []
     for start in range(0, len(rows), ACROSS):
         ours = stored.vectors(slice(start, start + ACROSS))
-        nearest = (squares - 2 * ours @ theirs.T).argmin(1)
-        gaps = lengths(ours - theirs[nearest])
+        beyond = squares - 2 * ours @ theirs.T  # squared distances, less the own square
+        if stored.distance == "hyperbolic":
+            own = np.einsum("ij,ij->i", ours, ours)[:, None]
+            beyond = ball_gaps(beyond + own, own, squares)
+        nearest = beyond.argmin(1)
+        gaps = apart(ours, theirs[nearest], stored.distance)
         for at in np.flatnonzero(gaps <= limit).tolist():
             copies.append(_across(stored, start + at, int(nearest[at]), 1 - float(gaps[at]) / limit / 2))
         between()

@@ -15,10 +15,10 @@ from workbench.datasets.image_set import Level
 from workbench.evaluation.clusters import nmi
 from workbench.evaluation.conventions import VOTERS
 from workbench.evaluation.linear_probe import linear_probe
-from workbench.evaluation.neighbours import Distance
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import Retrieval, retrieve
-from workbench.events import Emit, Evaluated, ProbeEmbeddings, Scalar, Status
+from workbench.events import Distance, Emit, Evaluated, ProbeEmbeddings, Scalar, Status
+from workbench.losses.contract import points_in_ball
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.building import Data, build_feed, training_classes
@@ -93,12 +93,13 @@ class Evaluator:
             )
         settings = self._config.evaluation
         kept = slice(settings.neighbours)
-        retrieval = self._search(embeddings, max(settings.neighbours, VOTERS), settings.distance)
-        for metrics in self._beside(epoch, embeddings, retrieval):
+        points = self._compared(embeddings)
+        retrieval = self._search(points, max(settings.neighbours, VOTERS), settings.distance)
+        for metrics in self._beside(epoch, embeddings, points, retrieval):
             retrieval.metrics.update(metrics)
         self._emit_curves(retrieval.metrics)
         proxies, proxy_labels = self._proxies()
-        training = self._embed_training() if settings.store_training else None
+        training = self._compared(self._embed_training()) if settings.store_training else None
         self._emit(
             Evaluated(
                 epoch,
@@ -107,7 +108,7 @@ class Evaluator:
                 retrieval.metrics,
                 self._test_ids,
                 self._test_labels,
-                embeddings,
+                points,
                 retrieval.ap,
                 retrieval.first_hit,
                 retrieval.r,
@@ -149,23 +150,34 @@ class Evaluator:
             self._embed_training()
         self._embed_probe()
 
-    def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
-        """Measurements beside retrieval by the run's own distance, if the config asks for them."""
+    def _compared(self, embeddings: np.ndarray) -> np.ndarray:
+        """Embeddings [n, d] as the run compares and stores them: points in the ball for hyperbolic distances."""
+        if self._config.evaluation.distance != "hyperbolic":
+            return embeddings
+        return points_in_ball(self._parts.loss, embeddings)
+
+    def _beside(
+        self, epoch: int, embeddings: np.ndarray, points: np.ndarray, retrieval: Retrieval
+    ) -> Iterator[dict[str, float]]:
+        """Measurements beside retrieval by the run's own distance, if the config asks for them.
+
+        `points` are the embeddings as the run compares them.
+        """
         settings, labels = self._config.evaluation, self._test_labels
-        yield quality(embeddings, labels, self._test_ids, retrieval, settings.distance)
+        yield quality(points, labels, self._test_ids, retrieval, settings.distance)
         if settings.other_distance:
             yield self._by_other_distances(embeddings)
         if self._parts.average is not None:
             yield self._averaged(self._parts.average.module)
         if self._data.decided is not None:
-            yield self._decided(embeddings, self._data.decided[self._data.split.test])
+            yield self._decided(points, self._data.decided[self._data.split.test])
         for level in self._data.images.levels:
-            yield self._by_level(level, embeddings)
+            yield self._by_level(level, points)
         yield self._classified(embeddings)
         if settings.nmi:
             self._emit(Status("Clustering"))
             seed = self._config.seed
-            yield {"NMI": nmi(embeddings, labels, settings.distance, seed, self._device, self._stand_back)}
+            yield {"NMI": nmi(points, labels, settings.distance, seed, self._device, self._stand_back)}
         if self._data.split.validation is not None:
             embedded = self._embed_validation(self._data.split.validation)
             yield {"validation/MAP@R": self._validated(embedded, self._data.split.validation)}
@@ -206,7 +218,7 @@ class Evaluator:
             return None
         ids = self._data.images.sample_ids[self._data.split.train][self._probe]
         labels = self._classes[self._feed.labels.cpu().numpy()[self._probe]]
-        return ProbeEmbeddings(ids, labels, self._embed(self._feed, self._probe))
+        return ProbeEmbeddings(ids, labels, self._compared(self._embed(self._feed, self._probe)))
 
     def _embed_averaged(self, model: nn.Module) -> np.ndarray:
         before = partial(self._tell, "Evaluating the averaged weights")
@@ -230,16 +242,16 @@ class Evaluator:
         """MAP@R of what is held out of the training half, or of the validation images, searched among themselves."""
         images = self._data.images
         return retrieve(
-            embeddings, images.labels[rows], images.sample_ids[rows], k=1,
+            self._compared(embeddings), images.labels[rows], images.sample_ids[rows], k=1,
             distance=self._config.evaluation.distance, device=self._device,
         ).metrics["MAP@R"]  # fmt: skip
 
     def _by_other_distances(self, embeddings: np.ndarray) -> dict[str, float]:
-        """Retrieval metrics by the other distance than the run's, and by the loss's own: "l2/MAP@R"."""
-        other: Distance = "cosine" if self._config.evaluation.distance == "l2" else "l2"
-        compared = {other: embeddings}
+        """Retrieval metrics by the other distances than the run's, that of the loss among them: "l2/MAP@R"."""
+        compared: dict[Distance, np.ndarray] = {"cosine": embeddings, "l2": embeddings}
         if (own := self._parts.loss.own_distance(torch.from_numpy(embeddings).double())) is not None:
             compared[own[0]] = own[1].numpy()
+        compared.pop(self._config.evaluation.distance, None)
         named = dict[str, float]()
         for distance, points in compared.items():
             metrics = self._search(points, 1, distance).metrics
@@ -248,7 +260,7 @@ class Evaluator:
 
     def _averaged(self, model: nn.Module) -> dict[str, float]:
         """Retrieval metrics of the averaged weights: "average/MAP@R"."""
-        embeddings = self._embed_averaged(model)
+        embeddings = self._compared(self._embed_averaged(model))
         metrics = self._search(embeddings, 1, self._config.evaluation.distance).metrics
         return self._beside_as("average", metrics)
 

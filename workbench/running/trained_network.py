@@ -49,6 +49,7 @@ class Trained:
     step: int  # optimiser steps that made it
     epoch: int
     prepared: "Prepared"  # how an image becomes such a square, of S px
+    compared: "Callable[[Tensor], Tensor]"  # embeddings [n, d] -> as the run compares and stores them
 
     def embed(self, images: Sequence[np.ndarray | Path]) -> np.ndarray:
         """Embeddings [m, d] float32 of a user's own images: files, or uint8 [h, w, 3] or [h, w] of any size.
@@ -66,7 +67,7 @@ class Trained:
         pixels = np.stack([prepared.square(image) for image in read])  # [m, S, S, C]
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
         with torch.no_grad():
-            return np.asarray(self.model(self.crop(batch)).float().numpy())
+            return np.asarray(self.compared(self.model(self.crop(batch)).float()).numpy())
 
 
 def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = None) -> Trained:
@@ -101,7 +102,25 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
     augmentation = entry.build(entry.params(**config.augmentation.params))
     step, epoch = int(state["step"]), int(state["epoch"])
     prepared = _prepared(workspace, config, data, augmentation)
-    return Trained(model.eval(), augmentation.evaluate, data, step, epoch, prepared)
+    compared = _compared(config, len(data.class_names), model.head.dim)
+    return Trained(model.eval(), augmentation.evaluate, data, step, epoch, prepared, compared)
+
+
+def _compared(config: RunConfig, classes: int, dim: int) -> "Callable[[Tensor], Tensor]":
+    """What maps embeddings [n, d] to what the run compares: into the ball for hyperbolic distances."""
+    from workbench.losses import build_loss
+
+    if config.evaluation.distance != "hyperbolic":
+        return lambda embeddings: embeddings
+    loss = build_loss(config.loss.name, num_classes=max(1, classes), embedding_dim=dim, **config.loss.params)
+
+    def in_ball(embeddings: "Tensor") -> "Tensor":
+        own = loss.own_distance(embeddings)
+        if own is None:
+            raise Problem(f"The loss {config.loss.name!r} has no points in the Poincaré ball to compare an image by.")
+        return own[1]
+
+    return in_ball
 
 
 def _prepared(workspace: Workspace, config: RunConfig, data: Dataset, augmentation: Any) -> "Prepared":

@@ -98,6 +98,8 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         errors["training.keep_features"] = "This needs images without augmentation: choose no augmentation."
     if "loss.name" in bad or "sampler.name" in bad:
         return errors
+    if config.evaluation.distance == "hyperbolic" and (sentence := _no_hyperbolic(config, known)):
+        errors["evaluation.distance"] = sentence
     if config.evaluation.linear_probe and config.fact(known, "split", "classes_disjoint"):
         splits = catalogs.names(known, "split")
         others = [split for split in splits if not catalogs.fact(known, "split", split, "classes_disjoint")]
@@ -124,6 +126,19 @@ def _larger_than_needed(config: "RunConfig", known: Catalog) -> str:
     whole = [config.value(known, "augmentation", field) for field in ("crops_of", "evaluated")]
     if config.training.keep_images != "encoded" and "whole" not in whole:
         return "Only of whole images more is kept: take crops of whole images, or set Keep images to encoded."
+    return ""
+
+
+def _no_hyperbolic(config: "RunConfig", known: Catalog) -> str:
+    """The sentence on a run that cannot be evaluated by hyperbolic distance; empty where it can."""
+    loss = known[f"loss/{config.loss.name}"]
+    curved_by = loss["facts"].get("curved_by")
+    if not curved_by:
+        return f"{loss['title']} has no points in the Poincaré ball: use cosine or l2."
+    if not config.value(known, "loss", curved_by):
+        return f"Without curvature there is no Poincaré ball: use cosine, or set loss.{curved_by} above 0."
+    if config.fact(known, "split", "folds"):
+        return "Embeddings of folds are joined, and joined points are not in the Poincaré ball: use cosine or l2."
     return ""
 
 

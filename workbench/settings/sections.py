@@ -178,7 +178,11 @@ class EvaluationParams(Params):
         help="Whose embeddings and neighbours stay on the disk, for maps, retrieval and tables by epoch; curves of "
         "recall and MAP@R always have all. 'best and last' keeps the untrained one, too. Preflight shows the size.",
     )  # fmt: skip
-    distance: Literal["cosine", "l2"] = param("cosine", help="Similarity of two embeddings in retrieval.")
+    distance: Literal["cosine", "l2", "hyperbolic"] = param(
+        "cosine",
+        help="By which embeddings are compared: in metrics, neighbours and the choice of the best epoch. 'hyperbolic' "
+        "is for losses with points in the Poincaré ball (Hyp-ViT); these points are then stored.",
+    )
     store_training: bool = param(
         False, label="Store training half",
         help="Keep the embeddings of the training half, too: stores for deployment are then fitted on them, and label "
@@ -186,8 +190,8 @@ class EvaluationParams(Params):
     )  # fmt: skip
     other_distance: bool = param(
         False, label="Other distance, too",
-        help="Also measure recall, P@R and MAP@R by the distance that is not chosen (l2/recall@1, or cosine/recall@1), "
-        "and by that of the loss's paper where it is neither (hyperbolic/recall@1).",
+        help="Also measure recall, P@R and MAP@R by the distances that are not chosen: l2/recall@1, cosine/recall@1, "
+        "and hyperbolic/recall@1 where the paper of the loss searches by it.",
     )  # fmt: skip
     recall_at: str = param(
         "1 2 4 8", label="Recall at", symbol="k", help="Ranks of recall@k, with spaces between: SOP has 1 10 100 1000."

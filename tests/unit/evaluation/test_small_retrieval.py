@@ -7,19 +7,21 @@ from workbench.evaluation.retrieval import retrieve
 from workbench.evaluation.small_retrieval import average_precisions
 
 
-@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
 def test_it_is_the_average_precision_of_an_evaluation(distance):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 30, 300) * 7
     labels[5] = 1000  # alone in its class
     vectors = (np.eye(40)[labels % 40][:, :8] + 0.4 * rng.normal(size=(300, 8))).astype(np.float32)
     vectors[9] = 0  # no direction
+    if distance == "hyperbolic":
+        vectors /= 1 + np.linalg.norm(vectors, axis=1, keepdims=True)  # into the ball
     stored = retrieve(vectors, labels, np.arange(300), distance=distance).ap
     np.testing.assert_allclose(average_precisions(vectors, labels, distance), stored, rtol=1e-6)
     assert np.isnan(stored[5])
 
 
-@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
 def test_equal_distances_are_ties_as_in_an_evaluation(distance):
     rng = np.random.default_rng(1)
     for _ in range(20):

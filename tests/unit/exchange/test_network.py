@@ -105,9 +105,9 @@ def test_cells_are_the_adaptive_maximum(height, width, side):
     assert torch.equal(network(images), wanted)
 
 
-def test_the_crop_of_the_evaluation_is_inside():
-    network = Deployed(nn.Flatten(), lambda images: images[..., 1:3, 1:3])
-    assert torch.equal(network(torch.arange(16.0).view(1, 1, 4, 4)), torch.tensor([[5.0, 6, 9, 10]]))
+def test_the_crop_of_the_evaluation_and_what_is_compared_are_inside():
+    network = Deployed(nn.Flatten(), lambda images: images[..., 1:3, 1:3], lambda embeddings: 2 * embeddings)
+    assert torch.equal(network(torch.arange(16.0).view(1, 1, 4, 4)), torch.tensor([[10.0, 12, 18, 20]]))
 
 
 def test_onnx_gives_the_same_embeddings(trained_space, exported):

@@ -127,7 +127,8 @@ def test_what_differs_is_said():
 
 
 def test_a_table_by_another_distance_takes_the_run_s_numbers_by_that_distance():
-    config = {preset.key: preset.config for preset in presets()}["cub-hyp-vit"]
+    preset = {preset.key: preset.config for preset in presets()}["cub-hyp-vit"]
+    config = preset.model_copy(update={"evaluation": EvaluationParams()})
     by_cosine = {"recall@1": 0.5, "recall@2": 0.6, "recall@4": 0.7}
     (table,) = (table for table in beside(config, by_cosine) if table.title.endswith("128 numbers"))
     assert own_values(table, by_cosine) == [50, 60, 70]
@@ -135,6 +136,8 @@ def test_a_table_by_another_distance_takes_the_run_s_numbers_by_that_distance():
     both = by_cosine | {"hyperbolic/recall@1": 0.75, "hyperbolic/recall@2": 0.875, "hyperbolic/recall@4": 1.0}
     assert own_values(table, both) == [75, 87.5, 100]
     assert table.differences(config, {}, both) == []
+    assert own_values(table, by_cosine) == [50, 60, 70]
+    assert table.differences(preset, {}, by_cosine) == [], "the preset's own distance is the paper's"
 
 
 def test_data_that_are_not_whole_and_other_folds_are_said():

@@ -16,6 +16,8 @@ def random_evaluation(seed, *, distance="cosine", is_query=None, count=70, class
     rng = np.random.default_rng(seed)
     vectors, labels = rng.normal(size=(count, 4)), rng.integers(0, classes, count) * 10
     vectors[5:9] = vectors[4]  # copies: ranks go by id
+    if distance == "hyperbolic":
+        vectors /= 1 + np.linalg.norm(vectors, axis=1, keepdims=True)  # into the ball
     ids = rng.permutation(10_000)[:count]
     found = retrieve(vectors, labels, ids, k=15, distance=distance, is_query=is_query)
     return Stored(ids, labels, vectors, rows_of(ids, found.neighbours), found.first_hit, found.r, distance)
@@ -78,7 +80,7 @@ def test_changes_are_sets(before, after):
     assert back.won.tolist() == found.lost.tolist()
 
 
-@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
 @pytest.mark.parametrize("split", [False, True])
 def test_missed_neighbours_have_the_rank_that_the_metrics_give_them(distance, split):
     is_query = np.arange(70) % 3 == 0 if split else None
@@ -109,7 +111,7 @@ def test_similarities_of_the_missed():
         assert similarities == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("gone", [0, 4])
 def test_map_at_r_of_what_is_left_is_that_of_ranking_it_anew(distance, split, gone):

@@ -124,11 +124,13 @@ def test_a_copy_with_another_label_is_listed_once():
     assert 0.5 < copies[0].suspicion < 1
 
 
-@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
 def test_near_copies_across_halves_are_listed_with_their_image_of_the_training_half(distance):
     vectors = blobs(TRUE, 0.5, 3, width=12)
     theirs = blobs(np.arange(30) % 5, 0.5, 9, width=12)
     theirs[4], theirs[17] = vectors[25] * 1.0001, vectors[7]
+    if distance == "hyperbolic":
+        vectors, theirs = (points / (1 + np.linalg.norm(points, axis=1, keepdims=True)) for points in (vectors, theirs))
     labels = np.arange(30) % 5 + 10  # other classes than those that are searched
     stored = replace(
         evaluation(TRUE, vectors), distance=distance, training=Training(np.arange(30) + 900, labels, theirs)

@@ -51,8 +51,9 @@ def section_blocks(section: str, content: Content) -> list[Block]:
 
 def _similarities(content: Content) -> str:
     """What the numbers of the neighbours are."""
-    by_l2 = content.shown is not None and content.shown.distance == "l2"
-    return f"The number beside a mark is {'minus the L2 distance' if by_l2 else 'the cosine'} to the query."
+    kinds = {"l2": "minus the L2 distance", "hyperbolic": "minus the hyperbolic distance"}
+    kind = "the cosine" if content.shown is None else kinds.get(content.shown.distance, "the cosine")
+    return f"The number beside a mark is {kind} to the query."
 
 
 def _drawn(name: str, content: Content) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.datasets.images.loader import WHOLE, BadImage, bits_of, load
+from workbench.evaluation.conventions import ball_distances, ball_gaps
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import trained_network
@@ -105,9 +106,13 @@ def nearest(
 
 
 def similarities(query: np.ndarray, embeddings: np.ndarray, distance: str) -> np.ndarray:
-    """Cosine (0 for a zero vector), or minus the Euclidean distance, of a query [d] to embeddings [n, d]: [n]."""
+    """Cosine (0 for a zero vector), or minus the distance, of a query [d] to embeddings [n, d]: [n]."""
     if distance == "l2":
         return np.asarray(-np.linalg.norm(embeddings - query, axis=1))
+    if distance == "hyperbolic":
+        near, asked = np.asarray(embeddings, np.float64), np.asarray(query, np.float64)
+        squares = ((near - asked) ** 2).sum(1)
+        return -ball_distances(ball_gaps(squares, (near**2).sum(1), (asked**2).sum()))
     lengths = np.linalg.norm(embeddings, axis=1) * np.linalg.norm(query)
     return np.asarray(embeddings @ query / np.maximum(lengths, 1e-12))
 

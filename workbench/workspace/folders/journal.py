@@ -12,7 +12,7 @@ from typing import Annotated, Any, BinaryIO, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from workbench.events import Evaluated, RunState
+from workbench.events import Distance, Evaluated, RunState
 from workbench.workspace.measured.numbers import metrics_json, points_json
 from workbench.workspace.measured.superseded import is_other
 from workbench.workspace.paths import LARGEST, opened, regular, writable
@@ -74,7 +74,7 @@ class EvaluationFacts(BaseModel):
 
     epoch: Annotated[int, Field(ge=0, le=LARGEST)]
     step: Whole
-    distance: Literal["cosine", "l2"]
+    distance: Distance
     metrics: dict[str, float | None]
     files: dict[str, tuple[Whole, Text]] = {}  # bytes and hash by name, in run folders
 

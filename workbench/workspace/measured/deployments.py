@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from workbench.events import Distance
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, parsed
@@ -78,7 +79,7 @@ class _Form(BaseModel):
     queries_there: Count
     dim: Count
     fitted_on: str
-    distance: Literal["cosine", "l2"]
+    distance: Distance
     stores: list[_Store]
     limit: _Limit
     rules: Count = 0

@@ -10,6 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
 
 from workbench.progress import Progress
+from workbench.projection.vectors import metric_of
 from workbench.ui.pages.map.colours.colouring_box import ColouringBox
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
@@ -252,7 +253,7 @@ class MapPage(QStackedWidget):
     def _show_run(self, evaluation: Evaluation) -> None:
         if self._asked is None or self._asked[1] != evaluation.run_id:
             return
-        self.model.show_run(self._asked[2], evaluation.distance)
+        self.model.show_run(self._asked[2], metric_of(evaluation.distance))
         if self.commands.beside.isChecked():
             self.second.offer()
 

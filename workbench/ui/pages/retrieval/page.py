@@ -38,7 +38,7 @@ from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.ui.widgets.scrolled import ScrolledAcross
 from workbench.workspace.choices.saved_views import SavedView
 
-KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
+KINDS = {"cosine": "cosine similarity", "l2": "minus the distance", "hyperbolic": "minus the hyperbolic distance"}
 LATE = 250  # ms after which the old query is removed while another is still being read
 READING, NO_QUERY = "Reading the query…", "No query to show."
 

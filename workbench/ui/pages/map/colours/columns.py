@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.names import numbers_in_order
 from workbench.problem import Problem
-from workbench.projection.vectors import prepared
+from workbench.projection.vectors import metric_of, prepared
 from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import all_tags, attribute_of
 from workbench.workspace.choices.sample_words import published_halves
@@ -67,10 +67,10 @@ def others(workspace: Workspace, evaluation_id: int) -> Column:
 
 
 def similarity(workspace: Workspace, evaluation_id: int) -> Column:
-    """Cosine similarity of the first neighbour, or its distance if the evaluation is by L2."""
+    """Cosine similarity of the first neighbour, or its distance if the evaluation is by another measure."""
     ids, stored = read_similarities(workspace, evaluation_id)
     first = stored[:, 0] if stored.shape[1] else np.full(len(ids), np.nan)
-    if workspace.evaluation(evaluation_id).distance == "l2":  # stored as minus the distance
+    if workspace.evaluation(evaluation_id).distance != "cosine":  # stored as minus the distance
         return Column("Distance of the first neighbour", ids, -first)
     return Column("Cosine of the first neighbour", ids, first)
 
@@ -84,7 +84,7 @@ def hubness(workspace: Workspace, evaluation_id: int) -> Column:
 
 def radius(workspace: Workspace, evaluation_id: int) -> Column:
     """Distance to the nearest class vector of the own class, or to the class mean if some class has none."""
-    distance = workspace.evaluation(evaluation_id).distance
+    distance = metric_of(workspace.evaluation(evaluation_id).distance)
     ids, labels, embeddings = workspace.embeddings(evaluation_id)
     vectors = prepared(embeddings, distance).astype(np.float64)
     proxies = workspace.proxies(evaluation_id)

@@ -13,7 +13,7 @@ from workbench.projection.islands import cells_of, load
 from workbench.projection.params import IN_SPACE, dimensions_of
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
-from workbench.projection.vectors import prepared
+from workbench.projection.vectors import metric_of, prepared
 from workbench.ui.pages.map.model.map_data import MapData, image_words, name_of
 from workbench.ui.pages.map.model.method import METHODS
 from workbench.ui.pages.map.model.point_classes import classes_of, means_of
@@ -56,7 +56,7 @@ def by_pca(
     Raises:
         Problem: the embeddings are missing or not finite.
     """
-    metric = metric or workspace.evaluation(evaluation_id).distance
+    metric = metric or metric_of(workspace.evaluation(evaluation_id).distance)
     embeddings, rows, count = _embeddings(workspace, evaluation_id, only)
     vectors = prepared(embeddings, metric)
     fitted = fit_pca(vectors, dimensions)
@@ -70,7 +70,7 @@ def by_pca(
 
 def by_plane(workspace: Workspace, evaluation_id: int, metric: str = "", only: Only = None) -> MapData:
     """Two-dimensional embeddings unchanged, or on the unit circle for "cosine". Raises Problem as `at_once`."""
-    metric = metric or workspace.evaluation(evaluation_id).distance
+    metric = metric or metric_of(workspace.evaluation(evaluation_id).distance)
     embeddings, rows, count = _embeddings(workspace, evaluation_id, only)
     if embeddings.shape[1] != 2:
         raise Problem(

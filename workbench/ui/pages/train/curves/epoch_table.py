@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QFont
 
 from workbench.events import score_of
+from workbench.metric_names import BY
 from workbench.numerals import percentage, signed
 from workbench.ui.style.words import NO_VALUE, percent
 from workbench.ui.widgets.labels import plain_tip
@@ -32,7 +33,7 @@ MEANING = {
     "classifier/top-1": "Share of test images that the trained classifier classifies correctly",
     **{
         f"{name}/{metric}": f"{metric} by {words}, not by the distance of this run"
-        for name, words in (("l2", "L2 distance"), ("cosine", "cosine"))
+        for name, words in BY.items()
         for metric in ("recall@1", "MAP@R")
     },
     "linear/top-1": "Share of test images that a linear classifier on the frozen features classifies correctly",
