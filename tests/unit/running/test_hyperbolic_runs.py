@@ -10,6 +10,9 @@ from workbench.entries import catalog
 from workbench.exchange.formats import export_run
 from workbench.losses.hyperbolic import ball_distances
 from workbench.running import launch, trained_network
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
+from workbench.running.facts.remarks import engine_notes
 from workbench.running.search.image_search import OwnImage, search
 from workbench.workspace import Workspace
 
@@ -110,6 +113,16 @@ def test_the_exported_network_gives_points_in_the_ball(workspace, tmp_path):
     np.testing.assert_allclose(given.numpy(), network.embed(list(images)), atol=1e-5)
     assert given.norm(dim=1).max() < 1
     assert "hyperbolic distance arcosh(1 + 2 |x - y|^2" in (tmp_path / "model-note.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("distance", "curvature"), [("cosine", 0.1), ("hyperbolic", 0.1), ("cosine", 0.0)])
+def test_a_run_by_another_distance_than_the_paper_is_told_before_it_starts(tmp_path, distance, curvature):
+    run = config(distance, curvature=curvature)
+    engine = Engine(run, load_data(run, lambda *words: None), tmp_path, Control(), lambda event: None)
+    notes = dict(engine_notes(engine)).get("the metrics", "")
+    assert notes.startswith("are by cosine, and the paper of this loss searches by hyperbolic distance") == (
+        (distance, curvature) == ("cosine", 0.1)
+    )
 
 
 def test_only_a_loss_with_a_ball_is_evaluated_by_hyperbolic_distance():

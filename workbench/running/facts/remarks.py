@@ -7,6 +7,7 @@ from torch import nn  # noqa: TID253
 
 from workbench.backbones.model import EmbeddingModel
 from workbench.backbones.pretrained import folded_layers
+from workbench.metric_names import BY
 from workbench.numerals import byte_size, percentage
 from workbench.running.engine import Engine
 from workbench.training import device
@@ -15,8 +16,8 @@ ALIKE = 0.01  # difference of two shares of an image's side that is not worth a 
 
 
 def engine_notes(engine: Engine) -> list[tuple[str, str]]:
-    """(subject, remark) on a run's device, weights and crop: "the network", "trains 64 of 128 weights"."""
-    return [*device_notes(engine), *weight_notes(engine), *input_notes(engine)]
+    """(subject, remark) on a run's device, weights, crop and metrics: "the network", "trains 64 of 128 weights"."""
+    return [*device_notes(engine), *weight_notes(engine), *input_notes(engine), *distance_notes(engine)]
 
 
 def device_notes(engine: Engine) -> list[tuple[str, str]]:
@@ -100,3 +101,13 @@ def input_notes(engine: Engine) -> list[tuple[str, str]]:
     same = f"Image size {whole} and Crop {share:g}" if whole != side else f"Image size {side} and no crop"
     said = f"were evaluated on a centre crop of {percentage(share)} at {side} px; here it is {percentage(taken / size)}"
     return [("the pretrained weights", f"{said} at {taken} px. {same} give the same")]
+
+
+def distance_notes(engine: Engine) -> list[tuple[str, str]]:
+    """(subject, remark) if the metrics are by another distance than that by which the loss's paper searches."""
+    parts, distance = engine.parts, engine.config.evaluation.distance
+    own = parts.loss.own_distance(torch.zeros(1, cast(EmbeddingModel, parts.model).head.dim, device=parts.device))
+    if own is None or own[0] == distance:
+        return []
+    said = f"are by {BY[distance]}, and the paper of this loss searches by {BY[own[0]]}"
+    return [("the metrics", f"{said}: set evaluation.distance to {own[0]} for them to be comparable")]
