@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from workbench.losses.batch import mean_of, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
+from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
@@ -39,8 +40,8 @@ class HyperbolicParams(Params):
     curved_by="curvature",
     family="Pairs and triplets", formula="mean_p log(1 + Σ_n exp((D_ap − D_an) / τ)), D in the ball of curvature −c",
     source="Ermolov et al. 2022 (Hyp-ViT), Eq. 1 to 6", batch="classes × images; the paper: two of each",
-    defaults={data: {"evaluation.distance": "hyperbolic"} for data in ("cub", "cars", "sop", "inshop")},
-    defaults_source="c = 0.1, τ = 0.2, r = 2.3, and search by D: Ermolov et al. 2022, Section 4.2",
+    defaults={},
+    defaults_source=f"{UNNAMED}; c = 0.1, τ = 0.2, r = 2.3, and search by D: Ermolov et al. 2022, Section 4.2",
     search=NETWORK_RATE | {
         "curvature": between(0.01, 1, "Ermolov et al. 2022 compare 0.01 to 1", log=True),
         "temperature": between(0.05, 1, "About the 0.2 of Ermolov et al. 2022", log=True),

@@ -6,7 +6,7 @@ from torch import Tensor
 from workbench.losses.batch import gram, mean_of, on_sphere, positive_pairs
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
-from workbench.losses.published import UNNAMED
+from workbench.losses.published import TSC_CODE, TSC_SOURCE
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
@@ -30,7 +30,7 @@ class KCLParams(Params):
     family="Pairs and triplets", formula="mean_a mean over k + 1 p of −log(exp(s_ap / τ) / Σ_{i≠a} exp(s_ai / τ))",
     source="Prototype softmax cross entropy, Eq. 3, first part, after Kang et al. 2021",
     batch="two views, or classes × images",
-    defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
+    defaults={"cifar10": TSC_CODE, "cifar100": TSC_CODE}, defaults_source=TSC_SOURCE,
     search=NETWORK_RATE | {"temperature": between(0.02, 0.5, AROUND, log=True)},
 )  # fmt: skip
 class KCL(BatchLoss[KCLParams]):

@@ -32,6 +32,8 @@ CCP_PROXIES = CCP_TRAINING | {
     "loss.proxy_lr": 100.0, "training.head_epochs": 1,
     "sampler.name": "classes_images", "sampler.images_per_class": 1,
 }  # fmt: skip
+TSC_CODE: Values = {"temperature": 0.07}  # Bytyqi et al. 2023 (PSCE) quote its results, and those of KCL, in Table 4
+TSC_SOURCE = "Li et al. 2022 (TSC), LTH14/targeted-supcon cifar_dirty/main_supcon_imba.py: --temp 0.07, also of KCL"
 TWO_VIEWS: Values = {"training.batch_size": 32, "training.views": 2, "training.epochs": 300}
 
 # CE makes even a slow backbone forget what it learned on ImageNet (docs/results.md), so only the head is trained.

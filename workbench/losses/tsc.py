@@ -10,7 +10,7 @@ from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import follow_class_means, repelling, simplex
-from workbench.losses.published import UNNAMED
+from workbench.losses.published import TSC_CODE, TSC_SOURCE
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import param
 from workbench.registry import register
@@ -31,7 +31,7 @@ class TSCParams(KCLParams):
     formula="KCL + λ/(k + 1) mean_a −log(exp(s_at / τ) / Σ_{i≠a} exp(s_ai / τ)), t the target of y",
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
     batch="two views, or classes × images", spans={"always": -1},
-    defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
+    defaults={"cifar10": TSC_CODE, "cifar100": TSC_CODE}, defaults_source=TSC_SOURCE,
     search=NETWORK_RATE | {
         "temperature": between(0.02, 0.5, AROUND, log=True),
         "weight": between(0.1, 10, AROUND, log=True),

@@ -90,6 +90,12 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         )
     if sentence := _larger_than_needed(config, known):
         errors["training.keep_side"] = sentence
+    whole = config.value(known, "augmentation", "crops_of") == "whole"
+    if whole and config.value(known, "augmentation", "jitter_first"):
+        errors["augmentation.jitter_first"] = (
+            "Crops of whole images are cut out before their colours are changed: take crops of the square, or switch "
+            "this off."
+        )
     if config.training.keep_features and config.training.backbone_lr:
         errors["training.keep_features"] = (
             "Features are computed once only of a frozen backbone: set the backbone learning rate to 0."

@@ -5,7 +5,9 @@ import torch
 from torchvision.transforms import RandomResizedCrop, functional
 
 from workbench import registry
+from workbench.config import Choice, RunConfig
 from workbench.datasets.batches.augment import LUMA, turned
+from workbench.entries import catalog
 
 NAMES = ("none", "shift", "crop_flip", "strong")
 
@@ -216,6 +218,39 @@ def test_in_random_order_jitter_is_that_of_torchvision_in_each_image_s_order(cha
         torch.testing.assert_close(found[number], expected, atol=2e-3, rtol=0)
     fixed = augmentation("crop_flip", **changes)(images, generator=seeded(5))
     assert not torch.allclose(found, fixed, atol=0.05)
+
+
+@pytest.mark.parametrize("jittered", [1.0, 0.5])
+def test_jitter_before_the_crop_is_that_of_the_whole_square(jittered):
+    images, draws = pictures(n=8), seeded(5)
+    images[..., :6] *= 0.3  # a crop's grey is not that of its image
+    changes = {"crop": 0.5, "fixed": True, "flip": False, "jitter": 0.4, "jittered": jittered}
+    cropped = augmentation("crop_flip", jitter_first=True, **changes)(images, generator=seeded(5))
+    bright, contrast, saturation = torch.rand(3, 8, generator=draws) * 0.8 + 0.6
+    wanted = images.clone()
+    kept = torch.rand(8, generator=draws) >= jittered if jittered < 1 else torch.zeros(8, dtype=torch.bool)
+    for number in (~kept).nonzero().flatten().tolist():
+        changed = functional.adjust_brightness(images[number], bright[number].item())
+        changed = functional.adjust_contrast(changed, contrast[number].item())
+        wanted[number] = functional.adjust_saturation(changed, saturation[number].item())
+    assert kept.any() == (jittered < 1)
+    side, (left, top) = cropped.shape[-1], torch.rand(2, 8, generator=draws)
+    places = [(share * (images.shape[-1] - side + 1)).long().tolist() for share in (left, top)]
+    for number, (x, y) in enumerate(zip(*places, strict=True)):
+        part = wanted[number, :, y : y + side, x : x + side]
+        torch.testing.assert_close(cropped[number], part, atol=1e-3, rtol=0)  # torchvision's luma has four digits
+
+
+def test_whole_images_are_cropped_before_their_colours_change():
+    params = {"crops_of": "whole", "jitter": 0.2, "jitter_first": True}
+    config = RunConfig(augmentation=Choice(name="crop_flip", params=params))
+    assert "take crops of the square" in config.check(catalog.current())["augmentation.jitter_first"]
+    square = config.model_copy(
+        update={"augmentation": Choice(name="crop_flip", params=params | {"crops_of": "square"})}
+    )
+    assert config.check(catalog.current()).keys() - square.check(catalog.current()).keys() == {
+        "augmentation.jitter_first"
+    }
 
 
 def test_the_form_keeps_wrong_values_out():

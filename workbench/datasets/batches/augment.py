@@ -86,6 +86,11 @@ class CropFlipParams(Params):
         "fixed", label="Order of jitter",
         help="fixed: brightness, contrast, saturation, hue; random: each image has an order of its own.",
     )  # fmt: skip
+    jitter_first: bool = param(
+        False, label="Jitter before the crop",
+        help="Change the colours of the whole square, and then crop it: contrast is relative to the square's grey, not "
+        "to the crop's. Not for crops of whole images.",
+    )  # fmt: skip
     redraw: bool = param(
         False, label="Draw again",
         help="Draw a training crop that would leave the square again, up to ten times; otherwise it is cut off there. "
@@ -126,26 +131,21 @@ class CropFlip:
         """Whether `evaluate` gets whole images squeezed into a square of `side`."""
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        n, channels, device = len(images), images.shape[1], images.device
+        n, device = len(images), images.device
 
         def draw(low: float, high: float, *times: int) -> Tensor:
             return low + (high - low) * torch.rand(n, *times, generator=generator, device=device)
 
+        first = self._params.jitter_first
+        if first:
+            images = self._coloured(images, draw)
         if self.whole_training:
             cropped = mirrored(images, draw(0, 1) < 0.5) if self._params.flip else images
         elif self._params.fixed:
             cropped = self._fixed(images, draw)
         else:
             cropped = self._resized(images, draw)
-        if self._params.jitter_order == "random" and (self._params.jitter or self._params.hue):
-            changed = self._in_random_order(cropped, draw)
-        else:
-            changed = self._jittered(cropped, draw) if self._params.jitter else cropped
-            if self._params.hue and channels == 3:
-                changed = turned(changed, draw(-1, 1) * self._params.hue)
-        if self._params.jittered < 1 and changed is not cropped:
-            changed = torch.where((draw(0, 1) < self._params.jittered).view(-1, 1, 1, 1), changed, cropped)
-        return changed
+        return cropped if first else self._coloured(cropped, draw)
 
     def boxes(self, sizes: Tensor, generator: torch.Generator) -> Tensor:
         """Boxes of training crops in whole images: left, top, right, bottom in px, float64 [n, 4].
@@ -214,6 +214,18 @@ class CropFlip:
         side = self.side(images.shape[-1])
         top = (images.shape[-1] - side) // 2
         return images[..., top : top + side, top : top + side]
+
+    def _coloured(self, images: Tensor, draw: Callable[..., Tensor]) -> Tensor:
+        """The images with other colours, those of a share `jittered`."""
+        if self._params.jitter_order == "random" and (self._params.jitter or self._params.hue):
+            changed = self._in_random_order(images, draw)
+        else:
+            changed = self._jittered(images, draw) if self._params.jitter else images
+            if self._params.hue and images.shape[1] == 3:
+                changed = turned(changed, draw(-1, 1) * self._params.hue)
+        if self._params.jittered < 1 and changed is not images:
+            changed = torch.where((draw(0, 1) < self._params.jittered).view(-1, 1, 1, 1), changed, images)
+        return changed
 
     def _jittered(self, images: Tensor, draw: Callable[..., Tensor]) -> Tensor:
         """Brightness, contrast and saturation by the formulas of torchvision's ColorJitter, always in this order."""
