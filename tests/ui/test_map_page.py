@@ -25,6 +25,18 @@ def page(shown_map):
     return shown_map("pca")
 
 
+def test_points_in_the_ball_are_mapped_as_they_are(shown_map, session, workspace, qtbot):
+    page = shown_map("pca")
+    assert page.model.method.metric == "cosine"
+    with workspace.writing() as db:
+        db.execute("update evaluations set distance = 'hyperbolic'")
+    first, last = (evaluation.id for evaluation in workspace.evaluations(session.run_id)[-2:])
+    session.show_evaluation(first)
+    session.show_run(None)
+    session.show_run(workspace.evaluation(last).run_id)
+    qtbot.waitUntil(lambda: page.model.method.metric == "l2")
+
+
 def test_colourings(page):
     page.model.colour_by("verdict")
     assert page.colouring.currentData() == "verdict"

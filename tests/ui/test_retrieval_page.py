@@ -9,10 +9,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tests.ui.browsed import at_rest, open_trained
+from tests.ui.browsed import at_rest, open_page, open_trained
 from tests.ui.browsed import listed as listed_in_order
 from tests.ui.seen import pictured
-from tests.ui.trained import evaluated
+from tests.ui.trained import evaluated, trained_run
 from workbench.files import atomic_write
 from workbench.files.spreadsheet import plain_cell
 from workbench.ui.pages.retrieval.neighbours.result import BIG, SMALL
@@ -27,6 +27,19 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 @pytest.fixture
 def page(qtbot, session, workspace, tmp_path):
     return open_trained(qtbot, session, workspace, tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("distance", "words"), [("cosine", "cosine similarity"), ("hyperbolic", "minus the hyperbolic distance")]
+)
+def test_the_kind_of_the_numbers_is_that_of_the_evaluation(qtbot, session, workspace, tmp_path, distance, words):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    with workspace.writing() as db:
+        db.execute("update evaluations set distance = ?", (distance,))
+    page = open_page(qtbot, session, (960, 640))
+    session.show_run(run_id)
+    at_rest(qtbot, page)
+    assert f"by {words}" in page.result.near_title.text()
 
 
 def test_the_head_of_the_pictures_changes_no_order(qtbot, page):

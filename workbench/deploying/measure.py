@@ -106,7 +106,7 @@ def _refuse_other_lengths(stored: Stored) -> None:
     shorter = int((sizes < (1 - SAME) * sizes.max(initial=0)).sum())
     if shorter:
         raise Problem(
-            f"{shorter:,} of {len(sizes):,} embeddings are shorter than the loss's radius, so hyperbolic distances "
+            f"{shorter:,} of {len(sizes):,} embeddings are shorter than the longest, so hyperbolic distances "
             "rank otherwise than cosine, and an index has no hyperbolic distance.",
             kept="The evaluation is unchanged.",
             todo="Choose an epoch at which all are as long as the radius, or train with evaluation.distance = cosine.",

@@ -81,5 +81,5 @@ def test_an_index_ranks_points_of_one_length_as_the_evaluation_does():
 def test_an_index_of_points_of_other_lengths_would_rank_otherwise_and_is_refused():
     vectors = points((0.6, 0.6))
     vectors[[3, 8]] *= 0.9
-    with pytest.raises(Problem, match="2 of 60 embeddings are shorter than the loss's radius"):
+    with pytest.raises(Problem, match="2 of 60 embeddings are shorter than the longest"):
         search_of(stored(vectors)[0])
