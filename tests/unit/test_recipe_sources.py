@@ -64,6 +64,7 @@ IN_CODE = [
     (TAILED, "training.final_lr", 0.001, "LTH14/targeted-supcon cifar_dirty/util.py: eta_min = lr * (args.lr_decay_"),
     (BALANCED, "augmentation.jittered", 0.8, "HobbitLong/SupContrast main_supcon.py: RandomApply("),
     (["cub-ce", "cars-ce"], "augmentation.jitter_order", "random", "transforms.ColorJitter, which draws an order"),
+    (CCP, "augmentation.uniform", "side", "tf.image.sample_distorted_bounding_box, which draws the side"),
     (["cars-ce"], "augmentation.jitter_first", True, "transforms.ColorJitter stands before RandomResizedCrop"),
     (BALANCED + TAILED, "augmentation.jitter_order", "random", "ColorJitter(0.4, 0.4, 0.4, 0.1), which draws an order"),
     (BALANCED, "augmentation.grey", 0.2, "HobbitLong/SupContrast main_supcon.py: RandomGrayscale(p=0.2)"),

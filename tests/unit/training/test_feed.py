@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from workbench import jobs
-from workbench.datasets.batches.augment import CropFlip, CropFlipParams, resized_boxes
+from workbench.datasets.batches.augment import CropFlip, CropFlipParams, boxes_by_side, resized_boxes
 from workbench.training import ahead
 from workbench.training import feed as module
 from workbench.training.feed import Feed
@@ -151,6 +151,41 @@ def test_threads_draw_their_items_only_a_little_ahead():
     assert next(results) == 0
     assert len(drawn) == 7
     assert list(results) == [2 * number for number in range(1, 100)]
+
+
+@pytest.mark.parametrize(("high", "wide"), [(375, 500), (256, 256), (900, 300)])
+def test_boxes_by_side_are_drawn_as_tensorflow_draws_them(high, wide):
+    """tensorflow/core/kernels/image/sample_distorted_bounding_box_op.cc, GenerateRandomCrop, with its whole pixels."""
+    count, smallest, aspect, random = 20_000, 0.16, 4 / 3, np.random.default_rng(1)
+    boxes = boxes_by_side(
+        torch.tensor([[high, wide]]).repeat(count, 1), smallest, aspect, torch.Generator().manual_seed(0)
+    ).numpy()
+    left, top, right, bottom = boxes.T
+    assert left.min() >= 0 <= top.min()
+    assert right.max() <= wide + 1e-9
+    assert bottom.max() <= high + 1e-9
+    ratio = random.uniform(1 / aspect, aspect, count)
+    lowest = np.rint(np.sqrt(smallest * high * wide / ratio))
+    tallest = np.minimum(np.minimum(np.rint(np.sqrt(high * wide / ratio)), high), np.floor(wide / ratio + 0.5))
+    heights = lowest + random.integers(0, (tallest - lowest + 1).astype(int))
+    wanted, drawn = heights**2 * ratio / (high * wide), (right - left) * (bottom - top) / (high * wide)
+    for share in (0.05, 0.25, 0.5, 0.75, 0.95):
+        assert np.quantile(drawn, share) == pytest.approx(np.quantile(wanted, share), abs=0.012)
+    assert (left / (wide - (right - left)).clip(1e-9)).mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_crops_of_squares_are_drawn_by_side_as_those_of_whole_images():
+    count, generator = 4_000, torch.Generator().manual_seed(0)
+    boxes = boxes_by_side(torch.full((count, 2), 64), 0.16, 4 / 3, torch.Generator().manual_seed(1)).numpy()
+    ramps = torch.linspace(0, 1, 64).expand(count, 1, 64, 64)
+    shown = CropFlip(CropFlipParams(uniform="side", crop=1.0))(ramps, generator)[:, 0, 0]
+    widths = (shown[:, -1] - shown[:, 0]).abs().numpy()
+    for share in (0.1, 0.25, 0.5, 0.75, 0.9):
+        assert np.quantile(widths, share) == pytest.approx(
+            np.quantile((boxes[:, 2] - boxes[:, 0]) / 64, share), abs=0.03
+        )
+    by_area = CropFlip(CropFlipParams(crop=1.0))(ramps, generator)[:, 0, 0]
+    assert widths.mean() < float((by_area[:, -1] - by_area[:, 0]).abs().mean()) - 0.03
 
 
 def test_resized_boxes_show_the_wanted_area_within_the_image():

@@ -78,6 +78,11 @@ class CropFlipParams(Params):
         0.16, gt=0, le=1, label="Smallest area", help="Smallest share of the image's area that a training crop shows."
     )
     aspect: float = param(4 / 3, ge=1, le=10, help="Largest aspect ratio of what a training crop shows.")
+    uniform: Literal["area", "side"] = param(
+        "area", label="Uniform",
+        help="What is drawn uniformly of a training crop: area and logarithm of the aspect, as by torchvision; or "
+        "height and aspect, as by TensorFlow, which makes more small crops, all within the image.",
+    )  # fmt: skip
     flip: bool = param(True, help="Mirror half of the images.")
     jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness, contrast and saturation, as a share.")
     hue: float = param(0.0, ge=0, le=0.5, help="Largest rotation of the hue, as a share of the colour circle.")
@@ -155,7 +160,8 @@ class CropFlip:
             generator: of the CPU.
         """
         if not self._params.fixed:
-            return resized_boxes(sizes, self._params.smallest_area, self._params.aspect, generator)
+            resized = resized_boxes if self._params.uniform == "area" else boxes_by_side
+            return resized(sizes, self._params.smallest_area, self._params.aspect, generator)
         sides = sizes.double().amin(1) * self._params.crop
         high, wide = (sizes.double() - sides[:, None]).unbind(1)
         left, top = torch.rand(2, len(sizes), generator=generator, dtype=torch.float64) * torch.stack([wide, high])
@@ -180,6 +186,12 @@ class CropFlip:
 
     def _sides(self, draw: Callable[..., Tensor]) -> tuple[Tensor, Tensor]:
         """Width and height [n] of crops of the square, as shares of its side."""
+        if self._params.uniform == "side":
+            ratio = draw(1 / self._params.aspect, self._params.aspect)
+            tallest = (1 / ratio).clamp(max=1)
+            lowest = torch.minimum((self._params.smallest_area / ratio).sqrt(), tallest)
+            side = lowest + draw(0, 1) * (tallest - lowest)
+            return side * ratio, side
         times = (TRIES,) if self._params.redraw else ()
         area = draw(self._params.smallest_area, 1.0, *times)
         most = log(self._params.aspect)
@@ -316,6 +328,23 @@ def resized_boxes(sizes: Tensor, smallest: float, aspect: float, generator: torc
     w = np.where(fitted, widths[first], np.minimum(wide, high * whole_ratio))
     h = np.where(fitted, heights[first], np.minimum(high, wide / whole_ratio))
     left, top = np.where(fitted, x[first], 0.5) * (wide - w), np.where(fitted, y[first], 0.5) * (high - h)
+    return torch.from_numpy(np.stack([left, top, left + w, top + h], 1))
+
+
+def boxes_by_side(sizes: Tensor, smallest: float, aspect: float, generator: torch.Generator) -> Tensor:
+    """As `resized_boxes`, with heights and aspects drawn uniformly among those that fit.
+
+    Source: TensorFlow's sample_distorted_bounding_box, tensorflow/core/kernels/image of tensorflow/tensorflow. Where no
+    crop has the smallest area and such an aspect, it is the largest with the aspect.
+    """
+    high, wide = sizes.numpy().T.astype(np.float64)
+    turn, size, x, y = torch.rand(4, len(sizes), generator=generator, dtype=torch.float64).numpy()
+    ratio = 1 / aspect + turn * (aspect - 1 / aspect)
+    most = np.minimum(np.minimum(np.sqrt(high * wide / ratio), high), wide / ratio)
+    least = np.minimum(np.sqrt(smallest * high * wide / ratio), most)
+    h = least + size * (most - least)
+    w = h * ratio
+    left, top = x * (wide - w), y * (high - h)
     return torch.from_numpy(np.stack([left, top, left + w, top + h], 1))
 
 
