@@ -70,15 +70,10 @@ def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
     """Queries and gallery of an evaluation; of more than `most` queries, `most` are drawn, the same ones each time.
 
     Raises:
-        Problem: no query has a true neighbour, for cosine an embedding has length zero, or hyperbolic distances rank
-            otherwise than cosine does.
+        Problem: no query has a true neighbour, or for cosine an embedding has length zero.
     """
-    distance = stored.distance
-    if distance == "hyperbolic":
-        _refuse_other_lengths(stored)
-        distance = "cosine"
-    vectors = comparable(stored.embeddings, distance).astype(np.float32)
-    if distance == "cosine":
+    vectors = comparable(stored.embeddings, stored.distance).astype(np.float32)
+    if stored.distance == "cosine":
         _refuse_without_direction(vectors)
     searched = np.flatnonzero(stored.searched())
     searched = searched[np.argsort(stored.sample_ids[searched])]
@@ -93,15 +88,21 @@ def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
     own = None if (place[asked] < 0).all() else place[asked]
     training = None
     if stored.training is not None:
-        training = comparable(stored.training.embeddings, distance).astype(np.float32)
+        training = comparable(stored.training.embeddings, stored.distance).astype(np.float32)
     return Search(
         vectors[asked], stored.labels[asked], stored.r[asked].astype(np.int64), own, vectors[searched],
-        stored.labels[searched], stored.sample_ids[searched], distance == "cosine", len(rows), training,
+        stored.labels[searched], stored.sample_ids[searched], stored.distance == "cosine", len(rows), training,
     )  # fmt: skip
 
 
-def _refuse_other_lengths(stored: Stored) -> None:
-    """Raise Problem where points in the ball have unlike lengths: at one length the nearest has the largest cosine."""
+def as_an_index_compares(stored: Stored) -> Stored:
+    """The evaluation as an index can compare it: points in the ball by cosine, where that ranks them alike.
+
+    Raises:
+        Problem: points in the ball have unlike lengths; at one length the nearest is that of the largest cosine.
+    """
+    if stored.distance != "hyperbolic":
+        return stored
     sizes = lengths(np.asarray(stored.embeddings, np.float64))
     shorter = int((sizes < (1 - SAME) * sizes.max(initial=0)).sum())
     if shorter:
@@ -111,6 +112,7 @@ def _refuse_other_lengths(stored: Stored) -> None:
             kept="The evaluation is unchanged.",
             todo="Choose an epoch at which all are as long as the radius, or train with evaluation.distance = cosine.",
         )
+    return replace(stored, distance="cosine")
 
 
 def _refuse_without_direction(vectors: np.ndarray) -> None:

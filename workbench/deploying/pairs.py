@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.conventions import Between, ball_distances, ball_gaps
+from workbench.evaluation.conventions import Between
 from workbench.problem import Problem
 from workbench.results.stored import Stored
 
@@ -122,14 +122,10 @@ def _pairs(stored: Stored, rows: np.ndarray, between: Between) -> tuple[np.ndarr
     for row in range(len(rows) - 1):
         end = start + len(rows) - 1 - row
         products = vectors[row + 1 :] @ vectors[row]
-        if stored.distance == "cosine":
-            similar[start:end] = products
+        if stored.distance == "l2":
+            similar[start:end] = -np.sqrt(np.maximum(squares[row] + squares[row + 1 :] - 2 * products, 0))
         else:
-            gaps = np.maximum(squares[row] + squares[row + 1 :] - 2 * products, 0)
-            if stored.distance == "hyperbolic":
-                similar[start:end] = -ball_distances(ball_gaps(gaps, squares[row], squares[row + 1 :]))
-            else:
-                similar[start:end] = -np.sqrt(gaps)
+            similar[start:end] = products
         start = end
         if row % 256 == 0:
             between()

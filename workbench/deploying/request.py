@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.deploying import kinds
-from workbench.deploying.measure import KS, Search, measure, plain, search_of
+from workbench.deploying.measure import KS, Search, as_an_index_compares, measure, plain, search_of
 from workbench.deploying.pairs import Limit, limit_of
 from workbench.deploying.saving import save
 from workbench.deploying.stores import one_thread, version
@@ -34,7 +34,8 @@ def deployment(
         "dim", "distance", "fitted_on", "threads", "faiss", "rules". None stands for what is not a finite number.
 
     Raises:
-        Problem: a file of the evaluation is missing, no query counts, an unknown kind, a rate outside 0..1.
+        Problem: a file of the evaluation is missing, no query counts, an unknown kind, a rate outside 0..1, points in
+            the ball that an index ranks otherwise.
         Cancelled: by `progress`.
     """
     asked = [kinds.kind(name) for name in names]
@@ -70,5 +71,5 @@ def export(
 
 def _read(workspace: Workspace, evaluation_id: int, progress: Progress) -> tuple[Stored, Search]:
     progress("Reading the embeddings", 0, 0)
-    stored = read_stored(workspace, evaluation_id)
+    stored = as_an_index_compares(read_stored(workspace, evaluation_id))
     return stored, search_of(stored)

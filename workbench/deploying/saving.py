@@ -78,7 +78,7 @@ def _note(
         "embeddings": {
             "dimensions": int(search.gallery.shape[1]),
             "form": FORM[search.cosine],
-            "distance": evaluation.distance,
+            "distance": "cosine" if search.cosine else "l2",
             "blake2b": files.digest(workspace.file(run.id, f"embeddings-{evaluation.epoch}.npy")),
         },
         "index": {

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from workbench.events import Distance
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, parsed
@@ -79,7 +78,7 @@ class _Form(BaseModel):
     queries_there: Count
     dim: Count
     fitted_on: str
-    distance: Distance
+    distance: Literal["cosine", "l2"]
     stores: list[_Store]
     limit: _Limit
     rules: Count = 0
