@@ -200,6 +200,19 @@ def test_embeddings_on_a_gpu_are_searched_there(workspace, monkeypatch):
     assert asked == ["cuda:1", "cpu", "cpu"]
 
 
+def test_by_hyperbolic_distance_embeddings_are_points_in_the_ball(workspace):
+    settings = {"evaluation": {"distance": "hyperbolic"}}
+    points = 0.9 * vectors() / np.linalg.norm(vectors(), axis=1, keepdims=True).max()
+    with record_run(workspace, "Mine", LABELS, epochs=1, settings=settings) as run:
+        with pytest.raises(ValueError, match="shorter than 1"):
+            run.evaluate(1, vectors() / 0.001)
+        metrics = run.evaluate(1, points)
+    (evaluation,) = workspace.evaluations(run.id)
+    ids, labels, stored = workspace.embeddings(evaluation.id)
+    assert evaluation.distance == "hyperbolic"
+    assert metrics["MAP@R"] == retrieve(stored, labels, ids, distance="hyperbolic").metrics["MAP@R"]
+
+
 def test_images_that_are_no_queries_are_only_searched(workspace):
     queries = [row < 4 for row in range(10)]
     with record_run(workspace, "Mine", LABELS, epochs=1, queries=queries) as run:

@@ -89,7 +89,7 @@ class RecordedRun:
         Args:
             epoch: 0 before training.
             embeddings: [n, d] numbers, an array or a tensor, in the order of the labels of `record_run`. Those on a
-                CUDA device are searched there.
+                CUDA device are searched there. By hyperbolic distance, points in the Poincaré ball of radius 1.
             step: optimiser steps done; by default that of the newest point.
             class_vectors: [p, d] proxies, prototypes or rows of a classifier, which the map shows.
             class_labels: [p] their classes, as the labels of `record_run`.
@@ -108,6 +108,8 @@ class RecordedRun:
             raise ValueError(f"An epoch is 0 or more, not {epoch}.")
         self._reach(self._step if step is None else step)
         vectors = self._checked(embeddings, "embeddings", self._samples)[self._rows]
+        if self._config.evaluation.distance == "hyperbolic" and (np.linalg.norm(vectors, axis=1) >= 1).any():
+            raise ValueError("By hyperbolic distance, embeddings are points in the Poincaré ball: shorter than 1.")
         proxies, proxy_labels = self._class_vectors(class_vectors, class_labels, vectors.shape[1])
         self._recorder(Status(EVALUATING))
         images, settings = self._images, self._config.evaluation
