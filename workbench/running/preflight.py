@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,15 +112,14 @@ def preflight(
         after.enter_context(checkpoint.settings_of_one_run())
         counted(len(training_classes(data)))
         shared = shared_images(data, tell)
-        tell("Trying a few steps", 0, 0)
         after.enter_context(naming_an_image_size(build_entry("augmentation", config)))
         with device.refusing_what_does_not_fit():
             engine = Engine(config, data, Path(), Control(), hear)
         after.callback(engine.release)  # a window goes on, and the run has another process
-        since = perf_counter()
         device.forget_peak(engine.parts.device)
+        tell("Trying a few steps", 0, 0)
         times, per_look = _tried(engine, cancelled)
-        tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
+        tell("Estimating time and disk space", 0, 0)
         return _summary(engine, times, per_look, len(runs), _note(data, len(runs), 1 + len(others), shared))
 
 

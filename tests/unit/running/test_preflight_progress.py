@@ -24,6 +24,7 @@ def test_preflight_tells_what_the_engine_does_before_the_first_step(config):
     preflight(config, lambda *words: heard.append(words))
     doing = [text for text, *_ in heard]
     assert doing.index("Building the model") < doing.index("Computing the features of the frozen backbone")
+    assert doing[-2:] == ["Trying a few steps", "Estimating time and disk space"]
 
 
 def test_preflight_is_cancelled_while_the_engine_computes_features(config):

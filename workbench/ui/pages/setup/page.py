@@ -22,9 +22,12 @@ from workbench.ui.pages.setup.model.repairs import missing
 from workbench.ui.pages.setup.model.verdict import NO_VERDICT, Refused, judged
 from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight.runner import PreflightRunner
+from workbench.ui.pages.setup.start.awaited import AwaitedStart
 from workbench.ui.pages.setup.start.column import COPY, StartColumn
 from workbench.ui.pages.setup.start.strip import StartStrip
+from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
+from workbench.ui.style.icons import icon
 from workbench.ui.style.tab_order import order_regions
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
@@ -77,6 +80,7 @@ class SetupPage(QWidget):
         self.strip = StartStrip(beside, self)
         self.strip.unfold.setChecked(self.session.preferences.flag(UNFOLDED))
         self.runner = PreflightRunner(self.session, self)
+        self.awaited = AwaitedStart(self.runner, self)
         self.finder = DataFinder(self.session, self)
         self.data_look = DataLook(self.session, self)
         self.plugins = PluginNotice(self.session, self)
@@ -101,9 +105,9 @@ class SetupPage(QWidget):
         self.redo.clicked.connect(self.redo_edit)
         self.beside.show_trouble.clicked.connect(self._show_first_error)
         self.beside.mend.clicked.connect(self._mend)
-        self.start.clicked.connect(self.start_run)
+        self.start.clicked.connect(self._start_or_cancel)
         self.sweep.clicked.connect(self.ask_sweep)
-        self.beside.where.edited.connect(self._name_start)
+        self.beside.where.edited.connect(self._take_where)
         self.strip.unfolded.connect(self._unfold)
         self.beside.places.clicked.connect(self.session.places_asked)
         self.session.places.changed.connect(self._show_places)
@@ -121,6 +125,10 @@ class SetupPage(QWidget):
         self.runner.cancelled.connect(self._preflight_cancelled)
         self.runner.counted.connect(self._keep_classes)
         self.runner.held.connect(self._preflight_held)
+        self.awaited.changed.connect(self._show_awaited)
+        self.awaited.ready.connect(self._start_now)
+        self.awaited.refused.connect(self._say_not_started)
+        self.session.workspace_changed.connect(self.awaited.drop)
         self.session.catalog_changed.connect(self._begin)
         self.session.config_offered.connect(self.take_config)
         self.session.config_explained.connect(self._explain)
@@ -183,12 +191,29 @@ class SetupPage(QWidget):
             self._refresh()
 
     def start_run(self) -> None:
-        """Start the run, or add it to the queue, and show it. Does nothing while something is wrong."""
-        if self.draft is None or self.config is None or not self.start.isEnabled():
+        """Start the run, or add it to the queue, and show it. Does nothing while something is wrong.
+
+        While its check waits or works, the run starts when that has ended.
+        """
+        if self.config is None or not self.start.isEnabled() or self.awaited.waits:
             return
+        if self.runner.checking:
+            self.awaited.ask(self.config)
+        else:
+            self._start_now()
+
+    def _start_or_cancel(self) -> None:
+        if self.awaited.waits:
+            self.awaited.drop()
+        else:
+            self.start_run()
+
+    def _start_now(self) -> None:
+        assert self.draft is not None
+        assert self.config is not None
         self.runner.give_way()
         self.finder.remember(self.draft)
-        then = partial(self.session.show_page, "train")
+        then = partial(self.session.show_page, "train") if self.isVisible() else None
         if (place := self._place()) is not None:
             self.session.start_at(self.config, place, then)
         else:
@@ -293,6 +318,7 @@ class SetupPage(QWidget):
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
         self.beside.show_verdict(self.verdict)
+        self.awaited.keep(self.config, self.verdict.reasons[0] if self.verdict.reasons else "")
         self.card.show_warnings(self.verdict.warnings)
         self._name_start()
         if self.isVisible():
@@ -317,10 +343,23 @@ class SetupPage(QWidget):
             _, path, value = self.verdict.repair
             self._edit(path, value)
 
+    def _take_where(self) -> None:
+        self.awaited.drop()  # it was asked for at another place
+        self._name_start()
+
+    def _show_awaited(self, waits: bool) -> None:
+        self.card.show_start(waits)
+        self.start.setIcon(icon("x" if waits else "play", "on_accent"))
+        self._name_start()
+
+    def _say_not_started(self, reason: str) -> None:
+        self.session.notify(f"The run was not started. {reason}", EVERYWHERE)
+
     def _name_start(self) -> None:
         place = self._place()
         here = "Add to queue" if self.session.busy else "Start"
-        self.start.setText(f"Start at {place.name}" if place is not None else here)
+        anew = f"Start at {place.name}" if place is not None else here
+        self.start.setText("Cancel start" if self.awaited.waits else anew)
 
     def _preflight_waits(self) -> None:
         """The numbers of the last check stay until the next is done, unless they are of other data."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
 PARTS, NEARLY_FULL = 1000, 0.9  # steps of a bar; share from which on it warns
+STARTS = "The run starts when the check has ended."
 TWO_TILES = 208  # px of width at 100% text, under which no two tiles stand side by side, whatever their numbers
 UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
 FACTS = ("Memory", "Disk", "Images", "Backbone", "Device", "Epoch", "Probe")
@@ -43,6 +44,7 @@ class InShort:
     speed: str = NO_VALUE
     remarks: int = 0  # what a user should read before the start
     check: bool = False  # whether a check by hand is offered
+    starts: bool = False  # whether a start waits for the check, which the sentence says
 
 
 class PreflightCard(Card):
@@ -59,8 +61,10 @@ class PreflightCard(Card):
         self.body.setContentsMargins(12, 8, 12, 12)
         self.state = label("", "muted", wrap=True)
         self.problem = label("", "error", wrap=True)
+        self.starts = label(STARTS, wrap=True)
         self.warned = label("", "warning", wrap=True)
         self._warnings = 0
+        self._starts = False
         self.check = button("Check now")
         self.check.clicked.connect(self.check_asked)
         draws = [f"One image, augmented, draw {number}" for number in range(1, AUGMENTED)]
@@ -83,6 +87,7 @@ class PreflightCard(Card):
         self.worth_knowing = label("", "muted", wrap=True)
         self._build()
         self.warned.hide()
+        self.starts.hide()
         self.unfold.toggled.connect(self._unfold)
         self.show_idle("")
 
@@ -96,7 +101,7 @@ class PreflightCard(Card):
             grid.addWidget(label(name, "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addLayout(in_column(value, *bar, spacing=2), row, 1)
             value.setAccessibleName(name)
-        for widget in (self.state, self.problem, self.warned, self.check):
+        for widget in (self.state, self.starts, self.problem, self.warned, self.check):
             self.body.addWidget(widget)
         self._tiles = in_row((self.time, 1), (self.speed, 1), spacing=8)
         self.body.addLayout(self._tiles)
@@ -146,8 +151,9 @@ class PreflightCard(Card):
         lines = [shown.text().count("\n") for shown in (self.unlike, self.worth_knowing)]
         time, speed = (f"{tile.number.text()} {tile.unit.text()}".rstrip() for tile in (self.time, self.speed))
         return InShort(
-            sentence, bool(self.problem.text()), self.time.caption.text(), time, self._memory, speed,
-            sum(lists) + sum(lines) + self._warnings, self.check.isVisibleTo(self),
+            f"{sentence} {STARTS}" if self._starts else sentence, bool(self.problem.text()), self.time.caption.text(),
+            time, self._memory, speed, sum(lists) + sum(lines) + self._warnings, self.check.isVisibleTo(self),
+            self._starts,
         )  # fmt: skip
 
     def show_warnings(self, sentences: Sequence[str]) -> None:
@@ -155,6 +161,12 @@ class PreflightCard(Card):
         self._warnings = len(sentences)
         self.warned.setText("\n".join(sentences))
         self.warned.setVisible(bool(sentences))
+        self.changed.emit(self.in_short())
+
+    def show_start(self, waits: bool) -> None:
+        """Show whether a start waits for the end of the check."""
+        self._starts = waits
+        self.starts.setVisible(waits)
         self.changed.emit(self.in_short())
 
     def show_working(self, text: str = LOOKING) -> None:

@@ -52,6 +52,16 @@ class PreflightRunner(QObject):
         """Whether a check is about to start or is under way."""
         return self._timer.isActive() or self._task is not None
 
+    @property
+    def checking(self) -> bool:
+        """As `waiting_or_working`, of a check that can refuse the config: not while a run that trains holds it."""
+        return self.waiting_or_working and not self._held
+
+    def hurry(self) -> None:
+        """Begin the check that waits for the end of edits, or one whose work has been dropped with its workspace."""
+        if self._task is None or self._task.cancelled:
+            self.look()
+
     def settle(self, config: RunConfig | None) -> None:
         """Check the current config; None while it cannot start, which ends a running check."""
         if config == self._config:
@@ -97,7 +107,7 @@ class PreflightRunner(QObject):
         if self._session.busy and not even_if_busy:
             self._held = True
             self.held.emit()
-            if self._size_hangs_on_classes(self._config):
+            if self._held and self._size_hangs_on_classes(self._config):
                 self._count_classes(self._config)
             return
         self.began.emit()

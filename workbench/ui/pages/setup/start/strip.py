@@ -98,7 +98,7 @@ class StartStrip(QFrame):
 
     def _fit(self) -> None:
         """Say why nothing is known, or the numbers: as many as there is room for."""
-        known = self._told.time != NO_VALUE and not self._told.failed
+        known = self._told.time != NO_VALUE and not self._told.failed and not self._told.starts
         self.remarks.setVisible(known and self._told.remarks > 0)
         room = self.contentsRect().width() - self._right.sizeHint().width() - self.unfold.sizeHint().width()
         room -= 2 * MARGIN + 4 * GAP

@@ -1,0 +1,134 @@
+"""A start that is asked for before Preflight has ended waits for it: no run begins that the check refuses."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.ui.test_cancelled_by_user import Gate, gate, notices  # noqa: F401 - fixtures
+from tests.ui.test_setup import CATALOG, FOUND, looked, typed  # noqa: F401 - a fixture
+from workbench.problem import Problem
+from workbench.running.preflight import Preflight
+from workbench.ui.pages.setup import SetupPage
+from workbench.ui.pages.setup.preflight.card import STARTS
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+
+SIZES = {"column": (1200, 760), "strip": (1000, 600)}  # px
+
+
+@pytest.fixture
+def started(session, monkeypatch):
+    """The configs of the runs that were started."""
+    configs = []
+
+    def start(config, then=None):
+        configs.append(config)
+        if then is not None:
+            then()
+
+    monkeypatch.setattr(session, "start", start)
+    return configs
+
+
+@pytest.fixture
+def checked(gate, monkeypatch):  # noqa: F811
+    """What Preflight is asked about on its thread, which stands at the gate before it answers."""
+    configs = []
+
+    def preflight(config, progress, cancelled, counted):
+        configs.append(config)
+        progress("Building the model", 0, 0)
+        gate.wait()
+        progress("Trying a few steps", 0, 0)
+        return Preflight(**FOUND)
+
+    monkeypatch.setattr("workbench.running.preflight.preflight", preflight)
+    return configs
+
+
+@pytest.fixture
+def page(session, qtbot, checked):
+    session.set_catalog(CATALOG)
+    made = SetupPage(session)
+    qtbot.addWidget(made)
+    made.resize(*SIZES["column"])
+    made.show()
+    yield made
+    made.runner.drop()
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_a_start_before_the_check_has_ended_waits_for_it_and_says_so(page, qtbot, gate, started, size):  # noqa: F811
+    page.resize(*size)
+    qtbot.waitUntil(lambda: page.strip.isVisible() == (size == SIZES["strip"]))
+    page.start_run()
+    qtbot.waitUntil(gate.begun.is_set)
+    assert started == []
+    assert page.start.text() == "Cancel start"
+    said = page.strip.sentence if page.strip.isVisible() else page.card.starts
+    assert said.isVisible()
+    assert STARTS in said.text()
+    page.start_run()
+    assert started == [], "Ctrl+Return once more changes nothing"
+    with qtbot.waitSignal(page.session.page_asked) as caught:
+        gate.open.set()
+    assert caught.args == ["train"]
+    assert started == [page.config]
+    assert page.start.text() == "Start"
+    assert not page.card.starts.isVisible()
+
+
+def test_a_start_that_the_check_refuses_makes_no_run_and_says_why(page, qtbot, gate, started, notices, monkeypatch):  # noqa: F811
+    def preflight(config, progress, cancelled, counted):
+        gate.wait()
+        raise Problem("The folder is empty.", todo="Choose another.")
+
+    monkeypatch.setattr("workbench.running.preflight.preflight", preflight)
+    page.start_run()
+    qtbot.waitUntil(gate.begun.is_set)
+    gate.open.set()
+    qtbot.waitUntil(lambda: not page.start.isEnabled())
+    assert notices == ["The run was not started. The folder is empty. Choose another."]
+    assert started == []
+    assert page.start.text() == "Start"
+
+
+@pytest.mark.parametrize("how", ["button", "edit", "activity"])
+def test_a_start_that_waits_can_be_cancelled(page, session, qtbot, gate, started, checked, notices, how):  # noqa: F811
+    page.start_run()
+    qtbot.waitUntil(gate.begun.is_set)
+    if how == "button":
+        QTest.mouseClick(page.start, Qt.MouseButton.LeftButton)
+    elif how == "edit":
+        typed(page, "training.epochs", "3")
+    else:
+        session.activity.newest_working.cancel()
+    gate.open.set()
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
+    assert started == []
+    assert page.start.text() == "Start"
+    assert len(checked) == (2 if how == "edit" else 1)
+    assert notices == (["The run was not started. Preflight was cancelled."] if how == "activity" else [])
+    page.start_run()
+    assert started == [page.config], "the check has ended: nothing is waited for"
+
+
+def test_a_start_of_a_page_that_was_left_does_not_turn_the_page(page, session, qtbot, gate, started):  # noqa: F811
+    turned = []
+    session.page_asked.connect(turned.append)
+    page.start_run()
+    qtbot.waitUntil(gate.begun.is_set)
+    page.hide()
+    gate.open.set()
+    qtbot.waitUntil(lambda: bool(started))
+    assert turned == []
+
+
+def test_a_run_that_is_queued_behind_another_is_not_checked_and_does_not_wait(
+    page, session, started, checked, monkeypatch
+):
+    monkeypatch.setattr(type(session), "busy", True)
+    page.start_run()
+    assert started == [page.config]
+    assert checked == []
+    assert page.start.text() == "Add to queue"
