@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
 from workbench.config import Choice, RunConfig
 from workbench.control import Control
+from workbench.entries import catalog
+from workbench.ui.docks.arrange_menu import NONE_DIFFERS, ArrangeButton
 from workbench.ui.docks.run_row import about
 from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, TICK, Arrangement, RunList, together
 from workbench.ui.preferences import Preferences
@@ -252,8 +254,6 @@ def test_the_arrangement_is_remembered_but_a_filter_is_not(window, session, tmp_
     assert button.arrangement == Arrangement("name", "loss", "done", ("MAP@R", "time"))
     assert names(window.runs.model) == ["Cross-entropy (CE)", "Beta"], "as the form calls the loss"
     session.preferences.keep()
-    from workbench.ui.docks.arrange_menu import ArrangeButton
-
     again = ArrangeButton(Preferences(session.preferences.file))
     assert again.arrangement == Arrangement("name", "loss", "all", ("MAP@R", "time"))
 
@@ -372,3 +372,42 @@ def test_a_click_and_the_keys_show_another_run(window, session, runs, button):
 def test_the_first_run_is_shown_by_the_keys_where_none_is(window, session, runs):
     window.runs.list.setFocus()
     assert session.run_id == runs[2]
+
+
+def heads(model):
+    return [model.index(row).data() for row in range(model.rowCount()) if model.index(row).data(FOLD_ROLE) == "open"]
+
+
+def test_runs_are_grouped_by_any_setting_that_differs_and_that_is_remembered(window, session, runs, qtbot):
+    for name, margin in (("wide", 0.7), ("narrow", 0.1), ("as wide", 0.7)):
+        loss = Choice(name="contrastive", params={"margin": margin})
+        session.workspace.create_run(RunConfig(name=name, loss=loss))
+    session.set_catalog(catalog.current())
+    session.follower.look()
+    button, model = window.runs.arrange, window.runs.model
+    button.settings.aboutToShow.emit()
+    assert [action.text() for action in button.settings.actions()] == ["Reading…"]
+    qtbot.waitUntil(lambda: button.settings.actions()[0].isEnabled())
+    (margins,) = button.settings.actions()
+    assert margins.text() == "Loss: Margin"
+    margins.trigger()
+    qtbot.waitUntil(lambda: bool(heads(model)))
+    assert heads(model) == ["Margin 0.7", "Margin 0.1", "Without margin"]
+    assert names(model)[:3] == ["Margin 0.7", "wide", "as wide"]
+    assert button.settings.title() == "Setting (Loss: Margin)"
+    session.workspace.create_run(RunConfig(name="late", loss=Choice(name="contrastive", params={"margin": 0.2})))
+    session.follower.look()
+    qtbot.waitUntil(lambda: "Margin 0.2" in heads(model))
+    session.preferences.keep()
+    again = ArrangeButton(Preferences(session.preferences.file))
+    assert again.arrangement.grouping == "loss.margin"
+    {action.text(): action for action in button.menu().actions()}["Loss"].trigger()
+    assert (button.arrangement.grouping, button.settings.title()) == ("loss", "Setting")
+    assert "Contrastive" in heads(model)
+
+
+def test_without_a_setting_that_differs_the_menu_says_so(window, session, runs, qtbot):
+    button = window.runs.arrange
+    button.settings.aboutToShow.emit()
+    qtbot.waitUntil(lambda: button.settings.actions()[0].text() != "Reading…")
+    assert [(action.text(), action.isEnabled()) for action in button.settings.actions()] == [(NONE_DIFFERS, False)]

@@ -1,5 +1,6 @@
 """How the list of runs is arranged: a button with a menu, remembered between starts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +14,8 @@ from workbench.ui.style.icons import icon
 from workbench.ui.widgets.labels import label
 
 TITLES = {"order": "Sort by", "grouping": "Group by", "filter": "Show"}
+BY_SETTING = "Setting"
+NONE_DIFFERS = "No setting differs between the runs"
 MOST_COLUMNS = 2
 AROUND = (24, 4, 12, 2)  # px around the title of a part
 
@@ -21,6 +24,7 @@ class ArrangeButton(QToolButton):
     """Sort, group, filter and columns of the list of runs."""
 
     changed = Signal(object)  # Arrangement
+    settings_asked = Signal()  # the settings by which runs can be grouped: `offer_settings` answers
 
     def __init__(self, preferences: Preferences, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,12 +39,16 @@ class ArrangeButton(QToolButton):
         for part, choices in (("order", ORDERS), ("grouping", GROUPINGS), ("filter", FILTERS)):
             _add_title(menu, TITLES[part])
             group = QActionGroup(menu)
+            group.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)  # a setting may be chosen instead
             for name, (title, _) in choices.items():
                 action = menu.addAction(title, partial(self._choose, part, name))
                 action.setCheckable(True)
                 action.setChecked(getattr(self.arrangement, part) == name)
                 group.addAction(action)
                 self._parts[part, name] = action
+            if part == "grouping":
+                self.settings = menu.addMenu(BY_SETTING)
+                self.settings.aboutToShow.connect(self._ask_settings)
         _add_title(menu, "Columns")
         self._columns = {}
         for name, (title, _) in COLUMNS.items():
@@ -53,13 +61,32 @@ class ArrangeButton(QToolButton):
         """Filter no run."""
         self._parts["filter", "all"].trigger()
 
+    def name_setting(self, title: str) -> None:
+        """Show the title of the setting by which the runs are grouped; empty if it is none."""
+        self.settings.setTitle(f"{BY_SETTING} ({title})" if title else BY_SETTING)
+
+    def offer_settings(self, fields: Sequence[tuple[str, str]]) -> None:
+        """List the settings by which the runs can be grouped, each with its title."""
+        self.settings.clear()
+        for field, title in fields:
+            action = self.settings.addAction(title, partial(self._choose, "grouping", field))
+            action.setCheckable(True)
+            action.setChecked(field == self.arrangement.grouping)
+        if not fields:
+            self.settings.addAction(NONE_DIFFERS).setEnabled(False)
+
+    def _ask_settings(self) -> None:
+        self.settings.clear()
+        self.settings.addAction("Reading…").setEnabled(False)
+        self.settings_asked.emit()
+
     def _remembered(self) -> Arrangement:
         first, text = Arrangement(), self._preferences.text
         order, grouping = text("runs/order", first.order), text("runs/grouping", first.grouping)
         columns = tuple(name for name in text("runs/columns", " ".join(first.columns)).split() if name in COLUMNS)
         return Arrangement(
             order if order in ORDERS else first.order,
-            grouping if grouping in GROUPINGS else first.grouping,
+            grouping if grouping in GROUPINGS or "." in grouping else first.grouping,
             first.filter,  # a filtered list at the start would look like the complete list
             columns[:MOST_COLUMNS],
         )
@@ -72,6 +99,10 @@ class ArrangeButton(QToolButton):
         }
         parts[part] = name
         self._take(Arrangement(**parts, columns=self.arrangement.columns))
+        for (kind, other), action in self._parts.items():
+            action.setChecked(other == parts[kind])  # also after a second click on the chosen one, which unchecks it
+        if not self.arrangement.setting:
+            self.name_setting("")
 
     def _choose_column(self, name: str) -> None:
         """Show or hide a column; at most two are shown, so a third replaces the first."""

@@ -18,6 +18,7 @@ from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.dock import Dock
 from workbench.ui.docks.run_row import PAD, RunRow, box_of, score_width
+from workbench.ui.docks.setting_groups import SettingGroups
 from workbench.ui.docks.trash_size import TrashSize
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, Arrangement, RunList
 from workbench.ui.state.session import Session
@@ -45,6 +46,7 @@ class RunsDock(Dock):
         self.list = QListView()
         self.rows = RunRow(self.list)
         self.arrange = ArrangeButton(session.preferences)
+        self._groups = SettingGroups(session, self.model, self.arrange, self._show_groups, self)
         self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
         self.all = QCheckBox()
         self._stale = False  # the list is to be read again when the name that is typed is given
@@ -138,6 +140,7 @@ class RunsDock(Dock):
     def _arrange(self, arrangement: Arrangement) -> None:
         """Sort, group and filter the list, and show the chosen columns."""
         self.model.arrange(arrangement)
+        self._groups.refresh()
         self._show_rows()
         self._show_ticks()
         self.rows.columns = arrangement.columns
@@ -151,6 +154,11 @@ class RunsDock(Dock):
         self._fit_text()
         self._mark(self._session.run_id)
         self.list.viewport().update()
+
+    def _show_groups(self) -> None:
+        """The rows were grouped anew: the shown run is marked where it is now."""
+        self._show_ticks()
+        self._mark(self._session.run_id)
 
     def _show_ticks(self) -> None:
         ticked = len(self.model.ticked)
@@ -254,6 +262,7 @@ class RunsDock(Dock):
         self.model.can_tick, self.model.known = not trash, self._session.catalog
         self.rows.known, self.rows.away = self._session.catalog, self._session.follower.away
         self._take(trash)
+        self._groups.refresh()
         self._show_ticks()
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
         self._name_trash()

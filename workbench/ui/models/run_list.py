@@ -62,12 +62,20 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """How the list is arranged; names of ORDERS, GROUPINGS, FILTERS and COLUMNS."""
+    """How the list is arranged; names of ORDERS, GROUPINGS, FILTERS and COLUMNS.
+
+    The grouping may also be a setting of the configs: a dotted field, "training.lr".
+    """
 
     order: str = "newest"
     grouping: str = "experiment"
     filter: str = "all"
     columns: tuple[str, ...] = ("MAP@R",)
+
+    @property
+    def setting(self) -> str:
+        """The setting by which the runs are grouped; empty if they are not grouped by one."""
+        return self.grouping if "." in self.grouping else ""
 
 
 class RunList(QAbstractListModel):
@@ -96,6 +104,7 @@ class RunList(QAbstractListModel):
         self._words: list[str] = []
         self._experiments: dict[int, Experiment] = {}
         self._toggled: set[int] = set()  # groups whose folding was changed
+        self._by_setting: tuple[str, Mapping[str, str]] = ("", {})  # a setting, and the group of each config
         self._members: dict[int, list[Run]] = {}  # the runs of each group that is shown, by its number
         self.arrangement = Arrangement()
 
@@ -108,6 +117,16 @@ class RunList(QAbstractListModel):
     def arrange(self, arrangement: Arrangement) -> None:
         """Sort, group and filter in another way."""
         self.arrangement = arrangement
+        self._refresh()
+
+    @property
+    def configs(self) -> list[str]:
+        """The configs of all runs (TOML), also of those that search and filter leave out."""
+        return [run.config for run in self._all]
+
+    def group(self, setting: str, titles: Mapping[str, str]) -> None:
+        """Take the title of each config's group, for a list that is grouped by that setting."""
+        self._by_setting = (setting, titles)
         self._refresh()
 
     @property
@@ -251,13 +270,19 @@ class RunList(QAbstractListModel):
         """The number of a run's group; 0 for none."""
         if self.arrangement.grouping == "experiment":
             return (run.experiment_id or 0) if run.experiment_id in self._experiments else 0
-        titles = GROUPINGS[self.arrangement.grouping][1](run, self.known)
-        return next((OTHER_GROUPS + crc32(title.encode()) for title in titles), 0)
+        return next((OTHER_GROUPS + crc32(title.encode()) for title in self._titles_of(run)), 0)
+
+    def _titles_of(self, run: Run) -> Iterable[str]:
+        """The title of a run's group; none where it stands alone, or while its settings are being read."""
+        if not self.arrangement.setting:
+            return GROUPINGS[self.arrangement.grouping][1](run, self.known)
+        setting, titles = self._by_setting
+        return (titles[run.config],) if setting == self.arrangement.setting and run.config in titles else ()
 
     def _head(self, group: int, members: list[Run]) -> Run:
         if group in self._experiments:
             return together(self._experiments[group], members)
-        (title,) = GROUPINGS[self.arrangement.grouping][1](members[0], self.known)
+        (title,) = self._titles_of(members[0])
         return together(Experiment(group, title, "", "", {}), members)
 
     def _fold(self, run: Run) -> str:
