@@ -123,7 +123,7 @@ def test_pca_comes_at_once_and_umap_replaces_it(qtbot, page, session, analysis, 
     separated(page, session, analysis)
     qtbot.waitUntil(lambda: page.model.map.method == "umap")
     assert not page.strip.isVisible()
-    for said in ("n_neighbors 15", "min_dist 0.1", "seed 0", "trustworthiness 0.9321", "60 of 60"):
+    for said in ("(cosine, 15 neighbours, minimum distance 0.1)", "seed 0", "trustworthiness 0.9321", "60 of 60"):
         assert said in page.caption.text()
     assert session.activity.items[-1].title == "UMAP of the test embeddings"
     qtbot.waitUntil(lambda: session.activity.items[-1].state == "done")

@@ -64,10 +64,11 @@ class ImageMenu(QMenu):
 def offer_image_menu(widget: QWidget, loader: PictureLoader, sample: Sample) -> None:
     """Open the menu of an image by a right click on `widget`, or by the menu key when it has the focus."""
     widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    widget.customContextMenuRequested.connect(partial(_open_menu, widget, loader, sample))
+    widget.customContextMenuRequested.connect(partial(open_image_menu, widget, loader, sample))
 
 
-def _open_menu(widget: QWidget, loader: PictureLoader, sample: Sample, place: QPoint) -> None:
+def open_image_menu(widget: QWidget, loader: PictureLoader, sample: Sample, place: QPoint) -> None:
+    """Open the menu of an image at a place of `widget`; none where no image is shown."""
     if sample() is None:
         return
     menu = ImageMenu(loader, sample, widget)

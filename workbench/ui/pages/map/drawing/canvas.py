@@ -3,7 +3,7 @@
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QTransform
+from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QMouseEvent, QTransform
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
 from workbench.ui.pages.map.drawing.class_names import AT_ONCE, ClassNames
@@ -38,6 +38,7 @@ class MapCanvas(pg.GraphicsView):
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
     hovered = Signal(object, object)  # row or None, its position on this widget
+    menu_asked = Signal(int, QPointF)  # row whose menu is wanted, and where on this widget
     turned = Signal(float, float, bool)  # degrees of turn and tilt, whether the drag has ended
     resized = Signal()
 
@@ -47,6 +48,7 @@ class MapCanvas(pg.GraphicsView):
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.FullViewportUpdate)
         self.box = MapBox()
         self.box.outlined, self.box.clicked, self.box.turned = self._outlined, self._clicked, self._turned
+        self.box.asked = self._ask_menu
         self.setCentralItem(self.box)
         self.cloud, self.marks, self.names = Cloud(), Marks(), ClassNames()
         self.contours = Contours()
@@ -234,6 +236,16 @@ class MapCanvas(pg.GraphicsView):
             super().keyPressEvent(ev)
             return
         self.turned.emit(*way, True)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu key asks for the menu of the query; the mouse asks when its right button is released."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard and self.marks.query is not None:
+            self.menu_asked.emit(self.marks.query, self.place_of(self.marks.query))
+
+    def _ask_menu(self, scene: QPointF) -> None:
+        row = self.row_at(scene)
+        if row is not None:
+            self.menu_asked.emit(row, scene)
 
     def leaveEvent(self, ev: QEvent) -> None:
         super().leaveEvent(ev)

@@ -23,6 +23,7 @@ class MapBox(pg.ViewBox):
         self.turned: Callable[[QPointF, bool], None] | None = None  # px since the last call, whether the drag has ended
         self.outlined: Callable[[np.ndarray, Qt.KeyboardModifier], None] | None = None
         self.clicked: Callable[[QPointF, Qt.KeyboardModifier, bool], None] | None = None
+        self.asked: Callable[[QPointF], None] | None = None  # a click with the right button; a drag with it zooms
         self.colour = theme.current().accent
         self._corners: list[QPointF] = []  # of the outline, on the scene
         self._line = QGraphicsPathItem()
@@ -52,6 +53,9 @@ class MapBox(pg.ViewBox):
         if ev.button() == Qt.MouseButton.LeftButton and self.clicked is not None:  # type: ignore[attr-defined]
             ev.accept()  # type: ignore[attr-defined]
             self.clicked(ev.scenePos(), ev.modifiers(), ev.double())  # type: ignore[attr-defined]
+        elif ev.button() == Qt.MouseButton.RightButton and self.asked is not None:  # type: ignore[attr-defined]
+            ev.accept()  # type: ignore[attr-defined]
+            self.asked(ev.scenePos())  # type: ignore[attr-defined]
 
     def drop_outline(self) -> None:
         """Remove the outline that was being drawn."""

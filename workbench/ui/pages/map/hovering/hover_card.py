@@ -11,6 +11,7 @@ from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.images.image_menu import open_image_menu
 from workbench.ui.widgets.images.pictures import PictureLoader, fill_picture
 from workbench.ui.widgets.labels import label
 
@@ -22,7 +23,7 @@ PLACE = "hover card"
 
 
 class HoverCard(QFrame):
-    """Appears beside the hovered point after DELAY, and never covers it."""
+    """Appears beside the hovered point after DELAY, and never covers it; a right click opens the menu of its image."""
 
     def __init__(self, loader: PictureLoader, canvas: MapCanvas, colours: PointColours) -> None:
         super().__init__(canvas)
@@ -40,6 +41,7 @@ class HoverCard(QFrame):
         self._timer = QTimer(self, singleShot=True, interval=DELAY)
         self._timer.timeout.connect(self._appear)
         self._loader.ready.connect(self._fill)
+        canvas.menu_asked.connect(self._open_menu)
         self.hide()
 
     def hover(self, data: MapData | None, row: int | None, at: QPointF | None) -> None:
@@ -59,6 +61,13 @@ class HoverCard(QFrame):
         self.words.setText(f"{data.class_name(int(data.labels[row]))}\n{score}{data.verdict(row)}{kept}{coloured}")
         self._loader.request(PLACE, [self.sample], SIDE)
         self._timer.start()
+
+    def _open_menu(self, row: int, at: QPointF) -> None:
+        data = self._canvas.data
+        if data is not None:
+            sample = int(data.ids[row])
+            self.hover(None, None, None)  # the card would stand above the menu
+            open_image_menu(self._canvas, self._loader, lambda: sample, at.toPoint())
 
     def _appear(self) -> None:
         self._fill(set())

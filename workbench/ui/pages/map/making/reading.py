@@ -10,9 +10,9 @@ from workbench.problem import Problem
 from workbench.projection.axes import COMPONENT, PROXIES, SAMPLES, Direction, axes
 from workbench.projection.coordinates import has_coordinates
 from workbench.projection.islands import cells_of, load
-from workbench.projection.params import IN_SPACE, dimensions_of
+from workbench.projection.params import IN_SPACE, dimensions_of, in_words
 from workbench.projection.pca import fit_pca
-from workbench.projection.subset import AT_MOST, among, rows_of, said_of
+from workbench.projection.subset import among, rows_of, said_of
 from workbench.projection.vectors import metric_of, prepared
 from workbench.ui.pages.map.model.map_data import MapData, image_words, name_of
 from workbench.ui.pages.map.model.method import METHODS
@@ -24,7 +24,6 @@ from workbench.workspace import Workspace
 from workbench.workspace.measured.stored_maps import kept_neighbours, start_epoch
 from workbench.workspace.rows import Projection
 
-WORDS = {"target_weight": "supervised by class, target_weight"}
 Only = list[int] | None  # ids of the samples that are mapped; None: all
 
 
@@ -130,7 +129,7 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
         raise Problem("This map is no longer in the workspace.", todo="Choose its method again to draw it again.")
     points, proxies = workspace.coordinates(projection_id)
     method = METHODS.get(projection.method, projection.method)
-    said = f"{method} ({_parameters(projection.params)}), seed {projection.seed}{_trusted(projection)}"
+    said = f"{method} ({in_words(projection.params)}), seed {projection.seed}{_trusted(projection)}"
     start = start_epoch(workspace, projection)
     if start is not None:
         said += f", starts from epoch {start}"
@@ -146,13 +145,6 @@ def _trusted(projection: Projection) -> str:
     parts = (("trustworthiness", projection.trustworthiness), ("continuity", projection.continuity))
     said = "".join(f", {name} {value:.4f}" for name, value in parts if value is not None)
     return said if projection.trust_queries is None else f"{said} (of {projection.trust_queries:,} points)"
-
-
-def _parameters(params: dict[str, Any]) -> str:
-    """The parameters as text, without the set of samples and without an unused weight of the labels."""
-    counted = ("only", AT_MOST)
-    said = {name: value for name, value in params.items() if name not in counted and (name != "target_weight" or value)}
-    return ", ".join(f"{WORDS.get(name, name)} {value}" for name, value in said.items())
 
 
 def _stars(workspace: Workspace, evaluation_id: int, metric: str, width: int) -> np.ndarray | None:
