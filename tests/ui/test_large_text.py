@@ -201,6 +201,8 @@ def test_parts_of_compare_do_not_lie_over_each_other_in_the_smallest_window(larg
     page = in_the_smallest_window(qtbot, ComparePage(large))
     large.ticks.choose([run_id])
     qtbot.waitUntil(page.groups.isVisible)
+    page.head.unfold.click()
+    qtbot.waitUntil(page.head.seeds_button.isVisible)
     qtbot.waitUntil(lambda: page.groups.geometry().bottom() < page.tabs.geometry().top())
     assert page.head.geometry().bottom() < page.groups.geometry().top()
     assert cut(page.head) == []

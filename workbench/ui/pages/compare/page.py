@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
+from PySide6.QtGui import QAction, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench import files
@@ -121,10 +121,20 @@ class ComparePage(QStackedWidget):
         session.catalog_changed.connect(self._refresh)
         session.workspace_changed.connect(self._forget)
         session.theme.changed.connect(self._draw)
+        session.theme.changed.connect(self._fit)
+        self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if hasattr(self, "head"):  # else it is being made, in parts
+            self.groups.show_more(self.head.fit_height(self.height()))
 
     # The ticked runs
 

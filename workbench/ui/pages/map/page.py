@@ -16,7 +16,7 @@ from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.contours import ContourMaker
 from workbench.ui.pages.map.epochs.playback import Playback
-from workbench.ui.pages.map.epochs.time_bar import TimeBar
+from workbench.ui.pages.map.epochs.time_bar import TimeBar, time_card
 from workbench.ui.pages.map.export_menu import MapExport
 from workbench.ui.pages.map.hovering.hover_card import HoverCard
 from workbench.ui.pages.map.hovering.true_links import TrueLinks
@@ -124,10 +124,11 @@ class MapPage(QStackedWidget):
         row = QHBoxLayout(content)
         row.setContentsMargins(16, 12, 16, 12)
         row.setSpacing(12)
-        self._column = in_column((self._map_card(), 1), self._time_card(), spacing=12)
+        self._column = in_column((self._map_card(), 1), time_card(self.session, self.time), spacing=12)
         yield
         row.addLayout(self._column, 1)
         row.addWidget(self.side)
+        self.side.give_way_in(content)
         self.addWidget(self.hint)
         self.addWidget(content)
         yield
@@ -146,7 +147,8 @@ class MapPage(QStackedWidget):
         self.exports.fill(self.export.menu())
         top = FlowLayout(spacing=6)  # two lines in a narrow window
         top.setContentsMargins(8, 8, 8, 8)
-        for widget in (labelled("Colour", self.colouring), *self.settings.parts, tools, self.export, self.locating):
+        parts = (labelled("Colour", self.colouring), *self.settings.parts, tools, self.export, self.side.opener)
+        for widget in (*parts, self.locating):
             top.addWidget(widget)
         maps = in_row((self.canvas, 1), (self.second, 1), spacing=8)
         self.caption = ElidedLabel("", "caption", lines=2)
@@ -155,16 +157,6 @@ class MapPage(QStackedWidget):
         card = QFrame()
         card.setProperty("card", "true")
         self._inside = in_column(top, (maps, 1), foot, on=card, margins=1, spacing=0)
-        return card
-
-    def _time_card(self) -> QWidget:
-        earlier = icon_button("caret-left", "Earlier evaluation ([)")
-        later = icon_button("caret-right", "Later evaluation (])")
-        earlier.clicked.connect(self.session.show_earlier)
-        later.clicked.connect(self.session.show_later)
-        card = QFrame()
-        card.setProperty("card", "true")
-        in_row(earlier, later, (self.time, 1), on=card, margins=(12, 8, 12, 8), spacing=8)
         return card
 
     def _connect(self) -> None:

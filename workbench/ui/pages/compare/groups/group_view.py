@@ -22,6 +22,7 @@ from workbench.ui.widgets.tables.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows in view at once, by the page's height
+LEAST_ALONE = 5  # rows where the choices above the table have given way to it
 MEASURED = 100  # rows, from the first in view, that set the widths: all rows have the same number of digits
 TITLE_PX = 130  # minimum width of the first column
 INTERVAL_PX, MARGIN = 110, 8
@@ -38,6 +39,7 @@ class GroupView(QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table, self._row_px = GroupTable(self), 0  # as laid out
+        self._least = LEAST_ROWS
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
         self.horizontalHeader().setResizeContentsPrecision(MEASURED)
@@ -61,10 +63,16 @@ class GroupView(QTableView):
             if wide:
                 self.setColumnWidth(0, needed)
         around = self.parentWidget()
-        room = LEAST_ROWS if around is None else max(LEAST_ROWS, around.height() // (4 * self._row_px))
+        room = self._least if around is None else max(self._least, around.height() // (4 * self._row_px))
         rows = max(1, min(MOST_ROWS, room, self.table.rowCount()))
         bar = self.horizontalScrollBar().sizeHint().height() if wide else 0
         self.setFixedHeight(header.sizeHint().height() + rows * self._row_px + 2 * self.frameWidth() + bar)
+
+    def show_more(self, alone: bool) -> None:
+        """Have more rows in view where nothing but the title stands above the table."""
+        if (least := LEAST_ALONE if alone else LEAST_ROWS) != self._least:
+            self._least = least
+            self.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -15,7 +15,7 @@ from workbench.ui.pages.compare.style.group_styles import unlike_parts
 from workbench.ui.style import theme
 from workbench.ui.style.words import WHICH_EVALUATION
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.flow import FlowLayout
@@ -23,6 +23,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 
 LEAST_TITLE, MOST_TITLE = 10, 24  # characters of a baseline's name that the box has room for
 METRIC = 8  # characters of a metric's name, likewise
+LOW = 340  # px of the page's height at 100% text, under which the choices are shown only when they are asked for
 COPY, WITH_WORDS = "Copy table", 410  # px at 100% text that all words of the first line need
 
 
@@ -47,9 +48,15 @@ class Head(QWidget):
         self.copy_button.setToolTip(COPY)
         self.report_button = button("Report…", "file-text")
         self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
-        buttons = (*beside, self.copy_button, self.report_button)
+        self.unfold = icon_button("sliders-horizontal", "Baseline, metric, epoch and columns")
+        self.unfold.setCheckable(True)
+        self.unfold.hide()
+        buttons = (*beside, self.unfold, self.copy_button, self.report_button)
         title = in_row(label("Compare", "title"), (self.summary, 1), *buttons, spacing=8)
-        in_column(title, self._choices(), on=self, spacing=8)
+        self.choices = QWidget()
+        self.choices.setLayout(self._choices())
+        in_column(title, self.choices, on=self, spacing=8)
+        self.unfold.toggled.connect(self.choices.setVisible)
         self.baseline_box.activated.connect(self._choose_baseline)
         self.metric_box.activated.connect(self._choose_numbers)
         self.at_box.activated.connect(self._choose_numbers)
@@ -78,6 +85,13 @@ class Head(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.copy_button.setText(COPY if self.width() >= theme.text_px(WITH_WORDS) else "")
+
+    def fit_height(self, height: int) -> bool:
+        """Fold the choices where the page is so low that few lines of the table would be left; whether it is."""
+        low = height < theme.text_px(LOW)
+        self.unfold.setVisible(low)
+        self.choices.setVisible(not low or self.unfold.isChecked())
+        return low
 
     def follow(self, action: QAction) -> None:
         """Connect the button for more seeds to its action: the same command, tooltip and enabled state."""

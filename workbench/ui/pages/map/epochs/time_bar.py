@@ -5,11 +5,12 @@ from functools import partial
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QSlider, QWidget
+from PySide6.QtWidgets import QFrame, QSlider, QWidget
 
 from workbench.ui.pages.map.epochs.score_line import ScoreLine
 from workbench.ui.pages.map.model.timeline import Timeline
 from workbench.ui.pages.map.tools.tool_row import tool_action
+from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import PAUSE
@@ -210,3 +211,15 @@ class TimeBar(QWidget):
 
     def _every_pressed(self) -> None:
         (self.cancelled if self.timeline.working else self.every_asked).emit()
+
+
+def time_card(session: Session, time: TimeBar) -> QFrame:
+    """The bar in a card, behind two buttons that show the evaluations before and after."""
+    earlier = icon_button("caret-left", "Earlier evaluation ([)")
+    later = icon_button("caret-right", "Later evaluation (])")
+    earlier.clicked.connect(session.show_earlier)
+    later.clicked.connect(session.show_later)
+    card = QFrame()
+    card.setProperty("card", "true")
+    in_row(earlier, later, (time, 1), on=card, margins=(12, 8, 12, 8), spacing=8)
+    return card

@@ -1,19 +1,22 @@
 """The column beside the map: Legend, Classes and Selection as tabs."""
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QEvent, QObject, QSize
 from PySide6.QtWidgets import QFrame, QTabWidget, QVBoxLayout, QWidget
 
 from workbench.ui.pages.map.side.class_table import ClassTableOpener
 from workbench.ui.pages.map.side.inspector import InspectorPanel
 from workbench.ui.pages.map.side.legend import Legend
 from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.scrolled import ScrolledDown
 
 WIDTH = 272  # px at 100% text
 NARROW = 0.75  # minimum width, as a share of the full width
+MAP = 240  # px of the map's width at 100% text, under which the column is shown only when it is asked for
+AROUND = 44  # px beside and between map and column
 CLUSTER_LINES = 9
 HINT = (
     "Click a point of the map or a query to see it here. Draw a lasso (S) or a rectangle (R) around several: each "
@@ -24,11 +27,19 @@ SELECTION = 2
 
 
 class SideColumn(QFrame):
-    """Switches to the Selection tab when something becomes selected, and back when nothing is selected."""
+    """Switches to the Selection tab when something becomes selected, and back when nothing is selected.
+
+    In a page without room for a map beside it, it is shown while `opener` is pressed, which is hidden elsewhere.
+    """
 
     def __init__(self, session: Session, classes: ClassTableOpener, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self.opener = icon_button("list-bullets", "Legend, classes and selection")
+        self.opener.setCheckable(True)
+        self.opener.hide()
+        self.opener.toggled.connect(self._give_way)
+        self._page: QWidget | None = None  # whose width is shared with the map
         self._selected = self._width = self._before = 0  # the last: the tab that was shown before the selection
         self.setProperty("card", "true")
         self.legend = Legend()
@@ -59,6 +70,25 @@ class SideColumn(QFrame):
         self.setMaximumWidth(self._width)
         self.setMinimumWidth(round(self._width * NARROW))
         self.updateGeometry()
+        self._give_way()
+
+    def give_way_in(self, page: QWidget) -> None:
+        """Leave the map its room in this page, which holds both side by side."""
+        self._page = page
+        page.installEventFilter(self)
+        self._give_way()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Look at the room again when the page has another width."""
+        if event.type() == QEvent.Type.Resize:
+            self._give_way()
+        return super().eventFilter(watched, event)
+
+    def _give_way(self) -> None:
+        if self._page is not None:
+            beside = self._page.width() - AROUND - self._width >= theme.text_px(MAP)
+            self.opener.setVisible(not beside)
+            self.setVisible(beside or self.opener.isChecked())
 
     def sizeHint(self) -> QSize:
         return QSize(self._width, super().sizeHint().height())
