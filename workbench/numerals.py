@@ -8,6 +8,8 @@ from typing import Any
 MINUS = "−"
 _PLAIN = re.compile(rf"[-{MINUS}]?[\d,]+(\.\d+)?")
 _LARGE = re.compile(r"(-?\d{4,})(\.\d+)?")
+_POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _HYPHEN = re.compile(r"(?<![^\s(\[±])-(?=[\d.]|inf)")  # before a number, not inside a word or a range
 
 
@@ -97,3 +99,8 @@ def significant(value: float, digits: int = 3) -> str:
     if 1000 <= abs(rounded) < 1e7:
         text = f"{rounded:,.0f}" if rounded.is_integer() else f"{rounded:,}"
     return minus(text)
+
+
+def raised(text: str) -> str:
+    """Numbers of a text with their powers of ten as people write them: "4.61e+09" as "4.61×10⁹"."""
+    return _POWER.sub(lambda power: f"×10{(power[1].strip('+') + power[2]).translate(RAISED)}", text)

@@ -178,3 +178,12 @@ def test_the_band_follows_the_axis_into_powers_of_ten():
     assert (band.boundingRect().top(), band.boundingRect().bottom()) == pytest.approx((-np.log10(2), np.log10(1001)))
     band.take_scale(LINEAR)
     assert (band.boundingRect().top(), band.boundingRect().bottom()) == (-1, 1000)
+
+
+def test_a_curve_of_100_percent_has_an_axis_without_more_than_that(qtbot, session, workspace):
+    store(workspace, {0: np.ones(6), 1: np.ones(6)})
+    page = looked_at(qtbot, session, 1)
+    choose(qtbot, page, METRIC)
+    bottom, top = page.tabs.curves.seeds.plot.canvas.item.vb.viewRange()[1]
+    assert 0 <= bottom < 100
+    assert 100 <= top < 104

@@ -110,3 +110,37 @@ def test_an_axis_that_starts_at_zero_has_nothing_below_where_all_values_are_alik
     low, high = plot.canvas.item.vb.viewRange()[1]
     assert least < low <= 0
     assert high > value
+
+
+@pytest.mark.parametrize(("value", "wanted"), [(100.0, (50, 101.5)), (99.0, (49.5, 101.5)), (0.0, (-0.015, 0.5))])
+@pytest.mark.parametrize("right", [False, True], ids=["left", "right"])
+def test_a_percentage_that_does_not_change_has_an_axis_without_what_is_impossible(plot, value, wanted, right):
+    plot.canvas.show_percent(right=right)
+    plot.append("acc" if right else "loss", [0, 1, 2], np.full(3, value))
+    plot.redraw()
+    plot.canvas.fit()
+    plot.canvas.take_range()
+    assert ranges(plot)[right][1] == pytest.approx(wanted, abs=0.1)
+
+
+def test_percentages_that_come_up_to_the_end_leave_room_for_the_line_and_no_more(plot):
+    plot.canvas.show_percent()
+    plot.append("loss", np.arange(1000), np.linspace(20, 100, 1000))
+    plot.redraw()
+    plot.canvas.take_range()
+    plot.append("loss", np.arange(1000, 1100), np.linspace(0, 100, 100))
+    plot.redraw()
+    plot.canvas.take_range()
+    low, high = plot.canvas.item.vb.viewRange()[1]
+    assert -3.01 <= low <= 0
+    assert 100 <= high <= 103.01
+
+
+def test_a_logarithmic_axis_of_percentages_keeps_its_range(plot):
+    plot.canvas.show_percent()
+    plot.append("loss", [0, 1, 2], [0.01, 1.0, 90.0])
+    plot.set_log(True)
+    plot.redraw()
+    plot.canvas.take_range()
+    low, _ = plot.canvas.item.vb.viewRange()[1]
+    assert low <= -2, "the heights are powers of ten"

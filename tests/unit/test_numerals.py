@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from workbench.numerals import byte_size, grouped, megabytes, minus, percentage, same_decimals, significant
+from workbench.numerals import byte_size, grouped, megabytes, minus, percentage, raised, same_decimals, significant
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,17 @@ def test_a_column_of_megabytes_has_whole_numbers():
 )  # fmt: skip
 def test_a_number_of_some_digits_has_no_power_of_ten_below_ten_million(value, digits, said):
     assert significant(value, digits) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("4.61e+09", "4.61×10⁹"), ("−1.2e-06", "−1.2×10⁻⁶"), ("from 5e+10 to 2,300", "from 5×10¹⁰ to 2,300"),
+        ("one+1", "one+1"), ("34.5", "34.5"),
+    ],
+)  # fmt: skip
+def test_powers_of_ten_are_written_as_people_write_them(text, shown):
+    assert raised(text) == shown
 
 
 @pytest.mark.parametrize(("numbers", "shown"), [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.ui.pages.train.findings.reading import read_curves
+from workbench.ui.pages.train.findings.reading import LONG, read_curves
 
 STEPS = np.arange(10, 110, 10)
 
@@ -39,6 +39,12 @@ def test_curves_that_never_meet():
     assert texts({"probe/ce": [2, 1, 0.5], "probe/spce": [1, 0.6, 0.25]}) == [
         ("note", "SPCE is 0.25 nats below CE at the end and never meets it.")
     ]
+
+
+def test_a_spce_of_long_embeddings_is_readable_and_says_why_it_is_large():
+    ((kind, text),) = texts({"probe/ce": [2.3, 4e4, 4e6], "probe/spce": [2.3, 1e8, 4.61e9]})
+    assert kind == "note"
+    assert text == f"SPCE is 4.61×10⁹ nats above CE at the end; they agree up to step 10. {LONG}"
 
 
 @pytest.mark.parametrize("middle", [0.99, 1.0, 1.01])

@@ -14,7 +14,7 @@ from workbench.ui.plots.items import Behind, Line, Reach, Series, Zero, dress_ax
 from workbench.ui.plots.one_by_one import OneByOne
 from workbench.ui.plots.rings import Ring, Rings
 from workbench.ui.plots.shade import Shade
-from workbench.ui.plots.steady_view import SteadyView
+from workbench.ui.plots.steady_view import PERCENT, SteadyView
 from workbench.ui.plots.value_scale import LINEAR, ValueScale
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
@@ -63,6 +63,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._has_axes = False
         self.item.addItem(self._best, ignoreBounds=True)
         self.scale = LINEAR  # of the left axis
+        self._percent = False  # whether its values are percentages
         self._limit: pg.InfiniteLine | None = None  # created when there is one
         self._limit_at: float | None = None
         self._rings = Rings(self.item)
@@ -139,6 +140,14 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         """Make the left axis include 0, and begin there where all values are 0."""
         self.item.addItem(Zero())
         self.item.vb.from_zero = True
+
+    def show_percent(self, on: bool = True, *, right: bool = False) -> None:
+        """Say whether the values of the left or the right axis are percentages: none is outside 0 to 100."""
+        if right:
+            self._right.ends = PERCENT if on else None
+        else:
+            self._percent = on
+            self.item.vb.ends = PERCENT if on and not self.scale.log else None
 
     def show_limit(self, value: float | None, words: str = "") -> None:
         """Draw a dashed line with a label at this value, which the left axis then includes; None removes it."""
@@ -229,6 +238,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         if scale == self.scale:
             return
         self.scale, axis = scale, self.item.getAxis("left")
+        self.show_percent(self._percent)
         axis.value_scale, axis.picture = scale, None
         axis.update()
         self._place_limit()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.numerals import significant
+from workbench.numerals import raised, significant
 from workbench.ui.plots.curve import Curve
 
 if TYPE_CHECKING:
@@ -29,6 +29,6 @@ def course(title: str, curve: Curve, x_title: str) -> str:
         return f"{title} has no numbers" if len(curve) else f"{title} has no values yet"
     first, last = good[0], good[-1]
     return (
-        f"{title} goes from {significant(curve.values[first], 4)} at {x_title} {curve.steps[first]:,.0f} "
-        f"to {significant(curve.values[last], 4)} at {x_title} {curve.steps[last]:,.0f}"
+        f"{title} goes from {raised(significant(curve.values[first], 4))} at {x_title} {curve.steps[first]:,.0f} "
+        f"to {raised(significant(curve.values[last], 4))} at {x_title} {curve.steps[last]:,.0f}"
     )

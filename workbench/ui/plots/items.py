@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 
-from workbench.numerals import grouped, minus, same_decimals
+from workbench.numerals import grouped, minus, raised, same_decimals
 from workbench.ui.plots.curve import drawable, lone_points, thinned
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, log_ticks
 from workbench.ui.style import theme
@@ -172,7 +172,7 @@ class NumberAxis(pg.AxisItem):
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         if self.value_scale.log:
             return [self._written[value] for value in values]
-        return [minus(grouped(words)) for words in super().tickStrings(values, scale, spacing)]
+        return [raised(minus(grouped(words))) for words in super().tickStrings(values, scale, spacing)]
 
     def boundingRect(self) -> QRectF:
         room: QRectF = super().boundingRect()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.numerals import significant
+from workbench.numerals import raised, significant
 from workbench.ui.plots.curve import Curve
 from workbench.ui.style.words import THIN
 
@@ -44,7 +44,7 @@ def pointed_at(place: float, curves: Mapping[str, Curve], placed: Mapping[str, n
 def values_in_words(pointed: Pointed, series: Sequence["Series"], curves: Mapping[str, Curve]) -> list[str]:
     """The titles of the curves with their values there."""
     titles = {entry.name: entry.title for entry in series}
-    return [f"{titles[name]} {significant(curves[name].values[at], 4)}" for name, at in pointed.indices.items()]
+    return [f"{titles[name]} {raised(significant(curves[name].values[at], 4))}" for name, at in pointed.indices.items()]
 
 
 def difference_in_words(
@@ -59,7 +59,7 @@ def difference_in_words(
         return ""
     titles = {entry.name: entry.title for entry in series}
     words = " − ".join(titles[name] for name in compared)
-    return f"{words} {significant(float(first.values[at]) - float(second.values[other_at]), 4)}"
+    return f"{words} {raised(significant(float(first.values[at]) - float(second.values[other_at]), 4))}"
 
 
 def place_in_words(pointed: Pointed, counts: str, x_title: str) -> str:

@@ -7,6 +7,8 @@ import pyqtgraph as pg
 SPARE = 0.1  # share of the range that is left free at a growing end
 WITHIN = 0.02  # share of the range by which an end may move into pyqtgraph's minimum margin around curves
 NARROWEST, SMALLEST = 1e-12, 1e-290  # width of a range, to its larger end and at all; Qt crashed with a smaller one
+EDGE = 0.03  # share of the range that is left beyond the ends of what is possible, for the line there
+PERCENT = (0.0, 100.0)
 AROUND = 0.5  # share of a single value that is shown below and above it
 
 
@@ -17,10 +19,12 @@ class SteadyView(pg.ViewBox):
 
     Attributes:
         from_zero: no value is below 0: where all are 0, the range does not begin below it.
+        ends: the smallest and the largest value that is possible, as of a percentage: no range shows more. None: any.
     """
 
     def __init__(self, **options: Any) -> None:
         self.steady = self.from_zero = False
+        self.ends: tuple[float, float] | None = None
         self._fits = False
         super().__init__(**options)
 
@@ -44,6 +48,8 @@ class SteadyView(pg.ViewBox):
                 options[name] = roomy(options.get(name), shown)
             if options["xRange"] is None and options["yRange"] is None:
                 return
+        if self._fits and self.ends is not None and options.get("yRange") is not None:
+            options["yRange"] = kept_within(options["yRange"], self.ends)
         super().setRange(*rect, **options)
 
 
@@ -61,6 +67,15 @@ def widened(wanted: list[float], *, from_zero: bool = False) -> list[float]:
         return [0.0, 2 * AROUND]
     around = AROUND * size if size > SMALLEST else AROUND
     return [low - around, high + around]
+
+
+def kept_within(wanted: list[float], ends: tuple[float, float]) -> list[float]:
+    """The range (low, high) without what lies beyond the ends of what is possible, but for an EDGE."""
+    low, high = max(wanted[0], ends[0]), min(wanted[1], ends[1])
+    if high <= low:
+        return wanted
+    edge = EDGE * (high - low)
+    return [max(wanted[0], ends[0] - edge), min(wanted[1], ends[1] + edge)]
 
 
 def is_narrow(low: float, high: float) -> bool:

@@ -6,11 +6,10 @@ from math import ceil, floor, inf, isfinite, log, log10
 
 import numpy as np
 
-from workbench.numerals import grouped, minus, same_decimals
+from workbench.numerals import RAISED, grouped, minus, same_decimals
 
 STEEP = 1000.0  # times the median: where the largest value is more, the others cannot be read on a linear scale
 SMALL = 5.0  # percentile of the sizes of values below which a logarithmic scale with negative values is linear
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_TICKS = 6  # numbers of an axis, and one
 LARGEST = 1e300  # of what an axis can show: the width of its range is a number, too
 LEAST_POWER = -300  # of ten, for what is about linear

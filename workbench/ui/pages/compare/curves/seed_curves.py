@@ -89,6 +89,7 @@ class SeedCurves(QWidget):
     def _begin(self, curves: Sequence[Curve], shown_as: Sequence[GroupStyle], title: str, x_title: str) -> None:
         self._clear()
         self.plot.rename(title, x_title)
+        self.plot.canvas.show_percent(self._factor == 100 and all(_are_shares(curve) for curve in curves))
         titles = legend_titles([curve.group.title for curve in curves])
         self._waiting = list(zip(curves, titles, shown_as, strict=True))[:MOST_DRAWN]
         canvas = self.plot.canvas
@@ -188,6 +189,12 @@ def in_sentences(training: TrainingCurves, smoothing: float = 0.0) -> str:
     if training.groups > len(training.curves):
         parts.append(_first_drawn(len(training.curves), training.groups))
     return " ".join(parts)
+
+
+def _are_shares(curve: Curve) -> bool:
+    """Whether the interval of the seeds, too, stays within what is possible: it is shown as wide as it is."""
+    ends = np.concatenate([curve.low, curve.high])
+    return bool(np.all((ends >= 0) & (ends <= 1) | ~np.isfinite(ends)))
 
 
 def _first_drawn(drawn: int, groups: int) -> str:

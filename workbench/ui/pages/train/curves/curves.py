@@ -71,6 +71,8 @@ class Curves(Scrolled):
             ],
         )
         yield
+        self.retrieval.canvas.show_percent()
+        self.rate.canvas.show_percent(right=True)
         self.plots = (self.probe, self.retrieval, self.batch, self.rate)
         self._of = {series.name: plot for plot in (self.probe, self.batch, self.rate) for series in plot.series}
         grid = QGridLayout(self.widget())

@@ -6,13 +6,18 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.numerals import percentage, significant
+from workbench.numerals import percentage, raised, significant
 from workbench.ui.pages.train.findings.crossings import ALIKE, Curve, both, longest_stretch, meeting
 from workbench.ui.plots.rings import Crossing
 from workbench.ui.style.words import counted
 from workbench.workspace.rows import Run
 
 SMALL_LAMBDA = 1e-6  # the terms in 1 / lambda amplify noise below it
+GROWN = 10  # times SPCE at the first step, which is about log K: only long embeddings have so large a value
+LONG = (
+    "SPCE grows with the square of the embeddings' length, and these have become long. Batch-norm on top keeps them "
+    "short in training, Unit length always."
+)
 FLAT = 0.001  # of MAP@R: epochs this close to the best are as good
 # Subjects of notes in a run's facts (running/facts).
 TOLD = ("the pretrained weights", "the frozen layers", "the training half", "the test half")
@@ -72,15 +77,18 @@ def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "") -> Sentence | No
     if abs(last) < ALIKE:
         since = _step(steps[0] if met is None else met[1], letter)
         return Sentence("note", f"CE and SPCE meet: from {since} on they differ by less than {ALIKE:g} nats.")
-    where = f"SPCE is {significant(abs(last))} nats {'above' if last > 0 else 'below'} CE at the end"
-    if met is not None:
-        return Sentence("note", f"{where}; the two cross at {_step(met[1], letter)}.")
+    where = f"SPCE is {raised(significant(abs(last)))} nats {'above' if last > 0 else 'below'} CE at the end"
+    why = f" {LONG}" if spce[-1] > GROWN * max(1.0, spce[0]) else ""
     close = np.flatnonzero(np.abs(gap) < ALIKE)
-    if len(close) and close[-1] == len(close) - 1:
-        return Sentence("note", f"{where}; they agree up to {_step(steps[close[-1]], '')}.")
-    if len(close):
-        return Sentence("note", f"{where}; the two meet at {_step(steps[close[-1]], '')} and part again.")
-    return Sentence("note", f"{where} and never meets it.")
+    if met is not None:
+        course = f"; the two cross at {_step(met[1], letter)}."
+    elif len(close) and close[-1] == len(close) - 1:
+        course = f"; they agree up to {_step(steps[close[-1]], '')}."
+    elif len(close):
+        course = f"; the two meet at {_step(steps[close[-1]], '')} and part again."
+    else:
+        course = " and never meets it."
+    return Sentence("note", f"{where}{course}{why}")
 
 
 def _step(step: float, letter: str) -> str:
@@ -130,10 +138,11 @@ def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
         name, other = ("tightness", "contrastive")
         if abs(apart[1] - apart[0]) > abs(tight[1] - tight[0]):
             name, other, tight, apart = other, name, apart, tight
+        before, after, other_before, other_after = (raised(significant(value)) for value in (*tight, *apart))
         return Sentence(
             "note",
-            f"In {title}, the {name} part moves most: from {significant(tight[0])} to {significant(tight[1])} nats "
-            f"({other} part from {significant(apart[0])} to {significant(apart[1])}).",
+            f"In {title}, the {name} part moves most: from {before} to {after} nats "
+            f"({other} part from {other_before} to {other_after}).",
         )
     return None
 

@@ -8,12 +8,13 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.comparing.curves.smoothing import BATCH_LOSS, exponential_mean
 from workbench.config import BadConfig, RunConfig
-from workbench.numerals import significant
+from workbench.numerals import raised, significant
 from workbench.ui.style.theme import SERIES
 from workbench.ui.style.words import NO_VALUE, THIN, device_of, duration, memory, pace, percent, short_time
 from workbench.ui.widgets.numbers.tile import Tile
 from workbench.workspace.rows import Evaluation, Run
 
+GROWS = "SPCE multiplies embeddings with each other: it grows with the square of their length"
 Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
 
 
@@ -32,6 +33,7 @@ class Tiles(QWidget):
         self.ce, self.spce = Tile("CE on the probe", SERIES["ce"]), Tile("SPCE on the probe", SERIES["spce"])
         self.information = Tile("H(Y) − CE", SERIES["pce"])
         self.information.setToolTip("A lower bound of the mutual information of embeddings and labels, on the probe")
+        self.spce.setToolTip(GROWS)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -81,7 +83,7 @@ class Tiles(QWidget):
         """The losses of all batches, [n]: the newest, smoothed."""
         smooth = exponential_mean(values, BATCH_LOSS)
         good = smooth[np.isfinite(smooth)]
-        self.loss.show_number(significant(good[-1]) if len(good) else "", "", "smoothed" if len(good) else "")
+        self.loss.show_number(raised(significant(good[-1])) if len(good) else "", "", "smoothed" if len(good) else "")
         self.loss.show_curve(smooth)
 
     def show_probe(self, curves: Mapping[str, Curve]) -> None:
@@ -97,7 +99,8 @@ class Tiles(QWidget):
             if ends is None:
                 tile.show_number("")
             else:
-                tile.show_number(significant(ends[1]), "nats", below or f"from {significant(ends[0])}")
+                first, last = (raised(significant(value)) for value in ends)
+                tile.show_number(last, "nats", below or f"from {first}")
             tile.show_curve(curves[name][1] if name in curves else np.empty(0))
         self.show_anatomy(self._anatomy)
 

@@ -146,6 +146,7 @@ class SystemPanel(Scrolled):
         chart = missing[0]
         plot = CurvePlot(chart.title, [Series(*series) for series in chart.curves])
         plot.canvas.start_at_zero()
+        plot.canvas.show_percent(chart.unit == "%")
         plot.follow_room()  # otherwise each would ask for 480 px, and the last charts would be below the window
         plot.announced.connect(self.announced)
         for name, *_ in chart.curves:
