@@ -15,12 +15,14 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QScrollBar,
     QTabWidget,
+    QToolButton,
     QWidget,
 )
 from trained import trained_run
 
 from tests.ui.started import shown_window
 from workbench.ui.pages.setup.preflight import runner as preflight
+from workbench.ui.style.icons import icon
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 CONTROLS = (
@@ -44,6 +46,14 @@ def nameless(window: QWidget) -> list[str]:
     return found
 
 
+def untold(window: QWidget) -> list[str]:
+    """The visible buttons that show a picture alone and have no tooltip."""
+    shown = [button for button in window.findChildren(QAbstractButton) if button.isVisible()]
+    bare = [button for button in shown if not button.text().strip() and not button.icon().isNull()]
+    bare = [button for button in bare if not isinstance(button.parent(), INSIDE)]
+    return [button.accessibleName() or repr(button) for button in bare if not button.toolTip().strip()]
+
+
 @pytest.fixture
 def window(qtbot, session, workspace, tmp_path, monkeypatch):
     monkeypatch.setattr(preflight, "SETTLES_AFTER", 10**8)  # no check of the run meanwhile
@@ -55,6 +65,14 @@ def test_a_control_without_a_name_is_found(window):
     bare = QLineEdit(window.pages)
     bare.show()
     assert nameless(window.pages) == ["QLineEdit in PageStack "]
+
+
+def test_a_button_without_words_and_tooltip_is_found(window):
+    bare = QToolButton(window.pages)
+    bare.setIcon(icon("x"))
+    bare.setAccessibleName("Close")
+    bare.show()
+    assert untold(window.pages) == ["Close"]
 
 
 @pytest.mark.parametrize("name", ["setup", "train", "map", "retrieval", "compare", "report"])
@@ -69,7 +87,9 @@ def test_every_control_has_a_name(window, qtbot, name):
             tabs.setCurrentIndex(index)
             qtbot.deliver()
             assert nameless(window) == [], (name, tabs.tabText(index))
+            assert untold(window) == [], (name, tabs.tabText(index))
     assert nameless(window) == []
+    assert untold(window) == []
 
 
 @pytest.mark.parametrize("command", ["file.places", "edit.palette", "edit.shortcuts"])
@@ -79,4 +99,5 @@ def test_every_control_of_a_dialog_has_a_name(window, qtbot, monkeypatch, tmp_pa
     qtbot.deliver()
     (dialog,) = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible() and widget is not window]
     assert nameless(dialog) == []
+    assert untold(dialog) == []
     dialog.close()

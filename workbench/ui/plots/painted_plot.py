@@ -36,6 +36,7 @@ class Picture(QWidget):
         self._plot, self._least = plot, LEAST[1]
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setProperty("focusRing", True)  # see ui/window/frame/focus_ring.py
         self.need_height(LEAST[1])
 
     @property

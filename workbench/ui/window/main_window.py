@@ -24,6 +24,7 @@ from workbench.ui.window.commands.command_palette import CommandPalette
 from workbench.ui.window.commands.finding import things
 from workbench.ui.window.commands.menus import Menus, open_log_folder
 from workbench.ui.window.commands.shortcuts_dialog import ShortcutsDialog
+from workbench.ui.window.frame.focus_ring import FocusRing
 from workbench.ui.window.frame.kept_focus import KeptFocus
 from workbench.ui.window.frame.message_bar import MessageBar
 from workbench.ui.window.frame.rail import Rail
@@ -81,6 +82,7 @@ class MainWindow(QMainWindow):
         self._ordering.timeout.connect(self._order_stops)
         self._build()
         self._connect()
+        self._focus_ring = FocusRing(self)
         self._kept_focus = KeptFocus(self, self.pages, lambda: stops(self._regions))
         self.arrangement.restore()
         self._remembered_run.show()
