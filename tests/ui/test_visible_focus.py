@@ -90,6 +90,8 @@ def test_every_stop_of_tab_shows_that_it_has_the_focus(window, session, qtbot, n
         page.runner.drop()
     qtbot.waitUntil(lambda: window.pages.currentWidget() is page and window.pages.updatesEnabled())
     at_rest(session, qtbot, page)
+    if name == "compare":
+        qtbot.waitUntil(page.groups.isVisible)
     assert any(page.isAncestorOf(control) for control in stops(window))
     unseen = unseen_stops(window, page)
     for tabs in [tabs for tabs in page.findChildren(QTabWidget) if tabs.isVisible()]:
