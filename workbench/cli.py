@@ -29,14 +29,14 @@ from workbench.commands import (
     tags,
     triage,
 )
-from workbench.commands.arguments import FOLDER
+from workbench.commands.arguments import FOLDER, losses_named
 from workbench.commands.run import INTERRUPTED, run_here, run_in_folder
 from workbench.commands.run_lines import run_lines
 from workbench.commands.terminal import printable, show_json, show_lines
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress
 from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.devices.together import parse_devices
@@ -58,7 +58,7 @@ RESUME = "Go on with the newest run of this config that is not done, a cancelled
 
 
 class Commands(click.Group):
-    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage or config, 130 interrupted by Ctrl+C."""
+    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage, name or config, 130 interrupted by Ctrl+C."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a Problem becomes one sentence and an exit status, with --debug a traceback."""
@@ -68,7 +68,7 @@ class Commands(click.Group):
             if ctx.params.get("debug"):
                 raise
             click.echo(printable(str(problem)), err=True)
-            sys.exit(2 if isinstance(problem, BadConfig) else 1)
+            sys.exit(2 if isinstance(problem, (BadConfig, UnknownName)) else 1)
         except KeyboardInterrupt:  # click itself would end with status 1
             click.echo("Interrupted.", err=True)
             sys.exit(INTERRUPTED)
@@ -132,8 +132,7 @@ def run(
     named = _devices(devices)
     wanted = read_config(config, changes)
     if elsewhere:
-        with Workspace(folder or default_workspace(), create=True) as workspace:
-            sys.exit(place.run_at(wanted, workspace, elsewhere, detach=detach, quiet=quiet))
+        sys.exit(place.run_at(wanted, folder or default_workspace(), elsewhere, detach=detach, quiet=quiet))
     if named == (LAUNCHED,) and alone is None:  # refused before a run is made
         raise click.UsageError(f"--devices {LAUNCHED} needs --folder.")
     if alone is not None:
@@ -190,7 +189,7 @@ def benchmark_methods(
     """Train every method with the same backbone and budget, and print R@1, MAP@R, NMI, time and memory as Markdown."""
     from workbench.commands import benchmark as comparison
 
-    chosen = list(methods) or sorted(catalogs.names(catalogs.current(), "loss"))
+    chosen = losses_named(methods, catalogs.names(catalogs.current(), "loss"))
     with Workspace(folder or default_workspace(), create=True) as workspace:
         for bench in benches:
             rows = comparison.compare(workspace, bench, chosen, list(range(seeds)), data, _say)

@@ -2,6 +2,7 @@
 
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.entries.facts import CHOSEN_AT_FIRST
 from workbench.files.unreadable import checked_nesting, refusing
+from workbench.names import similar
 from workbench.problem import Problem
 from workbench.settings import checks
 from workbench.settings.sections import EmbeddingParams, EvaluationParams, TrainingParams, sections
@@ -121,7 +123,7 @@ class RunConfig(BaseModel):
             raise BadConfig(source, {"TOML": "It has no settings."})
         errors = config.check(known if known is not None else catalogs.current())
         if errors:
-            raise BadConfig(source, errors)
+            raise BadConfig(source, with_similar(errors, config.model_dump(), known or catalogs.current()))
         return config
 
     @classmethod
@@ -150,7 +152,7 @@ class RunConfig(BaseModel):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            raise BadConfig(source, catalogs.sentences(error)) from None
+            raise BadConfig(source, with_similar(catalogs.sentences(error), values, catalogs.current())) from None
 
     @classmethod
     def from_values(
@@ -160,8 +162,8 @@ class RunConfig(BaseModel):
         try:
             config = cls.model_validate(values)
         except ValidationError as error:
-            return None, catalogs.sentences(error)
-        errors = config.check(known, classes)
+            return None, with_similar(catalogs.sentences(error), values, known)
+        errors = with_similar(config.check(known, classes), values, known)
         return (None if errors else config), errors
 
     def to_toml(self, path: Path | None = None) -> str:
@@ -270,3 +272,25 @@ def _whole(values: dict[str, Any], fields: Catalog) -> dict[str, str]:
     paths = {name: value for name, value in values.items() if fields.get(name, {}).get("path")}
     whole = {name: from_root(path) for name, path in paths.items() if isinstance(path, str)}
     return {name: path for name, path in whole.items() if path != paths[name]}
+
+
+def with_similar(errors: dict[str, str], values: Mapping[str, Any], known: Catalog) -> dict[str, str]:
+    """The errors of a config with these values; those of unknown fields name the fields with a similar name."""
+    named = dict(errors)
+    for field, sentence in errors.items():
+        if sentence == catalogs.NO_FIELD:
+            part, dot, name = field.rpartition(".")
+            alike = ", ".join(f"{part}{dot}{other}" for other in similar(name, _fields_of(part, values, known)))
+            named[field] = f"{sentence} Similar: {alike}." if alike else sentence
+    return named
+
+
+def _fields_of(part: str, values: Mapping[str, Any], known: Catalog) -> list[str]:
+    """The names of the fields in a part of a config, as that part is chosen there; without a part, the parts."""
+    if not part:
+        return list(RunConfig.model_fields)
+    if part not in KINDS:
+        return list(sections().get(part, {}))
+    chosen = values.get(part)
+    entry = chosen.get("name") if isinstance(chosen, dict) else chosen
+    return ["name", *known.get(f"{part}/{entry}", {"params": {}})["params"]]

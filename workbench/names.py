@@ -1,6 +1,8 @@
 """Names from users and files as they are shown: without harm to the text around."""
 
 import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
 from unicodedata import bidirectional, category
 
 TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))  # classes of Unicode's rule 9
@@ -11,6 +13,7 @@ LONGEST_NAME = 1_000  # letters
 LONGEST_SENTENCE = 10_000
 LONGEST_NUMBER = 18  # digits
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+ALIKE = 0.6  # the least ratio of difflib by which two names are written nearly alike
 OTHERS: float = 10**LONGEST_NUMBER  # behind all of these
 
 
@@ -22,6 +25,23 @@ def numbers_in_order(name: str) -> float:
     if len(name) > LONGEST_NUMBER or not NUMBER.fullmatch(name):
         return OTHERS
     return float(name) if "." in name else int(name)
+
+
+def nearest_first(name: str, names: Iterable[str]) -> list[str]:
+    """The names in their order, but first those that are written nearly like `name`, the nearest first."""
+    every = list(names)
+    close = similar(name, every)
+    return [*close, *(other for other in every if other not in close)]
+
+
+def similar(name: str, names: Iterable[str]) -> list[str]:
+    """Those of the names that are written nearly like `name`, the nearest first; capitals count as small letters."""
+    matcher = SequenceMatcher(b=name.casefold()[:LONGEST_NAME])  # which keeps what it knows of the second text
+    nearness = {}
+    for other in names:
+        matcher.set_seq1(other.casefold())
+        nearness[other] = matcher.ratio()
+    return sorted((other for other in nearness if nearness[other] >= ALIKE), key=lambda other: -nearness[other])
 
 
 def visible_name(text: str, longest: int = LONGEST_NAME) -> str:

@@ -21,5 +21,9 @@ class Problem(Exception):  # noqa: N818 - the word the user reads
         self.what, self.kept, self.todo, self.field, self.fits = what, kept, todo, field, fits
 
 
+class UnknownName(Problem):
+    """A name or number that nothing has: the command line is used wrongly, and ends with status 2."""
+
+
 class RunTaken(Problem):
     """Another process has the run: the process that had it before stops without writing and without a question."""

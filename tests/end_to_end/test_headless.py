@@ -128,7 +128,7 @@ def test_a_wrong_config_is_status_2_and_names_the_field(environment, config, tmp
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["run", "nowhere.toml"], 1, "There is no config file"),
+        (["run", "nowhere.toml"], 2, "There is no config file"),
         (["run", "."], 2, "It is a folder, not a file"),
         (["report", "7", "--workspace", "nowhere"], 1, "not a workspace"),
         (["list", "looses"], 2, "looses"),

@@ -1,10 +1,14 @@
-"""What arguments of several commands are: the number of a run or of a sweep, a folder, an evaluation."""
+"""What arguments of several commands are: the number of a run or of a sweep, a folder, an evaluation, losses."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+
+from workbench.names import nearest_first
+from workbench.problem import UnknownName
 
 LARGEST = 2**63 - 1  # the largest number that SQLite has
 
@@ -51,3 +55,16 @@ def epoch(text: str) -> str | int:
     if text.isdecimal():
         return int(text)
     raise click.BadParameter(f"{text!r} is neither best nor last nor the number of an epoch.")
+
+
+def losses_named(asked: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The names in options that may contain several, separated by commas; all in order without any.
+
+    Raises UnknownName for one of no loss.
+    """
+    names = [name.strip() for words in asked for name in words.split(",")] or sorted(there)
+    for name in names:
+        if name not in there:
+            listed = ", ".join(nearest_first(name, sorted(there)))
+            raise UnknownName(f"There is no loss named {name!r}.", todo=f"Known: {listed}.")
+    return list(dict.fromkeys(names))

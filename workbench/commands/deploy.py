@@ -27,8 +27,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     )  # fmt: skip
     @click.option(
         "--store", "stores", multiple=True, metavar="NAME",
-        help=f"Way to store the embeddings, may be given several times: {KNOWN}. N is a number of dimensions or bytes. "
-        "By default those that suit the embeddings.",
+        help=f"Way to store the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "
+        "dimensions or bytes. By default those that suit the embeddings.",
     )  # fmt: skip
     @click.option(
         "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,

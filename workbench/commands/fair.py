@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench import files
-from workbench.commands.arguments import FOLDER
+from workbench.commands.arguments import FOLDER, losses_named
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.settings.changed import toml_value
@@ -62,8 +62,9 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
         from workbench.fair.runs import Interrupted
 
         known = catalogs.current()
-        chosen = _chosen(methods, catalogs.names(known, "loss"))
+        chosen = losses_named(methods, catalogs.names(known, "loss"))
         plan = plans.planned(bench, data, trials, seeds, steps=steps, folds=folds, changes=_changes(changes))
+        plans.refuse_unfit_changes(plan, known)
         plans.refuse_missing_data(plan)
         with Workspace(folder or default_workspace(), create=True) as workspace:
             try:
@@ -74,20 +75,11 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
         _show(comparison, out)
 
 
-def _chosen(asked: tuple[str, ...], there: list[str]) -> list[str]:
-    """The names in options that may contain several, separated by commas. Raises Problem for an unknown name."""
-    names = [name.strip() for words in asked for name in words.split(",")] or sorted(there)
-    for name in names:
-        if name not in there:
-            raise Problem(f"There is no loss named {name!r}.", todo=f"Known: {', '.join(sorted(there))}.")
-    return list(dict.fromkeys(names))
-
-
 def _changes(changes: tuple[str, ...]) -> dict[str, Any]:
     pairs = [change.partition("=") for change in changes]
     for field, equals, _ in pairs:
         if not equals:
-            raise Problem(f"--set {field} has no value.", todo="Write it as FIELD=VALUE.")
+            raise click.UsageError(f"--set {field} has no value. Write it as FIELD=VALUE.")
     return {field: toml_value(text) for field, _, text in pairs}
 
 

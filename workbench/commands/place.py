@@ -97,21 +97,23 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def fetch(run: int, folder: Path | None) -> None:
         """Fetch the checkpoints of a run that has ended."""
         with Workspace(folder or default_workspace()) as workspace:
+            place = _place_of(workspace, run)
             working.fetch_checkpoints(workspace, run)
-            status = _follow(workspace, _place_of(workspace, run), [run])
+            status = _follow(workspace, place, [run])
             for path in workspace.artefacts(run, "checkpoint"):
                 click.echo(path)
             sys.exit(status)
 
 
-def run_at(config: RunConfig, workspace: Workspace, name: str, *, detach: bool, quiet: bool) -> int:
-    """Train all runs of a config at a place, and follow them; returns the exit status."""
-    place = records.named(name)
-    numbers = sending.prepare(workspace, config, place)
-    sending.submit(workspace, numbers, place, launcher_of(place))
-    said = f"Run {numbers[0]}" if len(numbers) == 1 else f"Runs {numbers[0]} to {numbers[-1]}"
-    click.echo(f"{said} at {name}.", err=True)
-    return 0 if detach else _follow(workspace, name, numbers, quiet=quiet, result=True)
+def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: bool) -> int:
+    """Train all runs of a config at a place, for the workspace in the folder, and follow them; the exit status."""
+    place = records.named(name)  # refused before a workspace is made
+    with Workspace(folder, create=True) as workspace:
+        numbers = sending.prepare(workspace, config, place)
+        sending.submit(workspace, numbers, place, launcher_of(place))
+        said = f"Run {numbers[0]}" if len(numbers) == 1 else f"Runs {numbers[0]} to {numbers[-1]}"
+        click.echo(f"{said} at {name}.", err=True)
+        return 0 if detach else _follow(workspace, name, numbers, quiet=quiet, result=True)
 
 
 def _add_records(group: click.Group) -> None:
@@ -236,6 +238,7 @@ def _check(name: str) -> int:
 
 
 def _place_of(workspace: Workspace, run_id: int) -> str:
+    workspace.run(run_id)  # one that does not exist is not called one that was never sent
     with workspace.reading() as db:
         return placements.required(db, run_id).place
 

@@ -12,7 +12,7 @@ from workbench.commands import sweep_table
 from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import show_json, show_lines, told
 from workbench.entries import catalog as catalogs
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.running.listed import Listed
 from workbench.settings import checks
 from workbench.settings.changed import read_config
@@ -254,7 +254,7 @@ def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | No
     for trial in stored.trials(workspace, number):
         if trial.run_id == run_id:
             return trial.id
-    raise Problem(f"Sweep {number} has no run {run_id}.", todo="`workbench sweep show` lists its runs.")
+    raise UnknownName(f"Sweep {number} has no run {run_id}.", todo="`workbench sweep show` lists its runs.")
 
 
 def _go_on(

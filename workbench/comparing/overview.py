@@ -22,7 +22,8 @@ from workbench.comparing.measures import (
 )
 from workbench.comparing.published.papers import GroupsBeside, papers_beside
 from workbench.entries.catalog import Catalog
-from workbench.problem import Problem
+from workbench.names import nearest_first
+from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
@@ -62,13 +63,14 @@ class Overview:
         if not self.metrics:
             raise self._no_evaluation()
         if self.metric not in self.metrics:
-            raise Problem(f"{self._none_has(self.metric)}.", todo=f"There is {', '.join(self.metrics)}.")
+            listed = ", ".join(nearest_first(self.metric, self.metrics))
+            raise UnknownName(f"{self._none_has(self.metric)}.", todo=f"There is {listed}.")
         if any(summary.values for summary in self.summaries):
             return
         where = self.at if isinstance(self.at, str) else f"epoch {self.at}"
         epochs = f"Epochs of all runs: {', '.join(map(str, self.epochs))}."
         todo = no_epoch_in_common(self.measured) or epochs
-        raise Problem(f"{self._none_has(self.metric)} at {where}.", todo=todo)
+        raise UnknownName(f"{self._none_has(self.metric)} at {where}.", todo=todo)
 
     def _no_evaluation(self) -> Problem:
         """What to do depends on whether one may still come."""

@@ -6,7 +6,8 @@ The number is what is left of the dimensions (pca, first) or the bytes of a code
 import re
 from dataclasses import dataclass
 
-from workbench.problem import Problem
+from workbench.names import nearest_first
+from workbench.problem import UnknownName
 
 BASELINE = "float32"
 SIZED = {"pca": "PCA", "first": "First", "pq": "PQ", "ivfpq": "IVF-PQ"}
@@ -18,7 +19,7 @@ PLAIN = {
     "binary+int8": ("Binary + rerank", "100 rescored in int8"),
     "hnsw": ("HNSW, int8", "index, 32 links"),
 }
-KNOWN = f"{', '.join(PLAIN)}, {', '.join(f'{name}N' for name in SIZED)}"
+KNOWN = (*PLAIN, *(f"{name}N" for name in SIZED))
 RERANKED = 100  # nearest by signs that are compared again
 LEAST_CODES = 256  # images that a product quantiser needs, one for each of its code words
 PER_LIST = 39  # images for each list of an inverted file, at least: faiss's own limit
@@ -46,7 +47,8 @@ def kind(name: str) -> Kind:
         return Kind(name, name, 0, *PLAIN[name])
     match = re.fullmatch(r"([a-z]+)([1-9][0-9]{0,3})", name)
     if match is None or match[1] not in SIZED:
-        raise Problem(f"There is no store named {name!r}.", todo=f"Known: {KNOWN}.")
+        listed = ", ".join(nearest_first(name, KNOWN))
+        raise UnknownName(f"There is no store named {name!r}.", todo=f"Known: {listed}.")
     family, size = match[1], int(match[2])
     detail = {
         "pca": "principal components, float32",

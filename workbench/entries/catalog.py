@@ -23,6 +23,7 @@ SHIPPED = "catalog.json"  # among the resources; written by packaging/catalog.py
 TYPES = {"boolean": bool, "integer": int, "number": float, "string": str}
 _LAST: list[Catalog] = []
 NO_TEXT = "Must be text."
+NO_FIELD = "There is no such field."
 LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}
 
 
@@ -248,7 +249,7 @@ def _sentence(error: dict[str, Any]) -> str:
     context = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
-            return "There is no such field."
+            return NO_FIELD
         case "missing":
             return "This field is needed."
         case "greater_than":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from workbench.events import score_of
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.workspace import Workspace
 from workbench.workspace.measured.unkept import keeps_all
 from workbench.workspace.rows import Evaluation, Run
@@ -48,9 +48,10 @@ def source_of(workspace: Workspace, run_id: int, epoch: Epoch = BEST) -> Source:
     if not at_epoch:
         known = ", ".join(str(evaluation.epoch) for evaluation in evaluations) or "none"
         if keeps_all(run.config):
-            raise Problem(f"Run {run_id} was not evaluated after epoch {epoch}.", todo=f"Evaluated epochs: {known}.")
+            what = f"Run {run_id} was not evaluated after epoch {epoch}."
+            raise UnknownName(what, todo=f"Evaluated epochs: {known}.")
         what = f"Run {run_id} has no evaluation of epoch {epoch}: it keeps the best and the last one alone."
-        raise Problem(what, kept="Its curves have every epoch.", todo=f"Kept epochs: {known}.")
+        raise UnknownName(what, kept="Its curves have every epoch.", todo=f"Kept epochs: {known}.")
     return Source(workspace, run, at_epoch[-1])
 
 

@@ -81,6 +81,13 @@ def refuse_missing_data(plan: Plan) -> None:
             )
 
 
+def refuse_unfit_changes(plan: Plan, known: Catalog) -> None:
+    """Raises BadConfig for a change that no method can have; those of loss and split depend on the method's."""
+    preset = next(preset.config for preset in presets() if preset.key == BENCHES[plan.bench].preset)
+    every = {dotted: value for dotted, value in plan.changes.items() if not dotted.startswith(("loss.", "split."))}
+    changed(preset, every, known, "The comparison")
+
+
 def tuning_config(plan: Plan, method: str, known: Catalog) -> RunConfig:
     """The runs of every setting of a loss: one for each fold, evaluated once, at the end.
 

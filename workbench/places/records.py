@@ -11,10 +11,11 @@ from platformdirs import user_config_path
 from pydantic import ValidationError
 
 from workbench import files
-from workbench.entries.catalog import sentences
+from workbench.entries.catalog import NO_FIELD, sentences
 from workbench.files.unreadable import refusing
+from workbench.names import nearest_first
 from workbench.places.place import NAME, Place, RayPlace, SlurmPlace, SshPlace
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 
 LARGEST = 1 << 16  # bytes of a record
 KINDS: dict[str, type[Place]] = {kind.kind: kind for kind in (SshPlace, SlurmPlace, RayPlace)}
@@ -150,19 +151,26 @@ def _said(kind: type[Place], invalid: ValidationError) -> dict[str, str]:
     """A sentence per wrong field; where the form of a text is wrong, with what the field asks for."""
     unfit = [str(error["loc"][0]) for error in invalid.errors() if error["type"] == "string_pattern_mismatch"]
     said = sentences(invalid)
-    return said | {field: f"{said[field]} {kind.model_fields[field].description}" for field in unfit}
+    said |= {field: f"{said[field]} {kind.model_fields[field].description}" for field in unfit}
+    for field in (field for field, sentence in said.items() if sentence == NO_FIELD):
+        said[field] = f"{NO_FIELD} Known: {', '.join(nearest_first(field, kind.model_fields))}."
+    return said
 
 
 def _made(values: dict[str, Any], what: str, todo: str) -> Place:
     place, errors = checked(values)
     if place is None:
         said = " ".join(f"{field}: {sentence}" for field, sentence in errors.items())
-        raise Problem(f"{what} cannot be used. {said}", kept="Nothing was changed.", todo=todo)
+        unknown = any(sentence.startswith(NO_FIELD) for sentence in errors.values())
+        refused = UnknownName if unknown else Problem
+        raise refused(f"{what} cannot be used. {said}", kept="Nothing was changed.", todo=todo)
     return place
 
 
 def _none(name: str) -> Problem:
-    return Problem(f"There is no place {name}.", todo="File > Places… and `workbench place list` show them.")
+    there = nearest_first(name, (place.name for place in readable()[0]))
+    listed = f"Known: {', '.join(there)}." if there else "File > Places… and `workbench place add` add one."
+    return UnknownName(f"There is no place {name}.", todo=listed)
 
 
 def _path(name: str) -> Path:

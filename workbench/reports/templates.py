@@ -7,8 +7,8 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.files.resources import resources
-from workbench.names import short_name
-from workbench.problem import Problem
+from workbench.names import nearest_first, short_name
+from workbench.problem import Problem, UnknownName
 from workbench.reports.sections import SECTIONS
 from workbench.workspace.choices.report_templates import UNREAD
 
@@ -164,8 +164,8 @@ def template(name: str, stored: Mapping[str, Mapping[str, Any]] | None = None) -
         raise Problem(f"{len(fitting)} report templates are named “{name}”.", todo="Rename all but one in the window.")
     if fitting:
         return fitting[0]
-    every = ", ".join((*known, *(own_template.title for own_template in own)))
-    raise Problem(f"There is no report template {name!r}.", todo=f"Known: {every}.")
+    every = ", ".join(nearest_first(name, (*known, *(own_template.title for own_template in own))))
+    raise UnknownName(f"There is no report template {name!r}.", todo=f"Known: {every}.")
 
 
 def check_sections(sections: tuple[str, ...]) -> None:

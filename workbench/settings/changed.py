@@ -5,10 +5,11 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.config import KINDS, BadConfig, RunConfig
+from workbench.config import KINDS, BadConfig, RunConfig, with_similar
 from workbench.entries import catalog as catalogs
-from workbench.entries.catalog import NO_TEXT, Catalog
-from workbench.problem import Problem
+from workbench.entries.catalog import NO_FIELD, NO_TEXT, Catalog
+from workbench.names import similar
+from workbench.problem import UnknownName
 from workbench.settings.presets import presets
 
 
@@ -19,7 +20,8 @@ def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
 
     Raises:
         BadConfig: it names each bad field.
-        Problem: there is no such file or preset, or the file cannot be read.
+        UnknownName: there is no such file or preset.
+        Problem: the file cannot be read.
     """
     texts: dict[str, str] = {}
     for change in changes:
@@ -42,12 +44,14 @@ def _named(name: str) -> RunConfig:
     """The config file or the preset of that name; a file comes first."""
     if os.path.exists(name):
         return RunConfig.from_toml(name)
-    if (config := {preset.key: preset.config for preset in presets()}.get(name)) is not None:
-        return config
-    raise Problem(
+    there = {preset.key: preset for preset in presets()}
+    if name in there:
+        return there[name].config
+    listed = ", ".join(similar(name, there))
+    raise UnknownName(
         f"There is no config file {name}, and no preset of that name.",
         kept="Nothing was started.",
-        todo="`workbench list presets` shows the presets.",
+        todo=f"{f'Similar: {listed}. ' if listed else ''}`workbench list presets` shows the presets.",
     )
 
 
@@ -65,9 +69,10 @@ def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, sourc
     for field in sorted(changes, key=lambda name: not name.endswith(".name")):
         *parents, last = field.split(".")
         section: Any = values
-        for parent in parents:
+        for depth, parent in enumerate(parents, 1):
             if not isinstance(section.get(parent), dict):
-                raise BadConfig(source, {field: "There is no such field."})
+                [sentence] = with_similar({".".join(parents[:depth]): NO_FIELD}, values, known).values()
+                raise BadConfig(source, {field: sentence})
             section = section[parent]
         if last == "name" and parents and parents[0] in KINDS and section[last] != changes[field]:
             section.clear()  # the new entry has other parameters

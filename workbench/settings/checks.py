@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.entries import catalog as catalogs
 from workbench.entries import dimensions
 from workbench.entries.catalog import Catalog
+from workbench.names import nearest_first
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -59,7 +60,7 @@ def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...])
     for kind in kinds:
         choice = config.choice(kind)
         if f"{kind}/{choice.name}" not in known:
-            names = ", ".join(catalogs.names(known, kind))
+            names = ", ".join(nearest_first(choice.name, catalogs.names(known, kind)))
             errors[f"{kind}.name"] = f"There is no {WORDS.get(kind, kind)} named {choice.name!r}. Known: {names}."
             continue
         for field, sentence in catalogs.errors(catalogs.params_of(known, kind, choice.name), choice.params).items():

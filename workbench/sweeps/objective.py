@@ -8,6 +8,7 @@ import numpy as np
 from workbench.config import BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
+from workbench.names import nearest_first
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
@@ -47,16 +48,20 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
             "The sweep",
             {"metric": f"{metric} is measured on the reported half; this split holds out classes: use {HELD_OUT}."},
         )
-    recalls = [f"recall@{k}" for k in config.evaluation.ks]
-    if metric.startswith("recall@") and metric not in recalls:
-        raise BadConfig("The sweep", {"metric": f"The runs will have {', '.join(recalls)}."})
     if metric.startswith("probe/") and not config.evaluation.probe_size:
         raise BadConfig("The sweep", {"metric": f"{metric} needs a probe: set evaluation.probe_size."})
-    if not (reported(metric) or metric == HELD_OUT or metric in TRAIN_SIDE):
-        raise BadConfig(
-            "The sweep", {"metric": f"Known: {HELD_OUT}, MAP@R, P@R, recall@K, NMI, {', '.join(TRAIN_SIDE)}."}
-        )
+    there = _offered(config, held_out=held_out)
+    if metric not in there:
+        listed = ", ".join(nearest_first(metric, there))
+        raise BadConfig("The sweep", {"metric": f"The runs will have no {metric!r}. Known: {listed}."})
     return metric
+
+
+def _offered(config: RunConfig, *, held_out: bool) -> list[str]:
+    """The metrics of the config's runs by which a sweep can choose."""
+    recalls = [f"recall@{k}" for k in config.evaluation.ks]
+    of_classes = [HELD_OUT] if held_out else [REPORTED, "P@R", "P@1", "NMI", *recalls]
+    return [*of_classes, *(name for name in TRAIN_SIDE if config.evaluation.probe_size or name == "train/accuracy")]
 
 
 def reported(metric: str) -> bool:

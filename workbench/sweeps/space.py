@@ -20,7 +20,9 @@ from workbench.config import (
 )
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
+from workbench.names import nearest_first
 from workbench.params import Params
+from workbench.settings import checks
 from workbench.settings.changed import changed, toml_value
 
 Value = bool | int | float | str
@@ -176,7 +178,9 @@ def _checked(
     if part in KINDS and name == "name":
         for value in parameter.values:
             if f"{part}/{value}" not in known:
-                raise BadConfig("The sweep", {parameter.field: f"There is no {part} named {value!r}."})
+                listed = ", ".join(nearest_first(str(value), catalogs.names(known, part)))
+                said = f"There is no {checks.WORDS.get(part, part)} named {value!r}. Known: {listed}."
+                raise BadConfig("The sweep", {parameter.field: said})
         if parameter.ranged:
             raise BadConfig("The sweep", {parameter.field: "A range needs a field that holds a number."})
         return parameter
@@ -227,8 +231,8 @@ def _unknown(field: str, config: RunConfig, known: Catalog) -> str:
         return "Seeds are not a parameter: set their number with --seeds."
     part = field.partition(".")[0]
     there = [name for name in fields(config, known) if name.startswith(f"{part}.")]
-    listed = f"Known: {', '.join(there)}." if there else "Write its part before it, as in loss.scale."
-    return f"There is no such field. {listed}"
+    listed = ", ".join(nearest_first(field, there))
+    return f"{catalogs.NO_FIELD} {f'Known: {listed}.' if there else 'Write its part before it, as in loss.scale.'}"
 
 
 def _whole(number: float | None) -> int | float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.charts import Chart
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.workspace.measured import artefacts, curves, evaluations, projections
 from workbench.workspace.owners import ownership
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
@@ -48,7 +48,7 @@ class Workspace(Store):
         with self.reading() as db:
             rows = runs.read_runs(db, "id = ?", (run_id,))
         if not rows:
-            raise Problem(f"There is no run {run_id} in {self.path}.", todo="`workbench list runs` shows them.")
+            raise UnknownName(f"There is no run {run_id} in {self.path}.", todo="`workbench list runs` shows them.")
         return rows[0]
 
     def check_there(self, run_id: int) -> None:

@@ -32,7 +32,7 @@ def test_what_is_no_number_is_wrong_usage(command, number, said, space, capsys):
 
 
 def test_the_largest_number_is_looked_for(space, capsys):
-    assert cli.main(["compare", str(2**63 - 1), "--workspace", space]) == 1
+    assert cli.main(["compare", str(2**63 - 1), "--workspace", space]) == 2
     assert f"There is no run {2**63 - 1} in" in capsys.readouterr().err
 
 

@@ -185,4 +185,4 @@ def test_an_unknown_store_and_a_run_without_evaluation_are_said(space):
     with pytest.raises(Problem, match="no store named"):
         request.deployment(workspace, run.evaluations[0], ["zip"])
     told = CliRunner().invoke(cli, ["deploy", str(run.run_id), "-w", str(workspace.path), "--epoch", "9"])
-    assert told.exit_code == 1
+    assert told.exit_code == 2

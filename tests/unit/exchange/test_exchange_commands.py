@@ -58,7 +58,7 @@ def test_what_takes_long_shows_on_a_terminal_how_far_it_is(place, capsys, monkey
 def test_a_problem_is_one_sentence_and_status_1(place, stored_run, tmp_path, capsys):
     assert main(["export", str(stored_run), "-w", place, "--out", str(tmp_path / "out"), "--format", "torch"]) == 1
     assert capsys.readouterr().err == f"Run {stored_run} has no checkpoint. Nothing was written.\n"
-    assert main(["export", "99", "-w", place]) == 1
+    assert main(["export", "99", "-w", place]) == 2
     assert "There is no run 99" in capsys.readouterr().err
     np.save(tmp_path / "e.npy", np.zeros((2, 2)))
     assert main(["import", str(tmp_path / "e.npy"), "-w", place]) == 1
@@ -78,5 +78,5 @@ def test_the_epoch_is_best_last_or_a_number(workspace, place, stored_run, tmp_pa
 def test_an_epoch_that_is_none_is_refused(place, stored_run, capsys):
     assert main(["export", str(stored_run), "-w", place, "--epoch", "first"]) == 2
     assert "'first' is neither best nor last" in capsys.readouterr().err
-    assert main(["export", str(stored_run), "-w", place, "--epoch", "7"]) == 1
+    assert main(["export", str(stored_run), "-w", place, "--epoch", "7"]) == 2
     assert "was not evaluated after epoch 7" in capsys.readouterr().err

@@ -100,7 +100,7 @@ def test_the_picture_names_every_method_and_draws_from_its_table():
 )
 def test_the_command_names_what_it_cannot_use(words, says, tmp_path):
     result = CliRunner().invoke(cli, ["benchmark", "fair", "--data", str(tmp_path), "-w", str(tmp_path / "w"), *words])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert says in result.output
     assert not (tmp_path / "w").exists(), "nothing was begun"
 

@@ -67,7 +67,7 @@ def test_the_command_prints_a_table_or_json(space):
     data = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
     assert [row["epoch"] for row in data["epochs"]] == [1, 2, 3]
     assert data["falling"] == ["class 02"]
-    assert CliRunner().invoke(cli, ["geometry", "77", "-w", str(workspace.path)]).exit_code == 1
+    assert CliRunner().invoke(cli, ["geometry", "77", "-w", str(workspace.path)]).exit_code == 2
 
 
 PROBED = np.repeat(np.arange(4), 6)

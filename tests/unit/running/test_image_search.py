@@ -142,7 +142,7 @@ def test_every_image_that_cannot_be_read_is_named(space, images, tmp_path):
 
 def test_no_run_of_that_number(space, images):
     said = invoke(space, 99, images[0][0])
-    assert said.exit_code == 1
+    assert said.exit_code == 2
     assert "There is no run 99" in said.output
 
 

@@ -68,8 +68,8 @@ def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
     assert states(place) == ("active", ["queued"] * 4)
     assert started == [1, 1, 1]
     assert "no failed or cancelled run" in sweep(place, "retry", 1, fails=1)
-    assert "has no run 9" in sweep(place, "retry", 1, "--run", 9, fails=1)
-    assert "no sweep 5" in sweep(place, "show", 5, fails=1)
+    assert "has no run 9" in sweep(place, "retry", 1, "--run", 9, fails=2)
+    assert "no sweep 5" in sweep(place, "show", 5, fails=2)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_sweep_is_shown_and_listed_as_json(place, started):
         (0, "done", 0.5),
         (1, "queued", None),
     ]
-    assert "no sweep 5" in sweep(place, "show", 5, "--json", fails=1)
+    assert "no sweep 5" in sweep(place, "show", 5, "--json", fails=2)
 
 
 def test_a_paused_sweep_is_not_worked_on_by_chance(place, started):
@@ -207,12 +207,12 @@ def test_a_path_that_is_not_known_at_the_place_is_named_before_a_sweep_is_made(
 
 def test_a_place_that_is_not_known_changes_nothing(place, started, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
-    said = sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--place", "nope", fails=1)
+    said = sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--place", "nope", fails=2)
     assert "There is no place nope." in said
     assert not place.exists(), "nothing was made"
     sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
     sweep(place, "pause", 1)
-    assert "There is no place nope." in sweep(place, "resume", 1, "--place", "nope", fails=1)
+    assert "There is no place nope." in sweep(place, "resume", 1, "--place", "nope", fails=2)
     assert states(place)[0] == "paused"
 
 

@@ -15,7 +15,7 @@ from workbench.entries import catalog as catalogs
 from workbench.events import score_of
 from workbench.metric_names import metric_name
 from workbench.numerals import percentage
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.progress import duration
 from workbench.projection.coordinates import has_coordinates
 from workbench.projection.params import in_words
@@ -118,7 +118,7 @@ def _evaluation(run: Run, evaluations: list[Evaluation], best: Evaluation | None
         if evaluation.epoch == at:
             return evaluation
     epochs = ", ".join(str(evaluation.epoch) for evaluation in evaluations)
-    raise Problem(f"Run {run.id} has no evaluation at epoch {at}. Stored epochs: {epochs}.")
+    raise UnknownName(f"Run {run.id} has no evaluation at epoch {at}. Stored epochs: {epochs}.")
 
 
 def _score(evaluation: Evaluation) -> float:

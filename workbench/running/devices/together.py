@@ -114,9 +114,10 @@ def refuse_missing(devices: Sequence[str]) -> None:
     count = torch.cuda.device_count()
     missing = [name for name in devices if torch.device(name).type == "cuda" and torch.device(name).index >= count]
     if missing:
+        usable = ", ".join(map(str, range(count))) or "none"
         raise Problem(
             f"This machine has no {missing[0]} that torch {torch.__version__} can use.",
-            kept="Nothing was started.", todo=f"GPUs that it can use: {count}.",
+            kept="Nothing was started.", todo=f"GPUs that it can use: {usable}.",
         )  # fmt: skip
 
 

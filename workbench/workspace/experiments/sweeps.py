@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from workbench.names import visible_name
-from workbench.problem import Problem
+from workbench.problem import UnknownName
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.experiments import experiments
@@ -132,7 +132,8 @@ def one(workspace: Workspace, sweep_id: int) -> Sweep:
     """One sweep. Raises Problem when there is none of that number."""
     sweeps = _read(workspace, "where id = ?", (sweep_id,))
     if not sweeps:
-        raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.", todo="`workbench sweep list` shows them.")
+        what = f"There is no sweep {sweep_id} in {workspace.path}."
+        raise UnknownName(what, todo="`workbench sweep list` shows them.")
     return sweeps[0]
 
 
