@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
+from workbench.datasets.images import loader
 from workbench.datasets.images.loader import BadImage, decode, display_name, load, on_disk, picture, square
 
 
@@ -65,6 +66,19 @@ def test_sixteen_bits_are_scaled_and_not_clipped_to_white(tmp_path, form):
     found = load(tmp_path / "a", 1)
     assert found[0, 0] == round(30_000 / 257)
     assert found[0, 7] == 255
+
+
+@pytest.mark.parametrize(("bits", "middle"), [(16, round(45_535 / 257)), (15, round(12_767 / 32_767 * 255))])
+def test_where_white_is_0_sixteen_bits_are_inverted_also_in_parts_and_turned(monkeypatch, bits, middle):
+    wide = np.zeros((8, 8), np.uint16)
+    wide[:, 4:] = 20_000
+    black_is_0, white_is_0 = (struct.pack("<HHIHH", 262, 3, 1, value, 0) for value in (1, 0))
+    exif = Image.Exif()
+    exif[0x112] = 3  # upside down
+    stored = bytes_of(Image.fromarray(wide), "TIFF", exif=exif).replace(black_is_0, white_is_0)
+    assert decode(io.BytesIO(stored), 1, bits=bits)[0, [0, 7]].tolist() == [middle, 255]
+    monkeypatch.setattr(loader, "BAND", 2 * 8)
+    assert decode(io.BytesIO(stored), 1, bits=bits)[7, [0, 7]].tolist() == [middle, 255]
 
 
 @pytest.mark.parametrize(("orientation", "bright"), [(1, "right"), (3, "left"), (6, "bottom"), (8, "top")])

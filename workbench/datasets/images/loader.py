@@ -23,6 +23,8 @@ READ_AT_ONCE = 16 << 20  # bytes of a file; Pillow's many small reads would each
 WHOLE = 16  # bits of a 16-bit file that are used where nothing else is known
 BAND = 4 << 20  # pixels that are converted at once
 ORIENTATION = 0x0112  # EXIF
+PHOTOMETRIC = 262  # of TIFF: 0 where white is 0, as radiographs store it; Pillow heeds it in files of up to 8 bits
+WHITE_IS_0 = "white is 0"  # in an image's `info`, which its parts and turned copies have, too
 UPRIGHT = {  # by it; ImageOps.exif_transpose also rewrites the rest of the EXIF, and fails where that is damaged
     2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
     5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
@@ -46,7 +48,7 @@ class BadImage(Exception):  # noqa: N818 - the word the user reads
 def load(path: Path | str | bytes, channels: int = 3, size: int = 0, bits: int = WHOLE) -> np.ndarray:
     """A file as uint8 [h, w, 3], or [h, w] for one channel.
 
-    Rotated by EXIF; transparency on white; 16 bits scaled to 8; the first frame of an animation.
+    Rotated by EXIF; transparency on white; 16 bits scaled to 8, also where white is 0; the first frame of an animation.
 
     Args:
         path: the file.
@@ -129,6 +131,8 @@ def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Ima
         if size:
             image.draft(None, (2 * size, 2 * size))
         image.load()
+        if image.mode.startswith("I;16") and getattr(image, "tag_v2", {}).get(PHOTOMETRIC) == 0:
+            image.info[WHITE_IS_0] = True
         turn, upright = UPRIGHT.get(image.getexif().get(ORIENTATION, 1)), cast(Image.Image, image)
         if turn is not None:
             upright = image.transpose(turn)
@@ -195,6 +199,8 @@ def _plain(turned: Image.Image, form: str | None, bits: int) -> Image.Image:
     if turned.mode.startswith("I;16") or (turned.mode == "I" and form == "PPM"):
         highest = (1 << (WHOLE if form == "PPM" else bits)) - 1  # Pillow scales PPM by the file's own highest value
         values = np.asarray(turned).astype(np.float32)  # Pillow's own conversion would clip 16 bits to white
+        if turned.info.get(WHITE_IS_0):
+            values = highest - values
         return Image.fromarray((values / (highest / 255)).round().clip(0, 255).astype(np.uint8))
     if turned.mode in ("I", "F"):
         raise BadImage("has 32-bit values without a defined range")
