@@ -57,8 +57,11 @@ DEVICES = (
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
+UNREAD = 141  # as a shell says of a program that SIGPIPE ended
+
+
 class Commands(click.Group):
-    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage, name or config, 130 interrupted by Ctrl+C."""
+    """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage, name or config, 130 Ctrl+C, 141 output unread."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a Problem becomes one sentence and an exit status, with --debug a traceback."""
@@ -69,6 +72,9 @@ class Commands(click.Group):
                 raise
             click.echo(printable(str(problem)), err=True)
             sys.exit(2 if isinstance(problem, (BadConfig, UnknownName)) else 1)
+        except BrokenPipeError:  # the reader of the output has ended, as after `| head -1`; click would end with 1
+            _write_no_more()
+            sys.exit(UNREAD)
         except KeyboardInterrupt:  # click itself would end with status 1
             click.echo("Interrupted.", err=True)
             sys.exit(INTERRUPTED)
@@ -376,7 +382,12 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is written as the program ends
+        _write_no_more()
         click.echo(f"The output could not be written ({error.strerror}). Send it to another disk.", err=True)
         return 1
     return 0
+
+
+def _write_no_more() -> None:
+    """Drop what is left of the output, which Python would write as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

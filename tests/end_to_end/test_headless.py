@@ -143,6 +143,17 @@ def test_every_problem_is_a_sentence_and_its_status(environment, tmp_path, words
     assert not (tmp_path / "space" / "runs" / "1").exists(), "a run that cannot begin is not made"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a pipe without a reader is another error there")
+@pytest.mark.parametrize("words", [["list", "losses"], ["list", "losses", "--json"], ["sweep", "presets"]])
+def test_output_that_nobody_reads_ends_a_command_as_sigpipe_does_and_without_a_word(environment, words):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "workbench", *words]
+    with os.fdopen(writer, "w") as unread:
+        done = subprocess.run(command, env=environment, stdout=unread, stderr=subprocess.PIPE, text=True, timeout=HANG)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_output_for_which_there_is_no_room_is_a_sentence(environment):
     command = [sys.executable, "-m", "workbench", "list", "presets"]
