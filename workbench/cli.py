@@ -32,7 +32,7 @@ from workbench.commands import (
 from workbench.commands.arguments import FOLDER, losses_named
 from workbench.commands.run import INTERRUPTED, run_here, run_in_folder
 from workbench.commands.run_lines import run_lines
-from workbench.commands.terminal import printable, show_json, show_lines
+from workbench.commands.terminal import printable, say_while_read, show_json, show_lines
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
@@ -338,7 +338,7 @@ def _say_once() -> Progress:
 
 def _say(text: str, done: int, total: int) -> None:
     """A Progress that prints each text on its own line."""
-    click.echo(text, err=True)
+    say_while_read(text)
 
 
 def _field_line(indent: str, name: str, facts: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import click
 
 from workbench import files
 from workbench.commands.arguments import FOLDER, losses_named
+from workbench.commands.terminal import say_while_read
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.settings.changed import toml_value
@@ -89,17 +90,17 @@ def _compared(workspace: Workspace, plan: Any, methods: list[str], known: catalo
     from workbench.fair.scores import scores_of
     from workbench.fair.table import compared
 
-    runs = Runs(workspace, known, lambda line: click.echo(line, err=True))
+    runs = Runs(workspace, known, say_while_read)
     before = {number: signal.signal(number, lambda *_: runs.interrupt()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         scores, left_out = [], {}
         for method in methods:
-            click.echo(f"{method}:", err=True)
+            say_while_read(f"{method}:")
             try:
                 config, tried = runs.tune(plan, method)
                 scores.append(scores_of(workspace, tried, runs.tested(plan, config, tried.best.setting)))
             except Problem as problem:  # the others are compared all the same
-                click.echo(f"{method} is left out. {problem}", err=True)
+                say_while_read(f"{method} is left out. {problem}")
                 left_out[method] = str(problem)
     finally:
         for number, handler in before.items():

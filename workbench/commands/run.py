@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.commands.terminal import ProgressLine, best_in_words, scores_in_words, told
+from workbench.commands.terminal import ProgressLine, best_in_words, say_while_read, scores_in_words, told
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, RunState, score_of
@@ -80,7 +80,7 @@ def _at_once(
     """Train runs at once, one on each device; returns the exit status. Raises Problem if one failed."""
     from workbench.commands.at_once import Lanes
 
-    lanes = Lanes(workspace, devices, (lambda line: None) if quiet else (lambda line: click.echo(line, err=True)))
+    lanes = Lanes(workspace, devices, (lambda line: None) if quiet else say_while_read)
     problems = lanes.train(numbers, resume=resume)
     if problems:
         raise Problem(" ".join(problems), kept=KEPT)

@@ -10,7 +10,7 @@ import click
 
 from workbench.commands import sweep_table
 from workbench.commands.arguments import NUMBER
-from workbench.commands.terminal import show_json, show_lines, told
+from workbench.commands.terminal import say_while_read, show_json, show_lines, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem, UnknownName
 from workbench.running.listed import Listed
@@ -301,7 +301,7 @@ def _work_here(
     from workbench.sweeps.worker import Worker
 
     _checked_place(names, place)
-    say = (lambda line: None) if quiet else (lambda line: click.echo(line, err=True))
+    say = (lambda line: None) if quiet else say_while_read
     if place := place or place_of(workspace, number):
         there = records.named(place)
         worker: Worker = PlaceWorker(workspace, number, there, launcher_of(there), say, workers)

@@ -131,6 +131,12 @@ class ProgressLine:
             self._quiet = True
 
 
+def say_while_read(text: str) -> None:
+    """A line of the error output on work that goes on, also once nobody reads it, as after `| head`."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
+
+
 @contextlib.contextmanager
 def told() -> Iterator[Tell]:
     """A Progress for the block, drawn as one moving line of the terminal, or now and then as a line of a file."""

@@ -1,16 +1,18 @@
 """`workbench sweep`: what each word does to the workspace, and what it says."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from tests.unit.class_folders import draw_classes
-from workbench.cli import cli
+from workbench.cli import cli, main
 from workbench.places import records
 from workbench.places.place import SshPlace
 from workbench.running import unusable
-from workbench.sweeps import starting
+from workbench.sweeps import starting, worker
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker, sweeps
 
@@ -46,6 +48,31 @@ def images(tmp_path):
 def states(place):
     with Workspace(place) as workspace:
         return sweeps.one(workspace, 1).state, [trial.state for trial in sweeps.trials(workspace, 1)]
+
+
+def test_a_sweep_goes_on_where_its_terminal_is_gone(place, started, monkeypatch):
+    sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
+    goes_on = []
+
+    class Speaking:
+        def __init__(self, workspace, number, say, **_):
+            self._say = say
+
+        def run(self):
+            self._say("Setting 1")
+            goes_on.append(True)
+            return "paused"
+
+        def interrupt(self):
+            """Nobody does."""
+
+    def gone(text):
+        raise BrokenPipeError("nobody reads this")
+
+    monkeypatch.setattr(worker, "Worker", Speaking)
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=gone, flush=lambda: gone("")))
+    main(["sweep", "run", "1", "-w", str(place)])
+    assert goes_on
 
 
 def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
