@@ -11,6 +11,7 @@ from workbench import files
 from workbench.commands.arguments import FOLDER, losses_named
 from workbench.commands.terminal import say_while_read
 from workbench.entries import catalog as catalogs
+from workbench.files.new_files import NewFiles
 from workbench.problem import Problem
 from workbench.settings.changed import toml_value
 from workbench.workspace import Workspace
@@ -120,8 +121,10 @@ def _show(comparison: Any, out: Path | None) -> None:
 
     title = f"{comparison.plan.bench}: {comparison.plan.trials} trials, {comparison.plan.seeds} seeds"
     drawn = critical_difference(comparison.placed, comparison.groups, title).encode("svg")
-    out.mkdir(parents=True, exist_ok=True)
     written = {name: table.encode() for name, table in tables(comparison).items()}
-    for name, content in (written | {"results.md": text.encode(), "ranks.svg": drawn}).items():
-        with files.atomic_write(out / name) as file:
-            file.write(content)
+    with NewFiles() as new:
+        for name, content in (written | {"results.md": text.encode(), "ranks.svg": drawn}).items():
+            new.add(out / name)
+            files.make_folder(out)
+            with files.atomic_write(out / name) as file:
+                file.write(content)

@@ -9,6 +9,7 @@ from workbench.commands.arguments import FOLDER
 from workbench.commands.terminal import show_lines
 from workbench.entries import catalog as catalogs
 from workbench.files import atomic_write, make_folder
+from workbench.files.new_files import NewFiles
 from workbench.files.resources import resources
 from workbench.problem import Problem
 
@@ -80,11 +81,13 @@ def write_loss(name: str, into: Path) -> list[Path]:
             raise Problem(f"{target} is there already.", kept="It was not changed.", todo="Choose another name.")
     if f"loss/{name}" in catalogs.current():
         raise Problem(f"There is a loss {name} already.", kept="Nothing was written.", todo="Choose another name.")
-    make_folder(into)
-    for target, template in targets.items():
-        text = template.read_text("utf-8")
-        for before, after in changes.items():
-            text = text.replace(before, after)
-        with atomic_write(target) as file:
-            file.write(text.encode())
+    with NewFiles() as new:
+        for target, template in targets.items():
+            text = template.read_text("utf-8")
+            for before, after in changes.items():
+                text = text.replace(before, after)
+            new.add(target)
+            make_folder(into)
+            with atomic_write(target) as file:
+                file.write(text.encode())
     return sorted(targets)

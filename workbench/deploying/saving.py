@@ -13,6 +13,7 @@ from workbench.deploying.kinds import Kind
 from workbench.deploying.measure import Search, measure
 from workbench.deploying.pairs import Limit
 from workbench.deploying.stores import build, serialised, version
+from workbench.files.new_files import NewFiles
 from workbench.files.spreadsheet import csv_text
 from workbench.numerals import finite
 from workbench.progress import Progress, quiet
@@ -52,10 +53,12 @@ def save(
     note = _note(workspace, evaluation, search, wanted, limit)
     note["files"] = {file: blake2b(content, digest_size=16).hexdigest() for file, content in contents.items()}
     contents["note.json"] = (json.dumps(finite(note), indent=2) + "\n").encode()
-    workspace.make_folder(folder)
-    for file, content in contents.items():
-        with files.atomic_write(folder / file) as out:
-            out.write(content)
+    with NewFiles() as new:
+        for file, content in contents.items():
+            new.add(folder / file)
+            workspace.make_folder(folder)
+            with files.atomic_write(folder / file) as out:
+                out.write(content)
     return [folder / file for file in contents]
 
 

@@ -115,7 +115,7 @@ def export_run(
 
     Raises:
         Problem: a format is not possible for this run (nothing is written), the disk is full, or the run was deleted
-            meanwhile (old files stay).
+            meanwhile (old files stay, and no new one does).
     """
     source, wanted = source_of(workspace, run_id, epoch), list(dict.fromkeys(names))
     for name in wanted:
@@ -125,9 +125,10 @@ def export_run(
             raise Problem(why, kept="Nothing was written.")
     written: list[Path] = []
     try:
-        for name in wanted:
-            workspace.check_there(run_id)  # else a folder of a run that is gone would be made again
-            written += FORMATS[name].write(source, out, progress)
+        with source.new:
+            for name in wanted:
+                workspace.check_there(run_id)  # else a folder of a run that is gone would be made again
+                written += FORMATS[name].write(source, out, progress)
     except OSError as error:
         raise files.explain(error, out) from error
     return written

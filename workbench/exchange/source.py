@@ -1,8 +1,9 @@
 """The source of an export: a run, one of its evaluations, and a progress callback."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.events import score_of
+from workbench.files.new_files import NewFiles
 from workbench.problem import Problem, UnknownName
 from workbench.workspace import Workspace
 from workbench.workspace.measured.unkept import keeps_all
@@ -15,11 +16,16 @@ IMAGE_SIZE, LEAST_SIZE, LARGEST_SIZE = 128, 8, 1024  # px, of the squares that i
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A run as it is now, with the evaluation that is exported; None before its first one."""
+    """A run as it is now, with the evaluation that is exported; None before its first one.
+
+    Args:
+        new: what the export writes.
+    """
 
     workspace: Workspace
     run: Run
     evaluation: Evaluation | None
+    new: NewFiles = field(default_factory=NewFiles, compare=False)
 
     @property
     def evaluated(self) -> Evaluation:

@@ -12,6 +12,7 @@ from workbench.exchange.source import Source
 @contextmanager
 def written_file(source: Source, path: Path) -> Iterator[BinaryIO]:
     """As files.atomic_write, in a folder that is made where it is missing; raises Problem as `Store.make_folder`."""
+    source.new.add(path)
     source.workspace.make_folder(path.parent)
     with files.atomic_write(path) as file:
         yield file

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import files
+from workbench.files.new_files import NewFiles
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.reports.sections import BUNDLE, FORMATS, PAPER, PAPERS, SECTIONS
@@ -61,7 +62,7 @@ def write_report(
     at: str | int = "best",
     paper: str = PAPER,
 ) -> list[Path]:
-    """Write the report of one or more runs; every file is whole or unchanged.
+    """Write the report of one or more runs; every file is whole or unchanged, and of a failure no new file stays.
 
     Args:
         workspace: where the runs are.
@@ -88,18 +89,19 @@ def write_report(
     if unknown:
         raise Problem(f"There is no format {unknown[0]!r} of a report.", todo=f"Known: {', '.join(FORMATS)}.")
     report = _made(workspace, wish, progress, len(wanted) + 1)
-    workspace.make_folder(out)
     written: list[Path] = []
-    for done, kind in enumerate(wanted, start=1):
-        progress(f"Writing {kind}", done, len(wanted) + 1)
-        encoded = _encoded(kind, report, workspace)
-        _check_there(workspace, report)
-        for name, data in encoded.items():
-            path = inside(out, name)  # a folder of a run may hold links that lead elsewhere
-            workspace.make_folder(path.parent)
-            with files.atomic_write(path) as file:
-                file.write(data)
-            written.append(path)
+    with NewFiles() as new:
+        for done, kind in enumerate(wanted, start=1):
+            progress(f"Writing {kind}", done, len(wanted) + 1)
+            encoded = _encoded(kind, report, workspace)
+            _check_there(workspace, report)
+            for name, data in encoded.items():
+                path = inside(out, name)  # a folder of a run may hold links that lead elsewhere
+                new.add(path)
+                workspace.make_folder(path.parent)
+                with files.atomic_write(path) as file:
+                    file.write(data)
+                written.append(path)
     if not workspace.read_only:
         with contextlib.suppress(Full, Busy, Deleted):  # the report itself is written, perhaps on another disk
             for path in written:
@@ -121,14 +123,16 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
     from workbench.reports.formats import bundle
 
     report = _made(workspace, wish, progress, len(FORMATS) + 1)
-    workspace.make_folder(path.parent)
     contents: dict[str, bytes] = {}
     for done, kind in enumerate(FORMATS, start=1):
         progress(f"Writing {kind}", done, len(FORMATS) + 1)
         folder = {"latex": "latex/", "csv": "csv/"}.get(kind, "")
         contents |= {f"{folder}{name}": data for name, data in _encoded(kind, report, workspace).items()}
     _check_there(workspace, report)
-    bundle.write(path, report, wish, contents)
+    with NewFiles() as new:
+        new.add(path)
+        workspace.make_folder(path.parent)
+        bundle.write(path, report, wish, contents)
     progress("Done", len(FORMATS) + 1, len(FORMATS) + 1)
 
 

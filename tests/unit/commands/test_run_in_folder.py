@@ -7,6 +7,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from tests.full_disk import full_for
 from tests.unit.workspace.test_workspace import Images, evaluated
 from tests.waits import HANG
 from workbench.cli import main
@@ -253,3 +254,11 @@ def test_options_that_mean_nothing_are_wrong_usage(start, trained, capsys, words
     assert start(ONE, *words) == 2
     assert said in capsys.readouterr().err
     assert not trained
+
+
+@pytest.mark.parametrize("name", [travelling.CONFIG, travelling.CARD])
+def test_a_folder_for_which_there_is_no_room_is_not_left_half_made(start, tmp_path, monkeypatch, capsys, name):
+    full_for(monkeypatch, name)
+    assert start(ONE) == 1
+    assert f"There is no space left to write {tmp_path / 'runs' / name}." in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests.full_disk import full_for
 from workbench.cli import main
 from workbench.workspace import Workspace
 
@@ -80,3 +81,10 @@ def test_an_epoch_that_is_none_is_refused(place, stored_run, capsys):
     assert "'first' is neither best nor last" in capsys.readouterr().err
     assert main(["export", str(stored_run), "-w", place, "--epoch", "7"]) == 2
     assert "was not evaluated after epoch 7" in capsys.readouterr().err
+
+
+def test_an_export_for_which_there_is_no_room_leaves_no_file_and_no_folder(place, stored_run, tmp_path, monkeypatch):
+    full_for(monkeypatch, "labels.npy")  # after the scalars and the embeddings
+    words = ["export", str(stored_run), "-w", place, "--format", "csv", "--format", "npy"]
+    assert main([*words, "--out", str(tmp_path / "new" / "out")]) == 1
+    assert not (tmp_path / "new").exists()

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from tests.full_disk import full_for
 from tests.ui.trained import trained_run
 from tests.unit.comparing.compared_runs import images, store
 from workbench import files, reports
@@ -304,3 +305,20 @@ def test_a_run_of_another_workbench_with_a_parameter_of_its_own_is_reported(tmp_
         made = make(workspace, reports.wish_of(number, ("settings",)), quiet)
     cells = [row for block in made.document.sections[0].blocks if isinstance(block, Table) for row in block.rows]
     assert any("1.5" in row for row in cells)
+
+
+@pytest.mark.parametrize("formats", [["csv", "html"], ["html"]])
+def test_a_report_for_which_there_is_no_room_leaves_no_file_and_no_folder(
+    workspace, run_id, tmp_path, monkeypatch, formats
+):
+    full_for(monkeypatch, "report.html")
+    with pytest.raises(Problem, match="no space left"):
+        reports.write_report(workspace, run_id, tmp_path / "new" / "out", formats)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_bundle_for_which_there_is_no_room_leaves_no_folder(workspace, run_id, tmp_path, monkeypatch):
+    full_for(monkeypatch, "report.zip")
+    with pytest.raises(Problem, match="no space left"):
+        reports.write_bundle(workspace, reports.wish_of(run_id), tmp_path / "new" / "report.zip")
+    assert not (tmp_path / "new").exists()

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from workbench import __version__, files
 from workbench.config import LARGEST, RunConfig
 from workbench.files import locks, parts
+from workbench.files.new_files import NewFiles
 from workbench.problem import Problem
 from workbench.workspace.folders.dataset_copy import ExperimentCopy
 from workbench.workspace.folders.journal import Text
@@ -48,24 +49,30 @@ class Unfinished(Problem):
 def make(folder: Path, config: RunConfig, experiment: ExperimentCopy | None = None) -> None:
     """Create a new run folder: its config, perhaps its experiment, and finally `run.json`.
 
-    What a process left that was killed while it made the same folder is replaced.
+    What a process left that was killed while it made the same folder is replaced. Of a failure no new file stays.
 
     Raises:
         Problem: the folder is not empty, cannot be written, or another process is making it.
     """
-    files.make_folder(folder)
-    check_free(folder, config)
-    held = locked(folder)
-    try:
-        check_free(folder, config)  # another process may have made it meanwhile
-        (folder / EXPERIMENT).unlink(missing_ok=True)
-        if experiment is not None:
-            with files.atomic_write(folder / EXPERIMENT) as file:
-                file.write(experiment.model_dump_json().encode())
-        write_first(folder, config.to_toml(), uuid.uuid4().hex, now())
-    finally:
-        if held is not None:
-            os.close(held)
+    new = NewFiles()
+    for name in (LOCK, EXPERIMENT, CONFIG, CARD):
+        new.add(folder / name)
+    with NewFiles() as new_folders:
+        new_folders.add(folder)
+        files.make_folder(folder)
+        check_free(folder, config)
+        held = locked(folder)
+        try:
+            check_free(folder, config)  # another process may have made it meanwhile
+            with new:  # no other process writes these while the folder is locked
+                (folder / EXPERIMENT).unlink(missing_ok=True)
+                if experiment is not None:
+                    with files.atomic_write(folder / EXPERIMENT) as file:
+                        file.write(experiment.model_dump_json().encode())
+                write_first(folder, config.to_toml(), uuid.uuid4().hex, now())
+        finally:
+            if held is not None:
+                os.close(held)
 
 
 def write_first(folder: Path, config: str, uid: str, created: str) -> None:
