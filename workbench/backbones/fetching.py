@@ -53,7 +53,7 @@ def hub_file(
     Args:
         title: whose weights they are, for a message.
         size: about so many bytes.
-        progress: gets the MB that were fetched; it may raise Cancelled.
+        progress: gets the MB that were fetched; it may raise Cancelled, and then nothing is kept.
         licence: of the weights, where it is known.
 
     Raises:
@@ -70,6 +70,8 @@ def hub_file(
         raise _asked_for(f"{title} has no weights in this machine's cache.", repository, host, size, licence)
     tell = _told_in_mb(repository, host, size, progress)
     constants.HF_HUB_DISABLE_TELEMETRY = True  # else it sends versions of libraries, and asks the host for more
+    constants.HF_HUB_DISABLE_XET = True  # which ignores what is raised while it fetches: Cancel would wait for the end
+    constants.DOWNLOAD_CHUNK_SIZE = MB  # so often is Cancel heard
     tell(0, size)  # also where nothing is told before the first part has come
     cancelled: list[Cancelled] = []
     try:
