@@ -285,11 +285,12 @@ def _model_line(model: OfferedModel) -> str:
 @click.option("--repair", is_flag=True, help="Rebuild a damaged workspace's database from its runs' folders.")
 @click.option("--go-back", is_flag=True, help="Put back the workspace's database from before its last upgrade.")
 @click.option("--quiet", is_flag=True, help="Print problems only.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines; not with --repair and --go-back.")
 @click.option(
     "--take-over", is_flag=True,
     help="Take over a workspace on a network disk, after the machine that has it was silent for 50 seconds.",
 )  # fmt: skip
-def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_over: bool) -> None:
+def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, as_json: bool, take_over: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
     from workbench.commands.doctor import look
     from workbench.commands.machine import Finding
@@ -299,6 +300,8 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_o
 
     if repair and go_back:
         raise click.UsageError("--repair and --go-back exclude each other: a copy that is put back is whole.")
+    if as_json and (repair or go_back):
+        raise click.UsageError("--json cannot be combined with --repair or --go-back: they change the workspace.")
     if take_over:
         lease.take_over(folder or default_workspace(), _say_once())
     if go_back:
@@ -310,8 +313,11 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_o
         findings = [Finding("Workspace", f"{sentence}.", good=False) for sentence in lost]
     else:
         findings = look(folder)
-    for finding in findings:
-        if not quiet or not finding.good:
+    shown = [finding for finding in findings if not quiet or not finding.good]
+    if as_json:
+        show_json([asdict(finding) for finding in shown])
+    else:
+        for finding in shown:
             click.echo(f"{'ok     ' if finding.good else 'problem'}  {finding.what}: {finding.said}")
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 

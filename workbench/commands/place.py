@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from workbench.commands.arguments import NUMBER
-from workbench.commands.terminal import ProgressLine, best_in_words
+from workbench.commands.terminal import ProgressLine, best_in_words, show_json
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
 from workbench.places import installing, records, sending, working
@@ -160,16 +160,19 @@ def _add_records(group: click.Group) -> None:
             sys.exit(_check(name))
 
     @group.command("list")
-    def show() -> None:
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+    def show(as_json: bool) -> None:
         """The places, with how each is reached."""
         places, problems = records.readable()
-        for place in places:
+        if as_json:
+            show_json([{"name": place.name, "kind": place.kind, **place.model_dump()} for place in places])
+        for place in () if as_json else places:
             words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name", "data"}).items() if value]
             words += [f"data of {here} in {there}" for here, there in place.data.items()]
             click.echo(f"{place.name:20} {place.kind:6} {', '.join(words)}")
         if problems:
             raise problems[0]
-        if not places:
+        if not places and not as_json:
             click.echo("There are no places: `workbench place add` adds one.", err=True)
 
     @group.command("check")

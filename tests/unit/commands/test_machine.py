@@ -1,7 +1,11 @@
 """What the doctor says of driver, libraries and display; each problem with what to type."""
 
-import pytest
+import json
 
+import pytest
+from click.testing import CliRunner
+
+from workbench.cli import cli
 from workbench.commands import doctor, machine
 from workbench.commands.machine import Cuda, debian_package, judge_display, judge_driver, judge_libraries
 
@@ -121,3 +125,22 @@ def test_a_torchvision_of_another_build_is_told_and_no_plug_in_is_loaded_with_it
     (told,) = (finding for finding in doctor.look() if finding.what == "torchvision" and not finding.good)
     assert "(RuntimeError: operator torchvision::nms does not exist). Take both for the same device" in told.said
     assert "pip install --force-reinstall torch torchvision" in told.said
+
+
+def test_findings_as_json_are_those_of_the_lines_with_the_same_status(monkeypatch):
+    findings = [machine.Finding("Python", "3.14"), machine.Finding("torch", "is not installed.", good=False)]
+    monkeypatch.setattr(doctor, "look", lambda folder: findings)
+    every = CliRunner().invoke(cli, ["doctor", "--json"])
+    assert json.loads(every.stdout) == [
+        {"what": "Python", "said": "3.14", "good": True},
+        {"what": "torch", "said": "is not installed.", "good": False},
+    ]
+    assert every.exit_code == CliRunner().invoke(cli, ["doctor"]).exit_code == 1
+    assert len(json.loads(CliRunner().invoke(cli, ["doctor", "--json", "--quiet"]).stdout)) == 1
+    monkeypatch.setattr(doctor, "look", lambda folder: findings[:1])
+    assert CliRunner().invoke(cli, ["doctor", "--json"]).exit_code == 0
+
+
+@pytest.mark.parametrize("change", ["--repair", "--go-back"])
+def test_what_changes_a_workspace_has_no_json(change):
+    assert CliRunner().invoke(cli, ["doctor", "--json", change]).exit_code == 2

@@ -1,10 +1,13 @@
 """A place that is added again keeps what was not named."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
 from workbench.cli import cli
 from workbench.places import records
+from workbench.places.place import SlurmPlace
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +37,26 @@ def test_the_list_says_where_data_are():
     listed = CliRunner().invoke(cli, ["place", "list"]).output
     assert "data of /here/photos in /there/photos" in listed
     assert "{" not in listed
+
+
+def test_the_list_as_json_has_every_field_of_each_place():
+    listed = CliRunner().invoke(cli, ["place", "list", "--json"])
+    assert (json.loads(listed.stdout), listed.stderr, listed.exit_code) == ([], "", 0)
+    add("--ssh", "gpu1")
+    records.store(SlurmPlace(name="cluster", host="login", data={"/here/photos": "/there/photos"}))
+    cluster, lab = json.loads(CliRunner().invoke(cli, ["place", "list", "--json"]).stdout)
+    assert (cluster["name"], cluster["kind"], cluster["host"]) == ("cluster", "slurm", "login")
+    assert cluster["data"] == {"/here/photos": "/there/photos"}
+    assert lab == {"kind": "ssh", **records.named("lab").model_dump()}
+
+
+def test_a_record_that_cannot_be_read_is_said_beside_the_json_of_the_others():
+    add("--ssh", "gpu1")
+    (records.folder() / "other.toml").write_text("kind = ", "utf-8")
+    listed = CliRunner().invoke(cli, ["place", "list", "--json"])
+    assert [place["name"] for place in json.loads(listed.stdout)] == ["lab"]
+    assert "other.toml cannot be read" in listed.stderr
+    assert listed.exit_code == 1
 
 
 def test_a_known_place_needs_no_machine_to_be_changed():
