@@ -57,8 +57,6 @@ class Preflight:
     runs: int = 1  # that the config asks for
     images_per_step: int = 0
     bound: str = ""  # what takes most of the time: "feed", "network", "loss" or "probe"
-    seconds_for_feed: float = 0.0  # to make one batch
-    seconds_for_loss: float = 0.0  # of one batch, forward and backward
     spare_bytes: int = 0  # of a process that waits for the next run with torch loaded
     disk: DiskUse = field(default_factory=DiskUse)  # of each run
     memory_whole: int = 0  # bytes of the device in all; 0 if that is not known
@@ -190,8 +188,6 @@ def _summary(engine: "Engine", times: "StepTimes", per_look: float, runs: int, n
         runs=runs,
         images_per_step=config.training.images_per_step,
         bound="probe" if looking > training else times.bound,
-        seconds_for_feed=times.feed,
-        seconds_for_loss=times.loss,
         disk=_disk_use(engine),
         gpus=[gpu.words for gpu in gpus()],
         note=note,
