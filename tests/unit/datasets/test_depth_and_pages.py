@@ -10,8 +10,10 @@ import zlib
 from contextlib import closing
 
 import numpy as np
+import pyarrow
 import pytest
 from PIL import Image
+from pyarrow import parquet
 
 from workbench.config import RunConfig
 from workbench.datasets.images.loader import bits_of, load
@@ -92,6 +94,16 @@ def test_so_do_shards(tmp_path, build):
                 shard.addfile(member, io.BytesIO(content))
     assert "to 12" in build("webdataset", folder=str(tmp_path)).remarks[0][1]
     assert np.asarray(build("webdataset", folder=str(tmp_path), bits=12).read(0)).max() == 255
+
+
+def test_so_do_rows_of_a_table(tmp_path, build):
+    drawn(tmp_path / "files", 4095)
+    files = [tmp_path / "files" / name / "3.png" for name in ("cell", "void")]
+    (tmp_path / "data").mkdir()
+    rows = {"image": [{"bytes": file.read_bytes(), "path": ""} for file in files], "label": ["cell", "void"]}
+    parquet.write_table(pyarrow.table(rows), tmp_path / "data" / "train.parquet")
+    assert "to 12" in build("huggingface", folder=str(tmp_path / "data")).remarks[0][1]
+    assert np.asarray(build("huggingface", folder=str(tmp_path / "data"), bits=12).read(0)).max() == 255
 
 
 def test_an_image_of_ones_own_is_read_as_the_run_s_were(tmp_path):

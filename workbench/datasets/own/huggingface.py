@@ -104,7 +104,7 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
     image_set = packed_set(
         "huggingface", files, records, class_names, images.encoded, params, f"{image} {label} {params.split}", "row"
     )
-    return replace(image_set, remarks=_missing_files(files))
+    return replace(image_set, remarks=[*image_set.remarks, *_missing_files(files)])
 
 
 def _missing_files(files: list[Path]) -> Problems:
