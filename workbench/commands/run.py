@@ -196,7 +196,14 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
     from workbench.running.launch import make_folder_job
 
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_folder_job(folder, control, line, resume=resume, device=devices)
+    try:
+        job = make_folder_job(folder, control, line, resume=resume, device=devices)
+    except Problem as problem:
+        if resume:
+            raise
+        kept = f"The run in {folder} is made, and was not started."
+        todo = f"Once that is mended: workbench run CONFIG --folder {whole} --resume"
+        raise Problem(problem.what, kept=kept, todo=todo) from problem
     asked = folder / travelling.AFTER_EPOCH
     with _obeying_signals(control):
         ended = _finished(job, control, line, asked)

@@ -14,6 +14,7 @@ from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.events import Status
 from workbench.jobs import Job
+from workbench.problem import Problem
 from workbench.running import folds_and_seeds, launch
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
@@ -254,6 +255,26 @@ def test_options_that_mean_nothing_are_wrong_usage(start, trained, capsys, words
     assert start(ONE, *words) == 2
     assert said in capsys.readouterr().err
     assert not trained
+
+
+def test_a_run_that_is_made_and_cannot_start_names_its_folder_and_goes_on(
+    start, trained, tmp_path, monkeypatch, capsys
+):
+    job = launch.make_folder_job
+
+    def full(*_, **__):
+        raise Problem("The run's journal could not be written.", todo="Free some space and go on.")
+
+    monkeypatch.setattr(launch, "make_folder_job", full)
+    assert start(ONE) == 1
+    runs = tmp_path / "runs"
+    assert capsys.readouterr().err == (
+        f"The run's journal could not be written. The run in {runs} is made, and was not started. "
+        f"Once that is mended: workbench run CONFIG --folder {runs} --resume\n"
+    )
+    monkeypatch.setattr(launch, "make_folder_job", job)
+    start(ONE, "--resume")
+    assert trained == [("runs", False)]
 
 
 @pytest.mark.parametrize("name", [travelling.CONFIG, travelling.CARD])
