@@ -13,7 +13,7 @@ LONGEST_NAME = 1_000  # letters
 LONGEST_SENTENCE = 10_000
 LONGEST_NUMBER = 18  # digits
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-ALIKE = 0.6  # the least ratio of difflib by which two names are written nearly alike
+ALIKE = 0.65  # the least ratio of difflib by which two names are written nearly alike
 OTHERS: float = 10**LONGEST_NUMBER  # behind all of these
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from platformdirs import user_config_path
 
 from workbench import files
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -77,7 +77,7 @@ def remove(folder: Path) -> None:
     """Load nothing from this folder any more; its files stay. Raises Problem when it was not added."""
     before, gone = folders(), folder.resolve()
     if gone not in before:
-        raise Problem(f"{gone} is not a plug-in folder.", todo="See: workbench plugins list")
+        raise UnknownName(f"{gone} is not a plug-in folder.", todo="See: workbench plugins list")
     _write([trusted for trusted in before if trusted != gone])
 
 

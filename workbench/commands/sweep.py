@@ -12,6 +12,7 @@ from workbench.commands import sweep_table
 from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import say_while_read, show_json, show_lines, told
 from workbench.entries import catalog as catalogs
+from workbench.names import similar
 from workbench.problem import Problem, UnknownName
 from workbench.running.listed import Listed
 from workbench.settings import checks
@@ -226,7 +227,14 @@ def planned_from(
     preset = None if os.path.exists(name) else next((paper for paper in sweep_presets() if paper.key == name), None)
     if preset is None:
         ranges = [read(text) for text in parameters]
-        config = read_config(name, changes)
+        try:
+            config = read_config(name, changes)
+        except UnknownName as unknown:
+            alike = ", ".join(similar(name, (paper.key for paper in sweep_presets())))
+            if not alike:
+                raise
+            todo = f"Similar: {alike}. `workbench sweep presets` shows the papers' sweeps."
+            raise UnknownName(unknown.what, kept=unknown.kept, todo=todo) from None
         return planned(config, ranges, how or "grid", known, trials=trials, seeds=seeds, metric=metric)
     config = changed(read_config(preset.preset, changes), preset.changes, known, preset.key)
     own = {parameter.field: parameter for parameter in (*preset.parameters, *map(read, parameters))}

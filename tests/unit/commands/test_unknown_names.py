@@ -22,6 +22,8 @@ UNKNOWN = {
     "place of a run": ([*RUN, "--place", "clustr"], "There is no place clustr. Known: cluster."),
     "place": (["place", "check", "clustr"], "There is no place clustr. Known: cluster."),
     "preset": (["run", "sample-digit"], "no preset of that name. Nothing was started. Similar: sample-digits."),
+    "sweep of a paper": (["sweep", "start", "ice-scal"], "Nothing was started. Similar: ice-scale. `workbench sweep"),
+    "plug-in": (["plugins", "remove", "nowhere"], "nowhere is not a plug-in folder."),
     "loss": ([*RUN, "--set", "loss.name=spc"], "There is no loss named 'spc'. Known: spce, psc, "),
     "backbone": ([*RUN, "--set", "backbone.name=resnet19"], "There is no backbone named 'resnet19'. Known: resnet18, "),
     "data set": ([*RUN, "--set", "dataset.name=digit"], "There is no data set named 'digit'. Known: digits, "),
@@ -37,8 +39,8 @@ UNKNOWN = {
         "foldr: There is no such field. Known: folder, ",
     ),
     "field of a comparison": (
-        ["benchmark", "fair", "--data", ".", "--set", "training.seps=3"],
-        "training.seps: There is no such field. Similar: training.epochs",
+        ["benchmark", "fair", "--data", ".", "--set", "training.epoch=3"],
+        "training.epoch: There is no such field. Similar: training.epochs",
     ),
     "method of a comparison": (
         ["benchmark", "fair", "--data", ".", "--methods", "ce,npair"],

@@ -136,9 +136,9 @@ def test_different_data_is_said_and_the_tables_stay(capsys, folder):
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (("1", "99"), 1, "There is no run 99"),
-        (("1", "--metric", "NMI"), 1, "Run 1 has no NMI. There is MAP@R, recall@1."),
-        (("1", "--at", "7"), 1, "Run 1 has no MAP@R at epoch 7. Epochs of all runs: 0, 1."),
+        (("1", "99"), 2, "There is no run 99"),
+        (("1", "--metric", "NMI"), 2, "Run 1 has no NMI. There is MAP@R, recall@1."),
+        (("1", "--at", "7"), 2, "Run 1 has no MAP@R at epoch 7. Epochs of all runs: 0, 1."),
         (("1", "--epoch", "soon"), 2, "neither best nor last nor the number of an epoch"),
         ((), 2, "RUN"),
     ],

@@ -117,8 +117,8 @@ def test_the_last_and_the_best_network_are_searched_each_in_its_own_evaluation(s
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (("--epoch", "7"), 1, "Run 1 has no checkpoint of epoch 7, only of epoch"),
-        (("--evaluation", "999"), 1, "Run 1 has no evaluation 999."),
+        (("--epoch", "7"), 2, "Run 1 has no checkpoint of epoch 7, only of epoch"),
+        (("--evaluation", "999"), 2, "Run 1 has no evaluation 999."),
         (("--epoch", "best", "--evaluation", "1"), 2, "give one of them"),
         (("--epoch", "worst"), 2, "neither best nor last"),
         (("--k", "0"), 2, "0"),

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.config import RunConfig
 from workbench.datasets.images.loader import WHOLE, BadImage, bits_of, load
 from workbench.evaluation.conventions import ball_distances, ball_gaps
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
 from workbench.running import trained_network
 from workbench.workspace import Workspace
@@ -154,7 +154,8 @@ def _network(
     if evaluation_id is not None:
         wanted = next((evaluation for evaluation in evaluations if evaluation.id == evaluation_id), None)
         if wanted is None:
-            raise Problem(f"Run {run_id} has no evaluation {evaluation_id}.")
+            there = ", ".join(str(evaluation.id) for evaluation in evaluations)
+            raise UnknownName(f"Run {run_id} has no evaluation {evaluation_id}.", todo=f"It has {there}.")
         epoch = wanted.epoch
     if isinstance(epoch, str):
         network = trained_network.trained(workspace, run_id, checkpoints[0 if epoch == LAST else -1])
@@ -168,7 +169,7 @@ def _network(
         kept.append(network.epoch)
     epochs = " and ".join(str(number) for number in sorted(set(kept)))
     of_epochs = f"epochs {epochs}" if len(set(kept)) > 1 else f"epoch {epochs}"
-    raise Problem(
+    raise UnknownName(
         f"Run {run_id} has no checkpoint of epoch {epoch}, only of {of_epochs}.",
         todo="Choose one of these: an image can be compared only with embeddings of the network that embeds it.",
     )
