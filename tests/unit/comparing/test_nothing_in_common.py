@@ -73,5 +73,5 @@ def test_the_command_says_it_and_writes_the_report(workspace, tmp_path, capsys):
     )
     assert "no epoch in common: run 1: epoch 1; run 2: epoch 2" in told.err
     assert told.out.strip() == str(out / "report.html")
-    assert cli.main([*said, "--at", "9"]) == 1
+    assert cli.main([*said, "--at", "9"]) == 2
     assert "None of runs 1, 2 has MAP@R at epoch 9" in capsys.readouterr().err

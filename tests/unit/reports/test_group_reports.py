@@ -311,7 +311,7 @@ def test_the_command_line_takes_several_runs_a_template_and_own_text(workspace, 
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "<h3>Mine</h3>" in page
     assert "last epoch of each run" in page
-    assert cli.main([*said, "--workspace", str(workspace.path), "--metric", "none"]) == 1
+    assert cli.main([*said, "--workspace", str(workspace.path), "--metric", "none"]) == 2
     assert capsys.readouterr().err.startswith("None of runs 1, 2 has none. There is "), "one fault, one sentence"
 
 
@@ -329,7 +329,7 @@ def test_a_metric_for_the_sections_of_one_run_is_said_to_change_nothing(workspac
     assert capsys.readouterr().err == "--metric changes nothing here: the sections of one run show every metric.\n"
     assert cli.main([*asked, "--section", "summary"]) == 0
     assert capsys.readouterr().err == ""
-    assert cli.main([*asked, "--section", "groups", "--metric", "recall@9"]) == 1
+    assert cli.main([*asked, "--section", "groups", "--metric", "recall@9"]) == 2
     assert f"Run {runs[0]} has no recall@9." in capsys.readouterr().err
     assert cli.main([*asked, "--section", "summary", "--bundle", str(tmp_path / "one.zip")]) == 0
     with zipfile.ZipFile(tmp_path / "one.zip") as packed:
