@@ -198,12 +198,12 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
     try:
         job = make_folder_job(folder, control, line, resume=resume, device=devices)
-    except Problem as problem:
+    except Problem as refused:
         if resume:
             raise
         kept = f"The run in {folder} is made, and was not started."
         todo = f"Once that is mended: workbench run CONFIG --folder {whole} --resume"
-        raise Problem(problem.what, kept=kept, todo=todo) from problem
+        raise Problem(refused.what, kept=kept, todo=todo) from refused
     asked = folder / travelling.AFTER_EPOCH
     with _obeying_signals(control):
         ended = _finished(job, control, line, asked)
