@@ -129,6 +129,7 @@ class OtherCurves(Scrolled):
         colour = OF_RUNS[self.names.index(name) % len(OF_RUNS)]
         plot = CurvePlot(f"{title}, %" if is_logged_share(name) else title, [Series(name, title, colour)])
         plot.legend[name].hide()  # its title is that of the plot
+        plot.canvas.show_percent(is_logged_share(name))
         plot.announced.connect(self.announced)
         plot.replace(name, self.curves[name].steps, _shown(name, self.curves[name].values))
         self._plots[name] = plot
