@@ -242,6 +242,11 @@ def test_the_attributes_of_the_data_set_are_colourings(qtbot, page, session, wor
     choose(page.colouring, "tag:view")
     qtbot.waitUntil(lambda: page.legend.model.groups.names == ["9", "10", "front", "No view"])
     assert page.legend.model.groups.counts.tolist() == [1, 1, 1, 57]
+    ap = page.run.ap
+    rows = np.arange(len(ap))
+    expected = [ap[6], ap[5], ap[4], np.nanmean(ap[(rows < 4) | (rows > 6)])]
+    np.testing.assert_allclose(page.legend.model.scores, expected, rtol=1e-6)
+    assert page.legend.head.text() == "Images, MAP@R %"
     tag_sample(workspace, dataset, int(page.run.ids[4]), "view=9")
     choose(page.colouring, "tag:view")
     qtbot.waitUntil(lambda: page.legend.model.groups.names == ["9", "10", "No view"])

@@ -120,7 +120,7 @@ def _by_rank(ranks: np.ndarray) -> Groups:
 def _by_words(column: Column, values: np.ndarray, tokens: theme.Tokens) -> Groups:
     of = np.where(np.isnan(values), len(column.words), np.nan_to_num(values)).astype(int)
     inks = np.append(class_colours(len(column.words), tokens.dark), rgb(NEUTRAL))
-    return _without_empty(Groups(of, [*column.words, f"No {column.title.lower()}"], inks))
+    return _without_empty(Groups(of, [*column.words, f"No {column.title.lower()}"], inks, scored=True))
 
 
 def _by_number(
@@ -147,7 +147,9 @@ def _without_empty(groups: Groups) -> Groups:
     """Leave the last group out of the legend if it is empty."""
     if groups.counts[-1]:
         return groups
-    return Groups(groups.of, groups.names[:-1], groups.colours[:-1], groups.labels, groups.crosses)
+    return Groups(
+        groups.of, groups.names[:-1], groups.colours[:-1], groups.labels, groups.crosses, scored=groups.scored
+    )
 
 
 def _of_placed(groups: Groups, placed: np.ndarray) -> Groups:
@@ -164,6 +166,7 @@ def _of_placed(groups: Groups, placed: np.ndarray) -> Groups:
         frozenset(number[[group for group in groups.crosses if counts[group]]].tolist()),
         groups.scale,
         placed,
+        groups.scored,
     )
 
 

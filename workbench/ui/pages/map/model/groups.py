@@ -26,6 +26,7 @@ class Groups:
     crosses: frozenset[int] = frozenset()  # groups drawn as crosses instead of discs
     scale: Scale | None = None  # for a colouring by a number: the groups are the steps of this scale
     placed: np.ndarray | None = None  # bool [n], the points that the legend counts; None: all
+    scored: bool = False  # whether MAP@R of a group says something: tags, halves; classes have it always
     counts: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
