@@ -23,7 +23,9 @@ from workbench.progress import quiet
 from workbench.reports.document import Wish, make
 from workbench.reports.formats.latex import escaped
 from workbench.reports.writing.blocks import Paragraph, Table
+from workbench.results.slices import slices
 from workbench.workspace import Workspace
+from workbench.workspace.choices.sample_tags import tag_sample
 from workbench.workspace.database.problems import Busy, Full
 from workbench.workspace.measured.stored_maps import Measured, store_map
 from workbench.workspace.recorder import Recorder
@@ -93,6 +95,28 @@ def test_a_report_of_one_run_says_on_which_images_its_best_epoch_was_chosen(work
     assert said in summary
     assert metrics.endswith(said)
     assert "Optimistic" not in sentences(workspace, run_id, at=2)[-1], "no epoch was chosen for these numbers"
+
+
+def test_the_scores_of_tags_stand_below_those_of_classes(workspace, run_id, tmp_path):
+    def tables():
+        document = make(workspace, Wish((run_id,), sections=("classes",)), quiet).document
+        return {block.key: block for block in document.sections[0].blocks if isinstance(block, Table)}
+
+    assert "tags" not in tables()
+    data, evaluation = workspace.run(run_id).dataset_id, workspace.evaluations(run_id)[-1]
+    for row, sample in enumerate(workspace.queries(evaluation.id).sample_ids.tolist()):
+        tag_sample(workspace, data, sample, f"view={HOSTILE[:40]}" if row % 3 else "view==1+1")
+    shown = max(workspace.evaluations(run_id), key=lambda stored: stored.metrics["MAP@R"])
+    entries = slices(workspace, shown.id)
+    table = tables()["tags"]
+    assert [row[0] for row in table.rows] == [entry.tag for entry in entries]
+    assert [row[3] for row in table.rows] == [f"{100 * entry.map_at_r:.2f}%" for entry in entries]
+    written = reports.write_report(workspace, run_id, tmp_path / "out", formats=("html", "csv"))
+    page = next(path for path in written if path.suffix == ".html").read_text("utf-8")
+    assert "<script>alert" not in page
+    assert "view=&lt;/title&gt;" in re.sub("<wbr/?>|\u200b", "", page)
+    rows = list(csv.reader((tmp_path / "out" / "tags.csv").read_text("utf-8").splitlines()))
+    assert [float(row[4]) for row in rows[1:]] == [entry.map_at_r for entry in entries]
 
 
 def test_queries_left_out_are_explained_in_words_that_hold_for_a_gallery_too(workspace):

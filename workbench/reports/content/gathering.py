@@ -35,6 +35,7 @@ from workbench.reports.content.run_content import (
     Setting,
     percent,
 )
+from workbench.results.slices import slices
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
@@ -99,6 +100,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         metrics=_metrics(shown, last, metrics),
         published=_published(workspace, run, config, shown, last if shown is best else shown),
         classes=_classes(workspace, run, shown) if shown and "classes" in sections else [],
+        tags=slices(workspace, shown.id) if shown and "classes" in sections and run.dataset_id is not None else [],
         map=map_of(workspace, run, shown) if shown and "map" in sections else None,
         worst=worst,
         finest=finest,

@@ -10,6 +10,7 @@ from workbench.comparing.published.published_tables import (
 )
 from workbench.config import RunConfig
 from workbench.numerals import percentage
+from workbench.results.slices import Slice
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
 
@@ -101,6 +102,7 @@ class Content:
     metrics: list[MetricRow]
     published: list[Beside]
     classes: list[ClassRow]  # by rising MAP@R
+    tags: list[Slice]  # attributes by name, each by rising MAP@R
     map: Map | None
     worst: list[QueryCard]
     finest: list[QueryCard]

@@ -1,5 +1,6 @@
 """The tables of a report as CSV, without cells that a spreadsheet would run as formulas."""
 
+from dataclasses import astuple
 from typing import Any
 
 from workbench.files.spreadsheet import csv_text
@@ -7,6 +8,8 @@ from workbench.reports.content.run_content import Content
 from workbench.reports.document import Made
 from workbench.workspace import Workspace
 from workbench.workspace.measured import evaluations
+
+TAGS = ("tag", "images", "queries", "recall_at_1", "map_at_r", "map_at_r_low_95", "map_at_r_high_95")  # as in Slice
 
 
 def csv_tables(report: Made, workspace: Workspace) -> dict[str, str]:
@@ -36,6 +39,7 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
             ["class", "queries", "map_at_r", "recall_at_1"],
             [[row.name, row.queries, row.map_at_r, row.recall_at_1] for row in content.classes],
         ),
+        **({"tags.csv": csv_text(list(TAGS), list(map(list, map(astuple, content.tags))))} if content.tags else {}),
         "settings.csv": csv_text(["section", "field", "value", "changed_from_default"], settings),
         "queries.csv": csv_text(
             ["sample_id", "path", "class", "ap", "first_hit", "r", "right"], _queries(content, workspace)

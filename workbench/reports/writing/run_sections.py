@@ -123,13 +123,31 @@ def _classes(content: Content) -> list[Block]:
     if not content.classes:
         return [said(content.run.has_no("evaluation"), muted=True)]
     if len(content.classes) <= 2 * EXTREMES:
-        return [_class_table("classes", "Class", content.classes, "Every class by rising MAP@R.")]
+        return [_class_table("classes", "Class", content.classes, "Every class by rising MAP@R."), *_tags(content)]
     low, high = content.classes[:EXTREMES], content.classes[::-1][:EXTREMES]
     return [
         _class_table("lowest-classes", "Lowest MAP@R", low, f"The {EXTREMES} classes of lowest MAP@R."),
         _class_table("highest-classes", "Highest MAP@R", high, f"The {EXTREMES} classes of highest MAP@R."),
         said(f"{len(content.classes):,} classes in all; classes.csv holds every one.", muted=True),
+        *_tags(content),
     ]
+
+
+def _tags(content: Content) -> list[Block]:
+    """A table of the scores for the images of each tag; none without tags."""
+    if not content.tags:
+        return []
+    head = ("Tag", "Images", "Queries", "MAP@R", "95% interval over queries", "R@1")
+    rows = tuple(
+        (
+            entry.tag, f"{entry.images:,}", f"{entry.queries:,}", percent(entry.map_at_r),
+            f"{percent(entry.low)} to {percent(entry.high)}" if entry.low < entry.high else NO_VALUE,
+            percent(entry.recall),
+        )
+        for entry in content.tags
+    )  # fmt: skip
+    caption = "Images of each tag as queries, searched among all images."
+    return [Table("tags", caption, head, rows, frozenset({1, 2, 3, 4, 5}))]
 
 
 def _class_table(key: str, title: str, rows: list[ClassRow], caption: str) -> Table:
