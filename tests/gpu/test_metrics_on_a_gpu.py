@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
 from workbench.evaluation.retrieval import retrieve
+from workbench.exchange.own_loop import record_run
+from workbench.workspace import Workspace
 
 COUNT, DIM, CLASSES = 3000, 24, 150
 
@@ -18,11 +21,13 @@ def embeddings():
     return vectors.astype(np.float32), labels, rng.permutation(10 * COUNT)[:COUNT]
 
 
-@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
 @pytest.mark.parametrize("k", [0, 10, 1000])  # two passes, and one for many neighbours
 @pytest.mark.parametrize("separate", [False, True])
 def test_retrieval_is_that_of_the_cpu(embeddings, distance, k, separate, device):
     vectors, labels, ids = embeddings
+    if distance == "hyperbolic":
+        vectors = 0.9 * vectors / np.linalg.norm(vectors, axis=1).max()
     is_query = np.arange(COUNT) // CLASSES % 3 == 0 if separate else None
     here, there = (
         retrieve(vectors, labels, ids, k=k, distance=distance, device=where, is_query=is_query)
@@ -33,3 +38,13 @@ def test_retrieval_is_that_of_the_cpu(embeddings, distance, k, separate, device)
     np.testing.assert_allclose(here.similarities, there.similarities, atol=1e-6)
     assert here.metrics["MAP@R"] > 0.01
     np.testing.assert_equal(here.metrics, there.metrics)
+
+
+def test_a_loop_of_the_users_own_is_measured_where_its_embeddings_are(embeddings, device, tmp_path):
+    vectors, labels, _ = embeddings
+    with Workspace(tmp_path / "space", create=True) as space, record_run(space, "Mine", labels, epochs=2) as run:
+        here = run.evaluate(1, vectors)
+        there = run.evaluate(2, torch.tensor(vectors, device=device, requires_grad=True))
+        run.scalars(1, {"batch/loss": torch.ones((), device=device)})
+        assert space.runs()[0].memory_bytes > 0
+    np.testing.assert_equal(here, there)
