@@ -17,9 +17,10 @@ from workbench.ui.pages.map.colours.point_colours import value_words
 from workbench.ui.pages.map.drawing.level_note import LevelNote
 from workbench.ui.pages.map.map_files import FINE, GAP
 from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
+from workbench.ui.pages.map.selecting.tagging import NOTHING
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import UndoCommands
-from workbench.workspace.choices.sample_tags import tag_sample
+from workbench.workspace.choices.sample_tags import all_tags, tag_sample
 from workbench.workspace.choices.selections import all_selections
 from workbench.workspace.measured.stored_maps import Measured, store_map
 
@@ -256,6 +257,35 @@ def test_the_attributes_of_the_data_set_are_colourings(qtbot, page, session, wor
         tag_sample(workspace, dataset, int(page.run.ids[row]), tag, on=False)
     page.colouring.refresh()
     qtbot.waitUntil(lambda: page.colouring.findData("tag:view") < 0)
+
+
+def test_the_selection_is_tagged_and_that_is_undone(qtbot, page, session, workspace):
+    said, dataset = [], workspace.run(page.run.run_id).dataset_id
+    session.noticed.connect(said.append)
+    assert page.side.tag.isHidden()
+    page.tagging.ask()
+    assert said == [NOTHING]
+    ids = [int(number) for number in page.run.ids[:3]]
+    tag_sample(workspace, dataset, ids[0], "view=side")
+    tag_sample(workspace, dataset, ids[1], "view=front")
+    session.select(np.array(ids, np.int64))
+    assert not page.side.tag.isHidden()
+    page.tagging.put(" view=front ")
+    qtbot.waitUntil(lambda: len(said) == 2)
+    assert said[1] == "3 images tagged “view=front”."
+    assert all_tags(workspace, dataset) == {"view=front": sorted(ids)}
+    page.undo_stack.undo()
+    before = {"view=front": [ids[1]], "view=side": [ids[0]]}
+    qtbot.waitUntil(lambda: all_tags(workspace, dataset) == before)
+    page.undo_stack.redo()
+    qtbot.waitUntil(lambda: all_tags(workspace, dataset) == {"view=front": sorted(ids)})
+    steps = page.undo_stack.count()
+    page.tagging.put("view=front")
+    qtbot.waitUntil(lambda: len(said) == 3)
+    assert page.undo_stack.count() == steps, "nothing was changed"
+    page.tagging.put("x" * 81)
+    qtbot.waitUntil(lambda: len(said) == 4)
+    assert "1 to 80 characters" in str(said[3])
 
 
 def test_a_colouring_that_is_not_there_is_told_and_classes_come_back(qtbot, page, session):

@@ -78,19 +78,35 @@ def change_tags(workspace: Workspace, dataset_id: int, added: Iterable[Tagged], 
         )
 
 
+def tag_samples(
+    workspace: Workspace, dataset_id: int, samples: Iterable[int], tag: str
+) -> tuple[list[Tagged], list[Tagged]]:
+    """Put a tag on many samples; an attribute gets another value.
+
+    Returns:
+        What was added, and the earlier values that it replaced.
+
+    Raises:
+        Problem: as `change_tags`.
+    """
+    words, chosen = checked(tag), set(samples)
+    name, _ = attribute_of(words)
+    by_tag = all_tags(workspace, dataset_id)
+    had = chosen & set(by_tag.get(words, ()))
+    others = [other for other in by_tag if name and other != words and attribute_of(other)[0] == name]
+    replaced = [(sample, other) for other in others for sample in by_tag[other] if sample in chosen]
+    added = [(sample, words) for sample in sorted(chosen - had)]
+    change_tags(workspace, dataset_id, added, replaced)
+    return added, replaced
+
+
 def tag_sample(workspace: Workspace, dataset_id: int, sample_id: int, tag: str, *, on: bool = True) -> None:
     """Put a tag on a sample, or take it away; its white space is made single. An attribute gets another value.
 
     Raises:
         Problem: an empty tag, one of over 80 characters, or the workspace cannot be written.
     """
-    tagged = [(sample_id, checked(tag))]
-    if not on:
-        change_tags(workspace, dataset_id, (), tagged)
-        return
-    name, _ = attribute_of(tagged[0][1])
-    sql = "select tag from sample_tags where dataset_id = ? and sample_id = ? and tag != ?"
-    with workspace.reading() as db:
-        others = [other for (other,) in db.execute(sql, (dataset_id, sample_id, tagged[0][1])).fetchall()]
-    replaced = [(sample_id, other) for other in others if name and attribute_of(other)[0] == name]
-    change_tags(workspace, dataset_id, tagged, replaced)
+    if on:
+        tag_samples(workspace, dataset_id, [sample_id], tag)
+    else:
+        change_tags(workspace, dataset_id, (), [(sample_id, checked(tag))])

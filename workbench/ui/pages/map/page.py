@@ -30,6 +30,7 @@ from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
 from workbench.ui.pages.map.selecting.history import MapHistory
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
+from workbench.ui.pages.map.selecting.tagging import SelectionTagging
 from workbench.ui.pages.map.side.class_table import ClassTableOpener
 from workbench.ui.pages.map.side.side_column import SideColumn
 from workbench.ui.pages.map.tools.actions import MapActions
@@ -74,6 +75,7 @@ class MapPage(QStackedWidget):
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
         self.store = SelectionStore(session, self.undo_stack, self)
+        self.tagging = SelectionTagging(session, self.undo_stack, self)
         self.contours = ContourMaker(session, self.canvas.contours, self)
         self._draw = {
             Change.WANTED: self._make,
@@ -176,6 +178,8 @@ class MapPage(QStackedWidget):
         commands.pictures.toggled.connect(lambda shown: model.draw_as(replace(model.look, pictures=shown)))
         commands.show_named.triggered.connect(self._show_named)
         commands.save_selection.triggered.connect(self._save_selection)
+        commands.tag_selection.triggered.connect(self.tagging.ask)
+        self.side.tag.clicked.connect(self.tagging.ask)
         commands.earlier.triggered.connect(session.show_earlier)
         commands.later.triggered.connect(session.show_later)
         self.colouring.chosen.connect(model.colour_by)

@@ -46,12 +46,16 @@ class SideColumn(QFrame):
         self.inspector = InspectorPanel(session, HINT)
         self.selections = button("Named selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
+        self.tag = button("Tag the selection…", "tag", "quiet")
+        self.tag.setToolTip("Give all selected images a tag: Retrieval, the map and reports know it (Ctrl+Shift+G)")
+        self.tag.hide()  # until something is selected
         self.clusters = CappedText("caption", CLUSTER_LINES)
         self.clusters.said.setContentsMargins(16, 8, 16, 0)  # as the Inspector below it
         self.clusters.said.setAccessibleName("Clusters of the selection")
         selection = QWidget()
         selection.setProperty("passing", "true")  # at the next start nothing is selected
-        in_column(self.clusters, (self.inspector, 1), self.selections, on=selection, margins=(0, 0, 0, 8), spacing=4)
+        below = (self.tag, self.selections)
+        in_column(self.clusters, (self.inspector, 1), *below, on=selection, margins=(0, 0, 0, 8), spacing=4)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("map-side")
         self.tabs.setDocumentMode(True)
@@ -100,6 +104,7 @@ class SideColumn(QFrame):
 
     def show_count(self, selected: int) -> None:
         """Show how many images are selected."""
+        self.tag.setVisible(selected > 0)
         self.tabs.setTabText(SELECTION, f"{TABS[SELECTION]} {selected:,}" if selected else TABS[SELECTION])
         if selected and not self._selected:
             self._before = self.tabs.currentIndex()

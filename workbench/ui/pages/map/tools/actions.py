@@ -37,6 +37,7 @@ class MapActions(QObject):
         self.pictures.setChecked(True)
         self.show_named = tool_action(page, "Named selections…", "N", "bookmarks-simple")
         self.save_selection = tool_action(page, "Save the selection", "Ctrl+Shift+D", "floppy-disk")
+        self.tag_selection = tool_action(page, "Tag the selection…", "Ctrl+Shift+G", "tag")
         self.beside = tool_action(page, "Two maps side by side", "B", "columns")
         self.beside.setCheckable(True)
         self.earlier = tool_action(page, "Earlier evaluation", "[", "caret-left")
