@@ -15,6 +15,7 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
+from workbench.exchange.own_loop import record_run
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
@@ -458,6 +459,10 @@ def test_the_head_says_data_backbone_and_loss_unless_a_sentence_needs_the_line(p
     failed = dataclasses.replace(session.run(), status="failed", problem="The loss is NaN.")
     page.header.show_run(failed, None, False, session.catalog)
     assert not page.header.about.isVisible()
+    with record_run(session.workspace, "Mine", ["a", "a", "b", "b"], epochs=1, settings={"loss": "my loss"}) as mine:
+        mine.evaluate(1, np.eye(4))
+    page.header.show_run(session.workspace.run(mine.id), None, False, session.catalog)
+    assert page.header.about.text() == "own loop · my loss"
 
 
 def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work, qtbot):

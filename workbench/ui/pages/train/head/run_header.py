@@ -108,7 +108,7 @@ class RunHeader(QWidget):
             self.state.setProperty("role", state_role)
             restyle(self.state)
         self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
-        self.about.setText(" · ".join(filter(None, names_of(known, run))))
+        self.about.setText(" · ".join(filter(None, dict.fromkeys(names_of(known, run)))))  # an own loop may tell little
         self.about.setVisible(not (run.problem or run.unread or run.loss == IMPORTED))  # sentences need the whole line
         self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
         ended = "done" if run.status == "done" else ""
