@@ -5,19 +5,30 @@ import os
 from pathlib import Path
 from types import TracebackType
 
+from workbench.files import NoSpace
+from workbench.problem import Problem
+
+NAMED = 3  # files that a message names
+
 
 class NewFiles:
     """Removes what a block wrote if the block fails: files and folders that were not there before.
 
-    A file that was there and was replaced stays as it is then, and so does a folder in which anything else is.
+    A file that was there and was replaced stays as it is then, which the Problem of the failure says; a folder in which
+    anything else is stays, too.
     """
 
     def __init__(self) -> None:
         self._new: set[Path] = set()
+        self._old: list[Path] = []  # those that were there, in the order of writing
+        self._last: Path | None = None
 
     def add(self, path: Path) -> None:
         """Say, before it is written, which file is next; the folders above it that are missing are new, too."""
         path = Path(os.path.abspath(path))
+        self._last = path
+        if os.path.lexists(path) and path not in self._new:
+            self._old.append(path)
         for new in (path, *path.parents):
             if os.path.lexists(new):
                 return
@@ -34,3 +45,8 @@ class NewFiles:
         for path in sorted(self._new, key=lambda path: len(path.parts), reverse=True):
             with contextlib.suppress(OSError):
                 path.rmdir() if path.is_dir() else path.unlink()
+        replaced = [path.name for path in self._old if path != self._last]  # the last one was not written
+        if replaced and isinstance(error, Problem) and type(error) in (Problem, NoSpace):
+            named = ", ".join(replaced[:NAMED]) + (f" and {len(replaced) - NAMED} more" if replaced[NAMED:] else "")
+            kept = f"Replaced before: {named}. What else was there is unchanged."
+            raise type(error)(error.what, kept=kept, todo=error.todo) from None

@@ -1,12 +1,15 @@
 """What a failure takes back: new files and folders, and nothing that was there before or that another program wrote."""
 
+import errno
+
 import pytest
 
 from workbench.control import Cancelled
+from workbench.files import NoSpace, explain
 from workbench.files.new_files import NewFiles
 
 
-def work(*paths, fails=True, unwritten=()):
+def work(*paths, fails=True, unwritten=(), error=Cancelled):
     """Write these files, and end there; `unwritten` are announced only."""
     with NewFiles() as new:
         for path in (*paths, *unwritten):
@@ -15,7 +18,7 @@ def work(*paths, fails=True, unwritten=()):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("new", "utf-8")
         if fails:
-            raise Cancelled
+            raise error
 
 
 def names(folder):
@@ -47,3 +50,22 @@ def test_what_was_there_and_what_others_write_stays(tmp_path, monkeypatch):
 def test_without_a_failure_everything_stays(tmp_path):
     work(tmp_path / "a" / "one", fails=False)
     assert names(tmp_path) == ["a", "a/one"]
+
+
+@pytest.mark.parametrize(
+    ("old", "kept"),
+    [
+        (["c"], "What was there before is unchanged."),
+        (["a", "c"], "Replaced before: a. What else was there is unchanged."),
+        (["a", "b", "c"], "Replaced before: a, b. What else was there is unchanged."),
+    ],
+)
+def test_a_failure_says_which_files_were_replaced_before(tmp_path, old, kept):
+    for name in old:
+        (tmp_path / name).write_text("old", "utf-8")
+    full = explain(OSError(errno.ENOSPC, "full"), tmp_path / "c")
+    with pytest.raises(NoSpace) as failure:
+        work(tmp_path / "a", tmp_path / "b", unwritten=[tmp_path / "c"], error=full)
+    assert (failure.value.kept, failure.value.todo) == (kept, "Free some space and try again.")
+    assert names(tmp_path) == sorted(old)
+    assert (tmp_path / "c").read_text("utf-8") == "old"
