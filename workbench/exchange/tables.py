@@ -131,13 +131,18 @@ def _not_too_many(path: Path, rows: int, most: int = MOST_ROWS) -> None:
 def image_array(path: Path) -> np.ndarray:
     """Images as a read-only map: uint8 [n, h, w], [n, h, w, 1] or [n, h, w, 3]. Raises Problem for anything else."""
     array = _array(path)
-    shaped = array.ndim == 3 or (array.ndim == 4 and array.shape[3] in (1, 3))
-    if array.dtype != np.uint8 or not shaped or min(array.shape[1:3]) < 2:
+    if not are_images(array):
         raise Problem(
             f"{path} holds {_shape(array)}, not images.", kept=KEPT,
             todo="Save them as uint8 [n, height, width] or [n, height, width, 3].",
         )  # fmt: skip
     return array
+
+
+def are_images(array: np.ndarray) -> bool:
+    """Whether an array is one of images, as in `image_array`."""
+    shaped = array.ndim == 3 or (array.ndim == 4 and array.shape[3] in (1, 3))
+    return array.dtype == np.uint8 and shaped and min(array.shape[1:3]) >= 2
 
 
 def _vectors(path: Path, array: np.ndarray) -> np.ndarray:

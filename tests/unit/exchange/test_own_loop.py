@@ -1,5 +1,7 @@
 """A run of a training loop of the user's own: its numbers, its states, and what the rest of the program says of it."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -367,3 +369,170 @@ def test_nothing_is_begun_in_a_workspace_that_is_open_for_reading_only(workspace
     monkeypatch.setattr(workspace, "read_only", True)
     with pytest.raises(Problem, match="open for reading only"):
         record_run(workspace, "Mine", LABELS, epochs=1)
+
+
+@pytest.mark.parametrize("whole", [np.int64, torch.tensor])
+def test_steps_and_epochs_may_be_numbers_of_numpy_or_tensors(workspace, whole):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        run.scalars(whole(3), {"batch/loss": 1.0})
+        run.evaluate(whole(1), vectors(), step=whole(4))
+    assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [3]
+    assert [(evaluation.epoch, evaluation.step) for evaluation in workspace.evaluations(run.id)] == [(1, 4)]
+    assert workspace.run(run.id).status == "done"
+
+
+@pytest.mark.parametrize("step", [1.5, "3", None, float("nan"), -1, 2**70])
+def test_a_step_that_is_no_number_of_steps_is_refused_and_the_run_goes_on(workspace, step):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        run.scalars(1, {"batch/loss": 1.0})
+        with pytest.raises((TypeError, ValueError), match="A step is a"):
+            run.scalars(step, {"batch/loss": 2.0})
+        with pytest.raises((TypeError, ValueError), match="An epoch is a"):
+            run.evaluate(step, vectors())
+    assert workspace.run(run.id).status == "done"
+    assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [1]
+
+
+@pytest.mark.parametrize("value", [None, "1.5", [1.0], np.ones(2), torch.ones(2), 1j, torch.tensor(1j), 10**400])
+def test_a_value_that_is_no_number_is_refused_with_all_of_its_step(workspace, value):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        with pytest.raises(TypeError, match="The point of mine is"):
+            run.scalars(1, {"batch/loss": 1.0, "mine": value})
+        run.scalars(2, {"batch/loss": np.ones(1), "mine": torch.tensor(16777217)})
+    assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [2]
+    assert workspace.scalars(run.id, "mine")[1].tolist() == [16777217.0]
+
+
+@pytest.mark.parametrize("name", ["system/seconds", "test/MAP@R", "test/recall@8"])
+def test_a_curve_that_workbench_records_is_not_mixed_with_one_of_the_loop(workspace, name):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        with pytest.raises(ValueError, match=f"Workbench records the curve {name} itself"):
+            run.scalars(1, {name: 1.0})
+        run.evaluate(1, vectors(), step=1)
+        run.scalars(2, {"test/recall@3": 0.5})
+    assert workspace.scalars(run.id, "test/MAP@R")[0].tolist() == [1]
+
+
+def test_labels_of_one_class_are_the_same_however_they_are_written(workspace):
+    numbers = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
+    for labels in (np.array(numbers, float), torch.tensor(numbers), [torch.tensor(number) for number in numbers]):
+        with record_run(workspace, "Mine", labels, epochs=1) as run:
+            run.evaluate(1, vectors(), class_vectors=np.eye(3, 4), class_labels=range(3))
+        data = workspace.dataset(workspace.run(run.id).dataset_id)
+        assert data.class_names == ("0", "1", "2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"labels": [b"a", b"b"] * 5}, "A label is a number or a name, not b'a'"),
+        ({"labels": [None, "b"] * 5}, "A label is a number or a name, not None"),
+        ({"labels": [[0], [1]] * 5}, r"A label is a number or a name, not \[0\]"),
+        ({"labels": [float("nan"), 1] * 5}, "A label is a number or a name, not nan"),
+        ({"labels": ["\udce9", "b"] * 5}, "is not Unicode text"),
+        ({"labels": []}, r"There are no labels\. Nothing was started"),
+        ({"labels": ["a"] * 10}, r"are the same, a\. Nothing was started"),
+        ({"paths": ["a/1.jpg", "./a/1.jpg", *map(str, range(8))]}, r"The path a/1\.jpg is there more than once"),
+        ({"paths": ["/a.jpg", *map(str, range(9))]}, r"does not lie in a folder of images\. Nothing was started"),
+        ({"paths": ["\udce9.jpg", *map(str, range(9))]}, "is not Unicode text"),
+        ({"images": np.zeros((9, 8, 8), np.uint8)}, "There are 10 labels, but 9 images"),
+        ({"images": np.zeros((10, 8, 8))}, r"`images` is float64 \[10, 8, 8\]: write uint8"),
+        ({"images": torch.zeros(10, 8, 8, dtype=torch.uint8)}, "an array of NumPy, not Tensor"),
+        ({"images": "."}, r"belongs to which label is not known\. Nothing was started\. Give `paths`"),
+        ({"images": ".", "image_size": 0}, "The size of images is a number from 8 to 1,024, not 0"),
+        ({"queries": range(10)}, "True or False for each of the 10 images"),
+        ({"queries": [True]}, "True or False for each of the 10 images"),
+        ({"queries": [False] * 10}, "has no query"),
+        ({"steps": 1.5}, "The number of steps is a whole number"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused_before_there_is_a_run(workspace, arguments, words):
+    with pytest.raises((Problem, TypeError, ValueError), match=words):
+        record_run(workspace, "Mine", **{"labels": LABELS, "epochs": 1, **arguments})
+    assert not workspace.runs()
+
+
+def test_a_path_to_a_workspace_is_no_new_folder(workspace):
+    with pytest.raises(Problem, match=r"is a workspace, not a new folder\. Nothing was started\. Open it"):
+        record_run(workspace.path, "Mine", LABELS, epochs=1)
+
+
+@pytest.mark.parametrize(
+    "embeddings", [vectors() + 1j, torch.tensor(vectors() + 1j), [["a", "b"]] * 10, [[object()]] * 10]
+)
+def test_embeddings_that_are_no_real_numbers_are_refused(workspace, embeddings):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run, pytest.raises(TypeError, match="are no real numbers"):
+        run.evaluate(1, embeddings)
+
+
+def test_embeddings_may_be_a_list_of_tensors_that_have_gradients(workspace):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        run.evaluate(1, list(torch.tensor(vectors(), requires_grad=True)))
+        with pytest.raises(ValueError, match="The rows of the embeddings differ in length"):
+            run.evaluate(1, [[1.0, 2.0], [3.0]] * 5)
+    np.testing.assert_array_equal(workspace.embeddings(workspace.evaluations(run.id)[0].id)[2], vectors())
+
+
+def test_nothing_is_recorded_once_the_run_has_ended(workspace):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        run.scalars(1, {"batch/loss": 1.0})
+    for record in (
+        lambda: run.scalars(2, {"batch/loss": 1.0}),
+        lambda: run.evaluate(1, vectors()),
+        lambda: run.note(""),
+    ):
+        with pytest.raises(Problem, match="The run “Mine” has ended"):
+            record()
+    assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [1]
+
+
+def test_several_threads_lose_no_point(workspace):
+    def record(number):
+        for step in range(500):
+            run.scalars(step, {f"mine/{number}": step})
+
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run, ThreadPoolExecutor(4) as threads:
+        list(threads.map(record, range(4)))
+    assert [len(workspace.scalars(run.id, f"mine/{number}")[0]) for number in range(4)] == [500] * 4
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "problem"),
+    [
+        (SystemExit(), "stopped", ""), (SystemExit(0), "stopped", ""), (SystemExit(3), "failed", "SystemExit: 3"),
+        (GeneratorExit(), "stopped", ""), (AssertionError(), "failed", "AssertionError"),
+    ],
+)  # fmt: skip
+def test_a_program_that_ends_on_purpose_stops_its_run(workspace, error, status, problem):
+    with pytest.raises(type(error)):
+        broken_off(record_run(workspace, "Mine", LABELS, epochs=3), error)
+    (stored,) = workspace.runs()
+    assert (stored.status, stored.problem) == (status, problem)
+
+
+def test_a_forked_process_records_nothing_and_does_not_end_the_run(workspace, monkeypatch):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        with monkeypatch.context() as forked:
+            forked.setattr("workbench.exchange.own_loop.recorded_run.getpid", lambda: 1)
+            with pytest.raises(Problem, match="is recorded by another process, of which this is a copy"):
+                run.scalars(1, {"batch/loss": 1.0})
+            run.end("failed")
+        run.scalars(2, {"batch/loss": 1.0})
+    assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [2]
+    assert workspace.run(run.id).status == "done"
+
+
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_a_resumed_run_keeps_the_best_evaluation_from_before(workspace, tmp_path, in_folder):
+    place = tmp_path / "folder" if in_folder else workspace
+    more = {"epochs": 4, "settings": {"evaluation": {"keep": "best and last"}}}
+    run = record_run(place, "Mine", LABELS, **more)
+    for epoch, spread in enumerate((0.9, 0.1, 0.8)):
+        run.evaluate(epoch, vectors(epoch, spread), step=epoch)
+    run.end("stopped")
+    with record_run(place, "Mine", LABELS, **more, resume=True, step=2) as again:
+        again.evaluate(3, vectors(3, 0.9), step=3)
+    if in_folder:
+        ingest(workspace, place)
+    (stored,) = workspace.runs()
+    assert [evaluation.epoch for evaluation in workspace.evaluations(stored.id)] == [0, 1, 3]

@@ -11,13 +11,16 @@ from pydantic import ValidationError
 from workbench import __version__
 from workbench.config import KINDS, OWN_LOOP, BadConfig, RunConfig
 from workbench.entries import catalog
+from workbench.events import score_of
 from workbench.exchange.importing import data_facts, take_back
+from workbench.exchange.own_loop.arguments import MOST_STEPS, queries_of, whole, words_of
 from workbench.exchange.own_loop.evaluated_images import EvaluatedImages, of_loop, of_run
-from workbench.exchange.own_loop.recorded_run import RecordedRun, words_of
-from workbench.exchange.source import IMAGE_SIZE
+from workbench.exchange.own_loop.recorded_run import RecordedRun
+from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.problem import UNSTARTED, Problem
 from workbench.workspace import Workspace
-from workbench.workspace.folders import travelling
+from workbench.workspace.folders import journal, travelling
+from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
 from workbench.workspace.tables.deletion import IMPORTED_IMAGES
@@ -72,13 +75,19 @@ def record_run(
         BadConfig: a setting that no config has, or a value that its field refuses.
         Problem: labels and images that do not fit each other; a workspace that cannot be written; no run to resume, or
             one that still works or was begun with other data.
+        TypeError, ValueError: labels that are no numbers or names, other arguments of a wrong type or shape, or
+            numbers out of their range. No run was begun.
     """
     images = Path(images) if isinstance(images, str) else images
     workspace = Path(workspace) if isinstance(workspace, str) else workspace
     config = _config(name, epochs, data, images, settings or {})
     words = words_of(labels)
-    if queries is not None and len(queries) != len(words):
-        raise Problem(f"There are {len(words):,} labels, but {len(queries):,} queries.", kept=UNSTARTED)
+    if not words:
+        raise Problem("There are no labels.", kept=UNSTARTED)
+    steps, step = whole(steps, "The number of steps", MOST_STEPS), whole(step, "A step", MOST_STEPS)
+    if isinstance(images, Path) and not whole(image_size, "A size", LARGEST_SIZE) >= LEAST_SIZE:
+        raise ValueError(f"The size of images is a number from {LEAST_SIZE} to {LARGEST_SIZE:,}, not {image_size}.")
+    mask = None if queries is None else queries_of(queries, len(words))
     recorder: Recorder | FolderRecorder
     if isinstance(workspace, Workspace):
         if workspace.read_only:
@@ -89,6 +98,9 @@ def record_run(
             seen = of_run(workspace, same_data_as, words, paths)
         recorder, beat = _in_workspace(workspace, config, seen, resume=resume), workspace.beat
     else:
+        if (workspace / DATABASE).exists():
+            todo = "Open it: `with Workspace(Path(...)) as workspace`."
+            raise Problem(f"{workspace} is a workspace, not a new folder.", kept=UNSTARTED, todo=todo)
         if same_data_as is not None:
             raise ValueError("A run folder has no other run whose data set could be the same.")
         seen = of_loop(words, paths, images, image_size, catalog.cache_folder() / "pixels")
@@ -96,8 +108,19 @@ def record_run(
         beat = folder.beat
     if resume:
         recorder.forget_after(step)
-    is_query = None if queries is None else np.asarray(queries, bool)[seen.rows]
-    return RecordedRun(recorder, beat, config, seen.images, seen.rows, len(words), is_query, steps)
+    is_query = None if mask is None else mask[seen.rows]
+    scores = _scores(recorder.folder) if resume else {}
+    return RecordedRun(recorder, beat, config, seen.images, seen.rows, len(words), is_query, steps, scores)
+
+
+def _scores(folder: Path) -> dict[int, float]:
+    """MAP@R by epoch of the evaluations that the run has."""
+    recorded = (entry.evaluation for entry in journal.entries(folder, b'"evaluation"') if entry is not None)
+    metrics = {facts.epoch: facts.metrics for facts in recorded if facts is not None}
+    return {
+        epoch: score_of({name: value for name, value in of_epoch.items() if value is not None}) or 0.0
+        for epoch, of_epoch in metrics.items()
+    }
 
 
 def _config(

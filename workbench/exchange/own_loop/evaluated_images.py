@@ -1,5 +1,6 @@
 """The test images of a training loop of the user's own: labels, and pixels where it has them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -11,9 +12,14 @@ from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import ImageSet
 from workbench.exchange import labelled_embeddings
 from workbench.exchange.importing import check_searchable
+from workbench.exchange.named_arrays import KEPT as NOT_IMPORTED
+from workbench.exchange.own_loop.arguments import encodable
+from workbench.exchange.tables import are_images
 from workbench.problem import UNSTARTED, Problem
 from workbench.progress import quiet
 from workbench.workspace import Workspace
+
+ADD_PATHS = "Give `paths`, from that folder on, in the order of the labels."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,16 +45,25 @@ def of_loop(
     Raises:
         Problem: labels or images that cannot be used, as in `labelled_embeddings`.
     """
-    numbers, classes = labelled_embeddings.numbered(words, Path("labels"))
     relative = _relative(paths, images if isinstance(images, Path) else None)
     if relative and len(relative) != len(words):
         raise Problem(f"There are {len(words):,} labels, but {len(relative):,} paths.", kept=UNSTARTED)
-    every = labelled_embeddings.image_set(numbers, classes, relative or None, images, image_size, quiet)
-    every = replace(every, name=OWN_LOOP)
-    kept, cache = every, None
-    if every.image_size:
-        kept, _, cache = decoded(every, place, quiet)
-    check_searchable(kept)
+    if images is not None and not isinstance(images, Path):
+        _check_pixels(images, len(words))
+    if isinstance(images, Path) and not relative:
+        raise Problem(f"Which image of {images} belongs to which label is not known.", kept=UNSTARTED, todo=ADD_PATHS)
+    try:
+        numbers, classes = labelled_embeddings.numbered(words, Path("labels"))
+        every = labelled_embeddings.image_set(numbers, classes, relative or None, images, image_size, quiet)
+        every = replace(every, name=OWN_LOOP)
+        kept, cache = every, None
+        if every.image_size:
+            kept, _, cache = decoded(every, place, quiet)
+        check_searchable(kept)
+    except Problem as problem:
+        if problem.kept != NOT_IMPORTED:
+            raise
+        raise Problem(problem.what, kept=UNSTARTED, todo=problem.todo) from None
     row_of: dict[str, int] = {path: row for row, path in enumerate(every.paths)}
     rows = np.array([row_of[path] for path in kept.paths], np.int64)
     return EvaluatedImages(kept, rows, kept.fingerprint, cache)
@@ -88,9 +103,25 @@ def of_run(workspace: Workspace, run_id: int, words: list[str], paths: Sequence[
 def _relative(paths: Sequence[str | PurePath], root: Path | None) -> list[str]:
     """The paths from the folder of images on; others are as they are, and refused later if they leave it."""
     root = root.absolute() if root is not None else None
-    return [
+    relative = [
         PurePath(path).relative_to(root).as_posix()
         if root is not None and PurePath(path).is_relative_to(root)
         else PurePath(path).as_posix()
         for path in paths
     ]
+    encodable(relative, "path")
+    twice = next((path for path, count in Counter(relative).items() if count > 1), "")
+    if twice:
+        raise Problem(f"The path {twice} is there more than once.", kept=UNSTARTED, todo="Give each image once.")
+    return relative
+
+
+def _check_pixels(pixels: np.ndarray, count: int) -> None:
+    """Raise TypeError or ValueError unless these are `count` images."""
+    if not isinstance(pixels, np.ndarray):
+        raise TypeError(f"`images` is a folder or an array of NumPy, not {type(pixels).__name__}.")
+    if not are_images(pixels):
+        what = f"`images` is {pixels.dtype} {list(pixels.shape)}"
+        raise ValueError(f"{what}: write uint8 [n, height, width] or [n, height, width, 3].")
+    if len(pixels) != count:
+        raise ValueError(f"There are {count:,} labels, but {len(pixels):,} images.")

@@ -2,7 +2,9 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import getpid
+from threading import RLock
 from time import perf_counter
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -15,6 +17,7 @@ from workbench.charts import Chart
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.events import Charted, Ended, Evaluated, Keep, Noted, Progress, Scalar, Status, score_of
+from workbench.exchange.own_loop.arguments import MOST_EPOCHS, MOST_STEPS, array_of, point_of, whole, words_of
 from workbench.names import visible
 from workbench.problem import Problem
 from workbench.workspace.owners.ownership import BEAT
@@ -23,14 +26,16 @@ from workbench.workspace.recorders.recording import Recording
 LONGEST_NAME = 200  # letters of a curve's name
 SPEED_OVER = 2.0  # seconds; the speed shown is that of the last moments
 TRAINING, EVALUATING = "Training", "Evaluating"
+SECONDS = "system/seconds"  # the curve that has the time of each step
 
 
 class RecordedRun:
-    """A run that a training loop records; made by `own_loop.record_run`. Use it as a context, on one thread.
+    """A run that a training loop records; made by `own_loop.record_run`. Use it as a context.
 
-    At the end of the block the run is done; after an error it has failed, with its text; after Ctrl+C it is stopped.
-    Every method may raise a Problem if the workspace cannot be written: what was recorded before is kept, what could
-    not be written is kept in memory and tried again by the next call.
+    At the end of the block the run is done; after an error it has failed, with its text; after Ctrl+C or `sys.exit()`
+    it is stopped. Several threads may record. Every method may raise a Problem if the workspace cannot be written: what
+    was recorded before is kept, what could not be written is kept in memory and tried again by the next call. A run
+    that has ended, and a process that was forked from the program, as a worker of a DataLoader, raise one, too.
 
     Attributes:
         id: the run's number in its workspace; 0 in a run folder.
@@ -38,15 +43,17 @@ class RecordedRun:
 
     def __init__(
         self, recorder: Recording, beat: Callable[[], None], config: RunConfig, images: ImageSet, rows: np.ndarray,
-        samples: int, queries: np.ndarray | None, steps: int,
+        samples: int, queries: np.ndarray | None, steps: int, scores: Mapping[int, float],
     ) -> None:  # fmt: skip
         self.id = recorder.run_id
         self._recorder, self._config, self._images, self._rows = recorder, config, images, rows
         self._samples, self._queries, self._steps = samples, queries, steps
         self._step, self._epoch = 0, 0
+        self._measured = frozenset(f"test/{name}" for name in _stored_metrics(config))
+        self._process, self._turn = getpid(), RLock()
         self._begun = self._since = perf_counter()
         self._since_step, self._speed, self._ended = 0, 0.0, False
-        self._kept: dict[int, float] = {}  # MAP@R by evaluated epoch
+        self._scores = dict(scores)  # MAP@R by evaluated epoch
         self._alive = contextlib.ExitStack()
         self._alive.enter_context(jobs.repeating("sign of life", BEAT, beat))
         self._recorder(Status(TRAINING))
@@ -60,25 +67,28 @@ class RecordedRun:
                 "batch/lr", "probe/ce", "probe/spce" and "train/accuracy" (a fraction), its tab Other curves all others.
 
         Raises:
-            ValueError: a step below 0, or a name that is empty, too long or not printable.
-            TypeError: a value that is no number.
+            ValueError: a step below 0; a name that is empty, too long or not printable, or of a curve that Workbench
+                records itself: "system/seconds" and those of `evaluate`, such as "test/MAP@R". No point was added.
+            TypeError: a value that is no number, or a step that is no whole one.
         """
-        self._reach(step)
-        for name, value in values.items():
-            if not (isinstance(name, str) and name.isprintable() and 0 < len(name.strip()) <= LONGEST_NAME):
-                raise ValueError(f"A curve cannot be called {name!r}: write 1 to {LONGEST_NAME} printable letters.")
-            self._recorder(Scalar(name, step, float(_host(value))))
-        self._recorder(Scalar("system/seconds", step, perf_counter() - self._begun))
-        self._recorder(self._progress())
+        with self._recording():
+            points = [(self._curve(name), point_of(value, str(name))) for name, value in values.items()]
+            self._reach(step)
+            for name, value in points:
+                self._recorder(Scalar(name, self._step, value))
+            self._recorder(Scalar(SECONDS, self._step, perf_counter() - self._begun))
+            self._recorder(self._progress())
 
     def charts(self, step: int, charts: Sequence[Chart]) -> None:
         """Show charts of that step in the tab Method of Train; raises ValueError for a step below 0."""
-        self._reach(step)
-        self._recorder(Charted(step, tuple(charts)))
+        with self._recording():
+            self._reach(step)
+            self._recorder(Charted(self._step, tuple(charts)))
 
     def note(self, text: str) -> None:
         """Add a sentence to the run's note."""
-        self._recorder(Noted(visible(text)))
+        with self._recording():
+            self._recorder(Noted(visible(text)))
 
     def evaluate(
         self, epoch: int, embeddings: Any, *, step: int | None = None, class_vectors: Any = None,
@@ -101,12 +111,71 @@ class RecordedRun:
             ValueError: numbers below 0, another shape, or an unknown class.
             Problem: embeddings that are not finite, as after training has diverged.
         """
+        with self._recording():
+            return self._evaluate(
+                whole(epoch, "An epoch", MOST_EPOCHS), embeddings, self._step if step is None else step,
+                class_vectors, class_labels,
+            )  # fmt: skip
+
+    def end(self, status: Literal["done", "stopped", "failed"] = "done", problem: str = "") -> None:
+        """End the run, with sentences for the reader if something went wrong; later calls do nothing, nor do those
+        of a forked process."""
+        if getpid() != self._process:
+            return
+        with self._turn:
+            if self._ended:
+                return
+            self._ended = True
+            try:
+                self._recorder(Ended(status, visible(problem)))
+            finally:
+                self._alive.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.end()
+            return
+        with contextlib.suppress(Problem):  # the error of the loop is the one to tell
+            if isinstance(error, KeyboardInterrupt | GeneratorExit) or _plain_exit(error):
+                self.end("stopped")
+            else:
+                self.end("failed", ": ".join(filter(None, (type(error).__name__, str(error)))))
+
+    @contextlib.contextmanager
+    def _recording(self) -> Iterator[None]:
+        """One call at a time. Raises Problem once the run has ended, and in a forked process."""
+        if getpid() != self._process:  # before the lock, which a thread may have held as the process was forked
+            what = f"The run “{self._config.name}” is recorded by another process, of which this is a copy."
+            raise Problem(what, kept="Nothing was recorded.", todo="Record it in the program that began it.")
+        with self._turn:
+            if self._ended:
+                what = f"The run “{self._config.name}” has ended."
+                raise Problem(what, kept="What it has is kept; nothing was added.", todo="Record before `end`.")
+            yield
+
+    def _curve(self, name: str) -> str:
+        """The name of a curve of the loop. Raises ValueError if it cannot have it."""
+        if not (isinstance(name, str) and name.isprintable() and 0 < len(name.strip()) <= LONGEST_NAME):
+            raise ValueError(f"A curve cannot be called {name!r}: write 1 to {LONGEST_NAME} printable letters.")
+        if name == SECONDS or name in self._measured:
+            raise ValueError(f"Workbench records the curve {name} itself: choose another name.")
+        return name
+
+    def _reach(self, step: int) -> None:
+        self._step = whole(step, "A step", MOST_STEPS)
+
+    def _evaluate(
+        self, epoch: int, embeddings: Any, step: int, class_vectors: Any, class_labels: Sequence[int | str]
+    ) -> dict[str, float]:
         from workbench.evaluation.quality import quality
         from workbench.evaluation.retrieval import retrieve
 
-        if epoch < 0:
-            raise ValueError(f"An epoch is 0 or more, not {epoch}.")
-        self._reach(self._step if step is None else step)
+        self._reach(step)
         vectors = self._checked(embeddings, "embeddings", self._samples)[self._rows]
         if self._config.evaluation.distance == "hyperbolic" and (np.linalg.norm(vectors, axis=1) >= 1).any():
             raise ValueError("By hyperbolic distance, embeddings are points in the Poincaré ball: shorter than 1.")
@@ -118,7 +187,7 @@ class RecordedRun:
             distance=settings.distance, device=_device_of(embeddings), is_query=self._queries,
         )  # fmt: skip
         near.metrics.update(quality(vectors, images.labels, images.sample_ids, near, settings.distance))
-        for name in (*(f"recall@{k}" for k in settings.ks), "P@1", "P@R", "MAP@R"):
+        for name in _stored_metrics(self._config):
             self._recorder(Scalar(f"test/{name}", self._step, near.metrics[name]))
         self._recorder(
             Evaluated(
@@ -133,34 +202,6 @@ class RecordedRun:
         self._recorder(Status(TRAINING))
         return near.metrics
 
-    def end(self, status: Literal["done", "stopped", "failed"] = "done", problem: str = "") -> None:
-        """End the run, with sentences for the reader if something went wrong; later calls do nothing."""
-        if self._ended:
-            return
-        self._ended = True
-        try:
-            self._recorder(Ended(status, visible(problem)))
-        finally:
-            self._alive.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if error is None:
-            self.end()
-            return
-        stopped = isinstance(error, KeyboardInterrupt)
-        with contextlib.suppress(Problem):  # the error of the loop is the one to tell
-            self.end("stopped" if stopped else "failed", "" if stopped else f"{type(error).__name__}: {error}")
-
-    def _reach(self, step: int) -> None:
-        if step < 0:
-            raise ValueError(f"A step is 0 or more, not {step}.")
-        self._step = step
-
     def _progress(self) -> Progress:
         seconds, steps = perf_counter() - self._since, self._step - self._since_step
         if seconds > SPEED_OVER and steps > 0:
@@ -173,7 +214,7 @@ class RecordedRun:
 
     def _checked(self, numbers: Any, what: str, count: int) -> np.ndarray:
         """As float32 [n, d]. Raises ValueError for another shape, Problem for NaN and infinity."""
-        vectors = _array(numbers)
+        vectors = array_of(numbers, what)
         if vectors.ndim != 2 or len(vectors) != count or not vectors.shape[1]:
             raise ValueError(f"The {what} have the shape {list(vectors.shape)}, not [{count:,}, d].")
         if not np.isfinite(vectors).all():
@@ -198,25 +239,20 @@ class RecordedRun:
 
     def _keep(self, epoch: int, metrics: dict[str, float]) -> None:
         """Let go of the embeddings of other epochs than the best and the last, if the settings ask for it."""
-        self._kept[epoch] = score_of(metrics) or 0.0
+        self._scores[epoch] = score_of(metrics) or 0.0
         if self._config.evaluation.keep != "all":
-            best = max(self._kept, key=lambda number: self._kept[number])
-            self._recorder(Keep(tuple(sorted({best, epoch} | ({0} & set(self._kept))))))
+            best = max(self._scores, key=self._scores.__getitem__)
+            self._recorder(Keep(tuple(sorted({best, epoch} | ({0} & set(self._scores))))))
 
 
-def words_of(labels: Sequence[int | str] | np.ndarray) -> list[str]:
-    """Labels as text, "3" for 3; those of a tensor, too."""
-    return [str(label) for label in (labels.tolist() if hasattr(labels, "tolist") else labels)]
+def _stored_metrics(config: RunConfig) -> tuple[str, ...]:
+    """The metrics of an evaluation that have a curve."""
+    return (*(f"recall@{k}" for k in config.evaluation.ks), "P@1", "P@R", "MAP@R")
 
 
-def _array(numbers: Any) -> np.ndarray:
-    with np.errstate(over="ignore"):  # infinite numbers are refused later
-        return np.ascontiguousarray(_host(numbers), np.float32)
-
-
-def _host(numbers: Any) -> Any:
-    """A tensor of any device as one that NumPy reads; anything else as it is."""
-    return numbers.detach().float().cpu() if hasattr(numbers, "detach") else numbers
+def _plain_exit(error: BaseException) -> bool:
+    """Whether the program ended on purpose, by sys.exit without an error."""
+    return isinstance(error, SystemExit) and error.code in (None, 0)
 
 
 def _device_of(numbers: Any) -> str:
