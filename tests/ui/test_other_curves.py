@@ -24,6 +24,12 @@ def test_only_curves_that_are_shown_nowhere_else_are_taken(tab, qtbot):
     assert tab.names == ["mine/norm", "test/accuracy", "validation/MAP@R"]
 
 
+def test_a_curve_of_the_loop_is_shown_whatever_its_name_begins_with(tab):
+    tab.add([("system/forward", 1, 0.1), ("system/limit/gpu_memory", 1, 1.0), ("anatomy/ms/tightness", 1, 0.5)])
+    tab.add([("system/queue", 1, 3.0), ("anatomy/of mine", 1, 0.5)])
+    assert tab.names == ["anatomy/of mine", "system/queue"]
+
+
 def test_plots_are_made_when_they_are_in_sight_and_follow_what_comes(tab, qtbot):
     tab.add([("mine/norm", 1, 4.0), ("validation/MAP@R", 1, 0.5)])
     assert tab.plots == ()
@@ -56,6 +62,20 @@ def test_no_more_plots_are_made_than_can_be_looked_at(tab, qtbot, monkeypatch):
     assert tab.count.text() == "3 of 9 curves"
     tab.search.setText("mine/8")
     qtbot.waitUntil(lambda: [plot.title for plot in tab.plots if plot.isVisible()] == ["mine/8"])
+
+
+def test_plots_of_earlier_searches_do_not_add_up(tab, qtbot, monkeypatch):
+    monkeypatch.setattr(other_curves, "MOST", 2)
+    monkeypatch.setattr(other_curves, "MOST_KEPT", 4)
+    tab.add([(f"mine/{number}{letter}", 1, 1.0) for number in range(4) for letter in "ab"])
+    tab.show()
+    for number in range(4):
+        tab.search.setText(f"mine/{number}")
+        shown = [f"mine/{number}{letter}" for letter in "ab"]
+        qtbot.waitUntil(lambda: [plot.title for plot in tab.plots if plot.isVisible()] == shown)  # noqa: B023
+        assert len(tab.plots) <= 4
+    tab.search.clear()
+    qtbot.waitUntil(lambda: [plot.title for plot in tab.plots if plot.isVisible()] == ["mine/0a", "mine/0b"])
 
 
 def test_another_run_begins_with_none(tab, qtbot):

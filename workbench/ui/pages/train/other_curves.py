@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from workbench.colours import OF_RUNS
 from workbench.comparing.measures import is_logged_share
-from workbench.metric_names import metric_name
+from workbench.metric_names import LIMIT, TITLES, metric_name
 from workbench.names import visible
 from workbench.ui.pages.train.plots.plot_grid import PlotGrid
 from workbench.ui.pages.train.plots.scalar_points import by_name
@@ -21,10 +21,13 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 
 MOST = 30  # plots at a time: each takes some ms to make and to draw
+MOST_KEPT = 2 * MOST  # plots that are kept while a search does not want them
 WIDE = 280  # px of a plot at 100% text where three stand in a row
 SEARCHED = 7  # curves from which on there is a field to find one
-READ_ELSEWHERE = ("anatomy/", "system/", "test/recall@")  # beginnings of names that other tabs and the tiles use
-SHOWN_ELSEWHERE = frozenset({"test/P@1", "test/P@R", "test/MAP@R", "batch/feed_wait"})
+READ_ELSEWHERE = (LIMIT, "test/recall@")  # beginnings of names that other tabs and the tiles use
+SHOWN_ELSEWHERE = frozenset({"test/P@1", "test/P@R", "test/MAP@R", "batch/feed_wait"}).union(
+    name for name in TITLES if name.startswith(("anatomy/", "system/"))
+)
 
 
 class OtherCurves(Scrolled):
@@ -43,18 +46,19 @@ class OtherCurves(Scrolled):
         self._elsewhere = elsewhere
         self.curves: dict[str, Curve] = {}
         self._plots: dict[str, CurvePlot] = {}
+        self._wanted: list[str] = []  # names of the curves that the search finds, sorted
         self.search = QLineEdit()
         self.search.setPlaceholderText("Find a curve")
         self.search.setAccessibleName("Find a curve")
         self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(self._arrange)
+        self.search.textChanged.connect(self._find)
         self.count = label("", "muted")
         grid = QGridLayout()
         in_column(in_row((self.search, 1), self.count), (grid, 1), on=self.widget(), spacing=8)
         self.grid = PlotGrid((), grid, self)
         self._next = QTimer(self, singleShot=True, interval=0)
         self._next.timeout.connect(self._make_next)
-        self._arrange()
+        self._find()
 
     @property
     def names(self) -> list[str]:
@@ -71,11 +75,8 @@ class OtherCurves(Scrolled):
         had_any = bool(self.curves)
         self.curves.clear()
         self.grid.lay_out(())
-        for plot in self._plots.values():
-            self.grid.remove(plot)
-            plot.deleteLater()
-        self._plots.clear()
-        self._arrange()
+        self._drop(list(self._plots))
+        self._find()
         if had_any:
             self.any_changed.emit()
 
@@ -87,7 +88,7 @@ class OtherCurves(Scrolled):
             if name in self._plots:
                 self._plots[name].append(name, steps, _shown(name, values))
         if len(self.curves) > before:
-            self._arrange()
+            self._find()
         if self.curves and not before:
             self.any_changed.emit()
 
@@ -103,25 +104,36 @@ class OtherCurves(Scrolled):
         elsewhere = name in SHOWN_ELSEWHERE or name.startswith(READ_ELSEWHERE) or self._elsewhere(name)
         return name in self.curves or not elsewhere
 
-    def _wanted(self) -> list[str]:
+    def _find(self) -> None:
+        """Show the curves whose name or title has the words of the search."""
         words = self.search.text().lower().split()
-        return [name for name in self.names if all(word in f"{name} {metric_name(name)}".lower() for word in words)]
+        self._wanted = [
+            name for name in self.names if all(word in f"{name} {metric_name(name)}".lower() for word in words)
+        ]
+        self._arrange()
 
     def _arrange(self) -> None:
         """Lay out the plots that are made, and begin to make the others of those that are wanted."""
-        wanted = self._wanted()
-        self.search.setVisible(len(self.curves) >= SEARCHED)
-        shown = f"{min(len(wanted), MOST):,} of {len(self.curves):,} curves"
-        self.count.setText(shown)
-        self.count.setVisible(min(len(wanted), MOST) < len(self.curves))
+        wanted, count = self._wanted[:MOST], len(self.curves)
+        self.search.setVisible(count >= SEARCHED)
+        self.count.setText(f"{len(wanted):,} of {count:,} curves")
+        self.count.setVisible(len(wanted) < count)
         columns = 3 if self.width() >= 3 * theme.text_px(WIDE) else 2
-        self.grid.lay_out([self._plots[name] for name in wanted[:MOST] if name in self._plots], columns)
+        self.grid.lay_out([self._plots[name] for name in wanted if name in self._plots], columns)
+        if len(self._plots) > MOST_KEPT:
+            self._drop(set(self._plots) - set(wanted))
         if self.isVisible():
             self._next.start()
 
+    def _drop(self, names: Iterable[str]) -> None:
+        for name in names:
+            plot = self._plots.pop(name)
+            self.grid.remove(plot)
+            plot.deleteLater()
+
     def _make_next(self) -> None:
         """Make one plot that is wanted, and come again for the next."""
-        missing = [name for name in self._wanted()[:MOST] if name not in self._plots]
+        missing = [name for name in self._wanted[:MOST] if name not in self._plots]
         if not missing or not self.isVisible():
             return
         name = missing[0]
