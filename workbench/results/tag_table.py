@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,20 +49,21 @@ def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
         path: CSV or TSV with a line of titles; one column, `path`, has the paths of the images in their data set.
 
     Raises:
-        Problem: a file that is no such table, a tag of over 80 characters, or an attribute with over 200 values, such
-            as one of measured numbers; no tag was changed then.
+        Problem: a file that is no such table, or about no image of the data set; a tag of over 80 characters; two
+            values of an attribute for one image; an attribute with over 200 values, such as one of measured numbers. No
+            tag was changed then.
     """
     samples = workspace.samples(dataset_id)
     ids: dict[str, int] = dict(zip(samples.paths, samples.ids.tolist(), strict=True))
-    before = {(sample, tag) for tag, members in all_tags(workspace, dataset_id).items() for sample in members}
-    of_attribute = {(sample, attribute_of(tag)[0]): tag for sample, tag in before if attribute_of(tag)[0]}
     added: dict[Tagged, None] = {}
+    value_of: dict[Tagged, str] = {}  # of an image, by the name of the attribute
     values: dict[str, set[str]] = {}
-    images, unknown = set[int](), 0
+    images, lines, unknown, no_image = set[int](), 0, 0, ""
     for number, cells in _rows(path):
-        sample = ids.get(cells.path)
+        lines += 1
+        sample = ids.get(cells.path, ids.get(cells.path.strip()))
         if sample is None:
-            unknown += 1
+            unknown, no_image = unknown + 1, no_image or cells.path
             continue
         for tag in cells.tags:
             if len(tag) > LONGEST:
@@ -70,15 +72,20 @@ def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
             name, value = attribute_of(tag)
             if name:
                 values.setdefault(name, set()).add(value)
+                if (other := value_of.setdefault((sample, name), value)) != value:
+                    pair = f"“{visible_name(f'{name}{IS}{other}')}” and “{tag}”"
+                    what = f"{path.name}, line {number}: {visible_name(cells.path)} has {pair}."
+                    raise Problem(what, kept=UNCHANGED, todo="An image has one value of an attribute: leave one.")
             added[sample, tag] = None
             images.add(sample)
     for name, distinct in values.items():
         if len(distinct) > MOST_VALUES:
             what = f"The column {name} has {len(distinct):,} different values; an attribute has at most {MOST_VALUES}."
             raise Problem(what, kept=UNCHANGED, todo="Leave it out, or write ranges in place of numbers.")
-    named = [(sample, attribute_of(tag)[0], tag) for sample, tag in added]
-    replaced = {(sample, old) for sample, name, tag in named if (old := of_attribute.get((sample, name), tag)) != tag}
-    change_tags(workspace, dataset_id, added, replaced)
+    if unknown and unknown == lines:
+        what = f"No image of the data set has a path of {path.name}; its first is {visible_name(no_image) or 'empty'}."
+        raise Problem(what, kept=UNCHANGED, todo=f"Write paths as the data set has them, such as {samples.paths[0]}.")
+    change_tags(workspace, dataset_id, added)
     return Imported(len(added), len(images), unknown)
 
 
@@ -132,9 +139,13 @@ def _rows(path: Path) -> Iterator[tuple[int, _Cells]]:
             raise Problem(what, kept=UNCHANGED, todo="Write their titles in the first line.")
         if bad := next((title for title in titles if IS in title), ""):
             raise Problem(f"The column {bad!r} has an equals sign in its title.", kept=UNCHANGED, todo="Rename it.")
+        counts = Counter(title for title in titles if title.lower() not in (*IGNORED, *PLAIN))
+        if twice := next((title for title, count in counts.items() if count > 1), ""):
+            what = f"{path.name} has more than one column {twice!r}."
+            raise Problem(what, kept=UNCHANGED, todo="Rename one, or leave it out.")
         for number, cells in enumerate(reader, start=2):
-            named = dict(zip(titles, map(plain_cell, cells), strict=False))
-            tags = [tag for title, cell in named.items() if title != titles[column] for tag in _tags(title, cell)]
+            named = zip(titles, map(plain_cell, cells), strict=False)
+            tags = [tag for title, cell in named if title != titles[column] for tag in _tags(title, cell)]
             yield number, _Cells(plain_cell(cells[column]).replace("\\", "/") if column < len(cells) else "", tags)
 
 

@@ -187,3 +187,31 @@ def test_the_command_prints_a_line_for_each_tag_and_json(workspace, run, paths, 
     assert (tmp_path / "out.csv").read_text("utf-8").splitlines()[0] == "path,view,tags"
     read = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
     assert (read["run"], [entry["tag"] for entry in read["tags"]]) == (run.run_id, ["view=front"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["path,view,view", "{0},front,side"], "has more than one column 'view'"),
+        (["path,view", "{0},front", "{1},side", "{0},side"], "line 4: {0} has “view=front” and “view=side”"),
+        (["path,view,tags", "{0},front,view=side"], "line 2: {0} has “view=front” and “view=side”"),
+        (
+            ["path,view", "a.png,front", "b.png,side"],
+            "No image of the data set has a path of tags.csv; its first is a.png",
+        ),
+    ],
+)
+def test_a_table_that_contradicts_itself_or_is_of_other_images_is_refused(
+    workspace, data, paths, tmp_path, lines, words
+):
+    with pytest.raises(Problem) as refused:
+        import_tags(workspace, data, written(tmp_path, *(line.format(*paths) for line in lines)))
+    assert words.format(*paths) in str(refused.value)
+    assert refused.value.kept == "No tag was changed."
+    assert all_tags(workspace, data) == {}
+
+
+def test_rows_that_repeat_and_paths_with_blanks_around_them_are_read(workspace, data, paths, tmp_path):
+    rows = [f"{paths[0]} ,front", f" {paths[0]},front", f"{paths[0]},"]
+    assert import_tags(workspace, data, written(tmp_path, "path,view", *rows)) == Imported(1, 1, 0)
+    assert list(all_tags(workspace, data)) == ["view=front"]

@@ -7,7 +7,7 @@ from tests.ui.small_run import store_run
 from tests.unit.workspace.older import make_older
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.choices.sample_tags import all_tags, attribute_names, tag_sample
+from workbench.workspace.choices.sample_tags import all_tags, attribute_names, change_tags, tag_sample
 
 
 @pytest.fixture
@@ -47,6 +47,16 @@ def test_an_image_has_one_value_of_an_attribute(workspace):
     for tag in ("=x", "x=", "plain"):
         tag_sample(workspace, data, two, tag)
     assert attribute_names(workspace, data) == ["view", "viewer"]
+
+
+def test_a_value_replaces_those_of_other_windows_too(workspace):
+    run = store_run(workspace, np.repeat(np.arange(2), 4))
+    data, (one, two) = workspace.run(run.run_id).dataset_id, map(int, run.ids[:2])
+    change_tags(workspace, data, [(one, "view=front"), (one, "views=many"), (two, "view=front"), (one, "view")])
+    change_tags(workspace, data, [(one, "view=side")])
+    assert all_tags(workspace, data) == {
+        "view": [one], "view=front": [two], "view=side": [one], "views=many": [one],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("tag", ["", " \t", "x" * 81])

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from workbench.names import short_name
 from workbench.problem import Problem
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -61,21 +62,46 @@ def checked(tag: str) -> str:
     return words
 
 
-def change_tags(workspace: Workspace, dataset_id: int, added: Iterable[Tagged], removed: Iterable[Tagged] = ()) -> None:
+def change_tags(
+    workspace: Workspace, dataset_id: int, added: Iterable[Tagged], removed: Iterable[Tagged] = ()
+) -> list[Tagged]:
     """Add and remove many tags at once; a tag that is there already stays as it is.
+
+    A value of an attribute replaces the other values that its samples have when it is written, whoever gave them.
+
+    Returns:
+        Those other values.
 
     Raises:
         Problem: as `checked`, or the workspace cannot be written; then none was changed.
     """
-    rows = [(dataset_id, sample_id, checked(tag), now()) for sample_id, tag in added]
+    created = now()
+    rows = [(dataset_id, sample_id, checked(tag), created) for sample_id, tag in added]
     with workspace.writing() as db:
+        replaced = _other_values(db, dataset_id, [(sample_id, tag) for _, sample_id, tag, _ in rows])
         db.executemany(
             "delete from sample_tags where dataset_id = ? and sample_id = ? and tag = ?",
-            [(dataset_id, sample_id, tag) for sample_id, tag in removed],
+            [(dataset_id, sample_id, tag) for sample_id, tag in (*removed, *replaced)],
         )
         db.executemany(
             "insert or ignore into sample_tags (dataset_id, sample_id, tag, created) values (?, ?, ?, ?)", rows
         )
+    return replaced
+
+
+def _other_values(db: Connection, dataset_id: int, added: Iterable[Tagged]) -> list[Tagged]:
+    """The values that the attributes among these tags have now, of the same samples, where they differ."""
+    new = {(sample_id, name): tag for sample_id, tag in added if (name := attribute_of(tag)[0])}
+    sql = (
+        "select sample_id, tag from sample_tags where dataset_id = ? and tag > ? and tag < ? "
+        "and sample_id in (select value from json_each(?))"
+    )
+    samples, others = json.dumps(sorted({sample_id for sample_id, _ in new})), list[Tagged]()
+    for name in sorted({name for _, name in new}):
+        begins, ends = f"{name}{IS}", f"{name}{chr(ord(IS) + 1)}"  # its index is sorted by the tag
+        rows = db.execute(sql, (dataset_id, begins, ends, samples)).fetchall()
+        others += [(sample_id, tag) for sample_id, tag in rows if new.get((sample_id, name), tag) != tag]
+    return others
 
 
 def tag_samples(
@@ -89,15 +115,10 @@ def tag_samples(
     Raises:
         Problem: as `change_tags`.
     """
-    words, chosen = checked(tag), set(samples)
-    name, _ = attribute_of(words)
-    by_tag = all_tags(workspace, dataset_id)
-    had = chosen & set(by_tag.get(words, ()))
-    others = [other for other in by_tag if name and other != words and attribute_of(other)[0] == name]
-    replaced = [(sample, other) for other in others for sample in by_tag[other] if sample in chosen]
-    added = [(sample, words) for sample in sorted(chosen - had)]
-    change_tags(workspace, dataset_id, added, replaced)
-    return added, replaced
+    words = checked(tag)
+    had = set(all_tags(workspace, dataset_id).get(words, ()))
+    added = [(sample, words) for sample in sorted(set(samples) - had)]
+    return added, change_tags(workspace, dataset_id, added)
 
 
 def tag_sample(workspace: Workspace, dataset_id: int, sample_id: int, tag: str, *, on: bool = True) -> None:
@@ -106,7 +127,8 @@ def tag_sample(workspace: Workspace, dataset_id: int, sample_id: int, tag: str, 
     Raises:
         Problem: an empty tag, one of over 80 characters, or the workspace cannot be written.
     """
+    tagged = [(sample_id, checked(tag))]
     if on:
-        tag_samples(workspace, dataset_id, [sample_id], tag)
+        change_tags(workspace, dataset_id, tagged)
     else:
-        change_tags(workspace, dataset_id, (), [(sample_id, checked(tag))])
+        change_tags(workspace, dataset_id, (), tagged)

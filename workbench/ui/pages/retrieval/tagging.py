@@ -18,7 +18,7 @@ from workbench.ui.widgets.dialogs.short_text import ask_short_text
 from workbench.workspace.choices.sample_tags import LONGEST, attribute_of
 
 USUAL = "label wrong"
-TABLES = "Tables (*.csv *.tsv)"
+TABLES = "Tables (*.csv *.tsv *.txt)"  # Excel calls its Unicode text so
 
 
 class Tagging(QObject):
