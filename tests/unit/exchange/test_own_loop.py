@@ -21,6 +21,7 @@ from workbench.reports.content.provenance import command_of
 from workbench.running.search.image_search import OwnImage, search
 from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.owners import ownership
+from workbench.workspace.recorder import Recorder
 from workbench.workspace.run_names import names_of
 
 LABELS = ["dog", "cat", "owl", "cat", "dog", "owl", "cat", "dog", "owl", "owl"]
@@ -536,3 +537,18 @@ def test_a_resumed_run_keeps_the_best_evaluation_from_before(workspace, tmp_path
         ingest(workspace, place)
     (stored,) = workspace.runs()
     assert [evaluation.epoch for evaluation in workspace.evaluations(stored.id)] == [0, 1, 3]
+
+
+def test_all_points_of_a_step_are_kept_until_the_disk_has_room(workspace, monkeypatch):
+    def full(recorder):
+        raise Problem("The disk is full.")
+
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        with monkeypatch.context() as disk:
+            disk.setattr("workbench.workspace.recorders.recording.COMMIT_EVERY", -1.0)
+            disk.setattr(Recorder, "flush", full)
+            with pytest.raises(Problem, match="The disk is full"):
+                run.scalars(1, {"batch/loss": 1.0, "mine/norm": 2.0})
+        run.scalars(2, {"batch/loss": 1.0, "mine/norm": 2.0})
+    for name in ("batch/loss", "mine/norm", "system/seconds"):
+        assert workspace.scalars(run.id, name)[0].tolist() == [1, 2]

@@ -16,7 +16,7 @@ from workbench import jobs
 from workbench.charts import Chart
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
-from workbench.events import Charted, Ended, Evaluated, Keep, Noted, Progress, Scalar, Status, score_of
+from workbench.events import Charted, Ended, Evaluated, Event, Keep, Noted, Progress, Scalar, Status, score_of
 from workbench.exchange.own_loop.arguments import MOST_EPOCHS, MOST_STEPS, array_of, point_of, whole, words_of
 from workbench.names import visible
 from workbench.problem import Problem
@@ -74,10 +74,8 @@ class RecordedRun:
         with self._recording():
             points = [(self._curve(name), point_of(value, str(name))) for name, value in values.items()]
             self._reach(step)
-            for name, value in points:
-                self._recorder(Scalar(name, self._step, value))
-            self._recorder(Scalar(SECONDS, self._step, perf_counter() - self._begun))
-            self._recorder(self._progress())
+            points.append((SECONDS, perf_counter() - self._begun))
+            self._record(*(Scalar(name, self._step, value) for name, value in points), self._progress())
 
     def charts(self, step: int, charts: Sequence[Chart]) -> None:
         """Show charts of that step in the tab Method of Train; raises ValueError for a step below 0."""
@@ -158,6 +156,17 @@ class RecordedRun:
                 raise Problem(what, kept="What it has is kept; nothing was added.", todo="Record before `end`.")
             yield
 
+    def _record(self, *events: Event) -> None:
+        """Raises a Problem once all of the events are kept, so that those that could not be written are tried again."""
+        problem: Problem | None = None
+        for event in events:
+            try:
+                self._recorder(event)
+            except Problem as refused:
+                problem = refused
+        if problem is not None:
+            raise problem
+
     def _curve(self, name: str) -> str:
         """The name of a curve of the loop. Raises ValueError if it cannot have it."""
         if not (isinstance(name, str) and name.isprintable() and 0 < len(name.strip()) <= LONGEST_NAME):
@@ -187,8 +196,9 @@ class RecordedRun:
             distance=settings.distance, device=_device_of(embeddings), is_query=self._queries,
         )  # fmt: skip
         near.metrics.update(quality(vectors, images.labels, images.sample_ids, near, settings.distance))
-        for name in _stored_metrics(self._config):
-            self._recorder(Scalar(f"test/{name}", self._step, near.metrics[name]))
+        self._record(
+            *(Scalar(f"test/{name}", self._step, near.metrics[name]) for name in _stored_metrics(self._config))
+        )
         self._recorder(
             Evaluated(
                 epoch, self._step, settings.distance, near.metrics, images.sample_ids, images.labels, vectors, near.ap,
