@@ -1,5 +1,6 @@
 """A run of a training loop of the user's own: its numbers, its states, and what the rest of the program says of it."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -521,6 +522,11 @@ def test_a_forked_process_records_nothing_and_does_not_end_the_run(workspace, mo
         run.scalars(2, {"batch/loss": 1.0})
     assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [2]
     assert workspace.run(run.id).status == "done"
+
+
+def test_a_copy_for_another_process_is_refused(workspace):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run, pytest.raises(TypeError, match="in the program that"):
+        pickle.dumps(run)
 
 
 @pytest.mark.parametrize("in_folder", [False, True])

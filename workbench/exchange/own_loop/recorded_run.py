@@ -7,7 +7,7 @@ from os import getpid
 from threading import RLock
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 import psutil
@@ -128,6 +128,10 @@ class RecordedRun:
                 self._recorder(Ended(status, visible(problem)))
             finally:
                 self._alive.close()
+
+    def __reduce__(self) -> NoReturn:
+        """Raises TypeError, as for a worker of a DataLoader that would get a copy."""
+        raise TypeError("A recorded run cannot be pickled or copied: record in the program that began it.")
 
     def __enter__(self) -> Self:
         return self
