@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from workbench.charts import Chart
+from workbench.config import OWN_LOOP
 from workbench.problem import Problem
 from workbench.ui.actions.run_config import offer_settings
 from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
@@ -26,12 +27,14 @@ from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.card import EmptyHint
-from workbench.workspace.rows import Evaluation
+from workbench.workspace.rows import Evaluation, Run
 
 FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
 WITH_CAPTION, WIDE = 780, 820  # px of the plots at 100% text with room for "Smoothing", and for a long slider
 WITH_BESIDE = 840  # px of the plots at 100% text with room for "Beside" and its long box
+ONE_MORE, WITH_OTHERS = 80, 900  # px of the tab of other curves, and of the plots with room for its whole title
+OTHERS = ("Other", "Other curves")
 WITHOUT = 760  # px of the page at 100% text, below which the sentences are gone
 READ_AFTER = 300  # ms after the first news
 NOT_YET, NEVER = "No values yet", "This run has no values for this chart"  # in a plot without any
@@ -98,7 +101,7 @@ class TrainPage(QStackedWidget):
             ),
             (self.geometry_panel, "Geometry", "How the embeddings change over the epochs, with warnings"),
             (self.system, "System", "Where the time of a step goes, and what limits the speed"),
-            (self.others, "Other curves", "Curves of this run that no other tab shows, such as those of your own loop"),
+            (self.others, OTHERS[1], "Curves of this run that no other tab shows, such as those of your own loop"),
         ):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)
             yield
@@ -164,7 +167,10 @@ class TrainPage(QStackedWidget):
         self.findings.setFixedWidth(size.side(FINDINGS_PX))
         with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT))
         room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
-        self.options.smoother.fit(captioned=room >= size.px(WITH_CAPTION), wide=room >= size.px(WIDE))
+        tab = self.views.indexOf(self.others)
+        self.views.setTabText(tab, OTHERS[room >= size.px(WITH_OTHERS)])
+        left = room - (size.px(ONE_MORE) if self.views.isTabVisible(tab) else 0)
+        self.options.smoother.fit(captioned=left >= size.px(WITH_CAPTION), wide=left >= size.px(WIDE))
         self.geometry_panel.beside.fit(room >= size.px(WITH_BESIDE))
         self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system, self.others))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
@@ -255,7 +261,7 @@ class TrainPage(QStackedWidget):
         self.tiles.show_run(run)
         self.system.show_run(run)
         self.options.set_steps_per_epoch(run.total / run.epochs if run.total and run.epochs else 0.0)
-        self._offer_method(run.live)
+        self._offer_method(run)
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)
         self.curves.show_trouble(run)
@@ -283,11 +289,11 @@ class TrainPage(QStackedWidget):
 
     def _show_charts(self) -> None:
         self.method.show_steps(self.session.chart_steps())
-        run = self.session.run()
-        self._offer_method(run is not None and run.live)
+        self._offer_method(self.session.run())
 
-    def _offer_method(self, live: bool) -> None:
-        """Show the tab if there are charts, if more may come, or while it is not known."""
+    def _offer_method(self, run: Run | None) -> None:
+        """Show the tab if there are charts, if more may come, or while it is not known; a user's own loop has few."""
+        live = run is not None and run.live and run.dataset != OWN_LOOP
         unread = self.session.follower.followed.run_id != self.session.run_id
         there = live or unread or bool(self.session.chart_steps())
         if self.views.isTabVisible(tab := self.views.indexOf(self.method)) != there:
@@ -296,6 +302,7 @@ class TrainPage(QStackedWidget):
     def _offer_others(self) -> None:
         """Show the tab if there is a curve for it."""
         self.views.setTabVisible(self.views.indexOf(self.others), bool(self.others.names))
+        self._fit_text()
 
     def _show_charts_of(self, step: int) -> None:
         run_id, workspace = self.session.run_id, self.session.workspace
