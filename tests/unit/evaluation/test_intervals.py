@@ -15,6 +15,19 @@ def test_agrees_with_the_normal_limits_of_many_values():
     assert high == pytest.approx(values.mean() + half, abs=0.1 * half)
 
 
+@pytest.mark.parametrize(("level", "normal"), [(0.95, 1.960), (0.5, 0.6745)])
+def test_each_tail_has_half_of_what_the_level_leaves(level, normal):
+    values = np.random.default_rng(5).normal(size=500)
+    limits = np.array(bootstrap_interval(values, resamples=20_000, level=level))
+    half = values.std() / np.sqrt(500)
+    np.testing.assert_allclose((limits - values.mean()) / half, [-normal, normal], atol=0.05)
+
+
+def test_every_resample_counts():
+    for values in (np.full(50, 0.25), np.array([0.25, 0.25])):
+        assert bootstrap_interval(values, level=1.0) == (0.25, 0.25)
+
+
 def test_columns_are_resampled_together_and_chunks_change_nothing(monkeypatch):
     values = np.random.default_rng(1).normal(size=(50, 2))
     low, high = bootstrap_interval(values)

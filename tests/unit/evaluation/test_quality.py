@@ -34,10 +34,18 @@ def test_votes_and_hubs_against_a_loop():
         right += next(label for label in labels[near] if votes[label] == most) == labels[row]
     assert found["kNN@10"] == pytest.approx(right / 120)
     assert found["hubness"] == pytest.approx(((times - times.mean()) ** 3).mean() / times.std() ** 3)
+    assert found["geometry/largest_hub"] == times.max()
     same = labels[:, None] == labels
     cosines, others = unit @ unit.T, ~np.eye(120, dtype=bool)
     assert found["geometry/intra_cosine"] == pytest.approx(cosines[same & others].mean())
     assert found["geometry/inter_cosine"] == pytest.approx(cosines[~same].mean())
+
+
+def test_the_largest_hub_counts_as_if_lists_had_ten_neighbours():
+    middle = np.concatenate([np.ones((1, 4)), np.eye(4)])  # by cosine nearest to each of the others
+    labels, ids = np.zeros(5, int), np.arange(5)
+    found = quality(middle, labels, ids, retrieve(middle, labels, ids, k=2))
+    assert found["geometry/largest_hub"] == pytest.approx(4 / 2 * 10)
 
 
 def test_two_tight_classes_at_right_angles():
@@ -54,6 +62,10 @@ def test_what_has_no_answer_is_nan():
     alone = measured(np.random.default_rng(0).normal(size=(5, 3)), np.arange(5))
     assert isnan(alone["kNN@10"])
     assert isnan(alone["geometry/intra_cosine"])
+    single = measured(np.random.default_rng(0).normal(size=(5, 3)), np.zeros(5, int))
+    assert isnan(single["geometry/class_distance"])
+    assert isnan(single["geometry/inter_cosine"])
+    assert -1 <= single["geometry/intra_cosine"] <= 1
     zero = measured(np.concatenate([np.zeros((1, 3)), np.ones((5, 3))]), np.zeros(6, int))
     assert isnan(zero["geometry/uniformity"])
     assert zero["geometry/effective_rank"] == pytest.approx(1)
@@ -80,6 +92,8 @@ def test_embeddings_of_a_diverged_run_are_measured():
     numbers, huge = measured(vectors, labels), measured(vectors * np.float32(1e25), labels)
     for name in ("geometry/alignment", "geometry/uniformity", "geometry/intra_cosine", "kNN@10"):
         assert huge[name] == pytest.approx(numbers[name], rel=1e-5), "they are finite, and their squares are not"
+    vectors[:8] *= np.float32(1e25)
+    assert measured(vectors, labels)["geometry/alignment"] == pytest.approx(numbers["geometry/alignment"], rel=1e-5)
 
 
 def test_with_a_gallery_hubs_are_among_the_images_that_are_searched():

@@ -40,6 +40,26 @@ def test_triplet_takes_the_semi_hard_negative(batch):
     agree(loss_of("triplet", margin=0.2), reference, batch)
 
 
+def test_a_negative_as_far_as_the_positive_is_not_semi_hard():
+    axes = torch.eye(3, dtype=torch.float64)
+    z = torch.stack([axes[0], axes[1], axes[2], -axes[0]])  # from the first: 2, 2 and 4, squared
+    pairs = [2 - 4, 2 - 2]  # from the second no negative is farther than its positive: the farthest of all, at 2
+    wanted = sum(max(0.0, pair + 0.2) for pair in pairs) / 2
+    assert loss_of("triplet", margin=0.2)(z, torch.tensor([0, 0, 1, 2])).item() == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize("triplets", ["semi_hard", "all"])
+def test_triplets_of_a_single_class_have_no_value_and_a_single_negative_counts(triplets, batch):
+    loss, (z, _) = loss_of("triplet", margin=0.2, triplets=triplets), batch
+    assert loss(z, torch.zeros(N, dtype=torch.int64)).item() == 0
+    apart = torch.tensor([0.0, 0.1, 0.15], dtype=torch.float64)
+    z = torch.stack([apart.cos(), apart.sin()], 1)
+    squared = [(2 - 2 * math.cos(angle)) for angle in (0.1, 0.15, 0.05)]  # the pair, and each of it to the negative
+    pulled, *pushed = squared if triplets == "semi_hard" else map(math.sqrt, squared)
+    wanted = sum(pulled - far + 0.2 for far in pushed) / 2
+    assert loss(z, torch.tensor([0, 0, 1])).item() == pytest.approx(wanted, rel=1e-6)
+
+
 def test_triplets_of_ccp_s_tables_are_all_that_are_not_far_enough_unsquared(batch):
     def reference(z, y):
         u, terms = unit(z), []

@@ -271,12 +271,22 @@ def test_tsc_is_eq_3(batch):
     agree(loss, reference, batch)
 
 
+def test_tsc_s_targets_are_a_simplex_where_the_embedding_has_room_for_one():
+    for dim, nearest in ((6, math.sqrt(12 / 5)), (5, math.sqrt(12 / 5)), (2, 1.0)):
+        targets = loss_of("tsc", classes=6, dim=dim).targets.double()
+        torch.testing.assert_close(targets.norm(dim=1), torch.ones(6, dtype=torch.float64))
+        assert torch.pdist(targets).min().item() == pytest.approx(nearest, rel=1e-6)
+    assert loss_of("tsc", classes=1).targets.norm().item() == pytest.approx(1), "a single class has a target, too"
+
+
 def test_tsc_gives_each_class_the_target_that_lies_nearest():
     loss = loss_of("tsc", dim=K).train()
     turned = torch.tensor([2, 0, 1])
     y = torch.arange(N) % K
-    for _ in range(100):
+    for _ in range(99):
         loss(loss.targets[turned[y]].clone(), y)
+    assert loss.assigned.tolist() == [0, 1, 2], "every hundred steps"
+    loss(loss.targets[turned[y]].clone(), y)
     assert loss.assigned.tolist() == turned.tolist()
 
 

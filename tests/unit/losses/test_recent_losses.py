@@ -89,6 +89,27 @@ def test_adaface_s_running_lengths_follow_training_alone(batch):
     lengths = z.norm(dim=1)
     assert loss.mean.item() == pytest.approx(0.99 * 20 + 0.01 * lengths.mean().item())
     assert loss.deviation.item() == pytest.approx(0.99 * 100 + 0.01 * lengths.std().item())
+    before = loss.mean.item(), loss.deviation.item()
+    assert loss(z[:1], y[:1]).isfinite()
+    assert (loss.mean.item(), loss.deviation.item()) == before, "one length has no deviation"
+    loss(z[:2], y[:2])
+    assert loss.deviation.item() == pytest.approx(0.99 * before[1] + 0.01 * lengths[:2].std().item())
+
+
+def test_adaface_counts_lengths_up_to_100(batch):
+    loss = loss_of("adaface", scale=8.0)
+    loss.mean.fill_(50.0)
+    z, y = F.normalize(batch[0]).float(), batch[1]
+    torch.testing.assert_close(loss(500 * z, y), loss(100 * z, y))
+    assert not torch.isclose(loss(99 * z, y), loss(100 * z, y), rtol=1e-5)
+
+
+def test_adaface_has_a_gradient_where_an_embedding_is_on_its_proxy_or_opposite():
+    loss = loss_of("adaface", scale=8.0)
+    proxies = loss.class_proxies()[0].detach()
+    z = torch.cat([proxies, -proxies]).requires_grad_()
+    loss(z, torch.arange(K).repeat(2)).backward()
+    assert z.grad.isfinite().all()
 
 
 def test_circle_weighs_each_pair_by_how_far_it_is(batch):

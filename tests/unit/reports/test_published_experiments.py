@@ -99,3 +99,11 @@ def test_the_reports_of_one_fold_and_of_all_have_the_rows(workspace, vectors):
 def test_seeds_without_folds_have_no_such_rows():
     table = next(each for each in tables() if each.note == "concatenated")
     assert experiment_rows(table, "Seeds", CONFIG, {"runs": 3, "separated": {"MAP@R": [0.1, 0.2, 0.3]}}) == []
+
+
+def test_the_size_of_joined_embeddings_is_left_open_where_seeds_have_unlike_numbers_of_folds():
+    table = next(table for table in tables() if table.note == "concatenated")
+    result = {"runs": 5, "separated": {"MAP@R": [0.5, 0.25]}, "concatenated": [{"MAP@R": 0.5}, {"MAP@R": 0.25}]}
+    together, apart = experiment_rows(table, "Birds", CONFIG, result)
+    assert (together.dim, together.n, apart.dim, apart.n) == (0, 2, 5, 5)
+    assert (together.values[-1], apart.values[-1]) == (37.5, 37.5)

@@ -7,9 +7,11 @@ import pytest
 
 from tests.unit.comparing.compared_runs import evaluated, images, store
 from workbench import registry
+from workbench.comparing.overview import overview
 from workbench.comparing.published import published_tables
 from workbench.comparing.published.published_tables import beside, own_values, tables
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig
+from workbench.entries import catalog
 from workbench.events import Ended
 from workbench.reports.content.gathering import gather
 from workbench.settings.presets import presets
@@ -138,6 +140,25 @@ def test_a_table_by_another_distance_takes_the_run_s_numbers_by_that_distance():
     assert table.differences(config, {}, both) == []
     assert own_values(table, by_cosine) == [50, 60, 70]
     assert table.differences(preset, {}, by_cosine) == [], "the preset's own distance is the paper's"
+
+
+def test_a_group_has_its_means_over_seeds_in_percent(tmp_path):
+    halves = {"dataset": Choice(name="cub"), "split": Choice(name="classes")}
+    scores = [{"recall@1": 0.5, "recall@2": 0.75}, {"recall@1": 0.25, "recall@2": 0.5}, {"recall@1": 0.375}]
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for seed, metrics in enumerate(scores):
+            store(workspace, {1: np.full(6, 0.9)}, seed=seed, metrics=metrics, **halves)
+        store(workspace, {}, seed=9, **halves)
+        store(workspace, {}, name="Without", loss="triplet", **halves)
+        runs = [workspace.run(number) for number in range(1, 6)]
+        papers = overview(workspace, runs, catalog.current(), "recall@1", "best").papers
+    shown = next(beside_it for beside_it in papers if beside_it.table.source == "Table 4")
+    (row,) = shown.rows
+    assert (row.group.title, row.seeds) == ("Small", 3)
+    by_metric = dict(zip(shown.table.metrics, row.values, strict=True))
+    assert (by_metric["recall@1"], by_metric["recall@2"]) == (37.5, 62.5)
+    assert isnan(by_metric["recall@4"])
+    assert all(said.startswith("“Small”: This run") for said in shown.differences)
 
 
 def test_data_that_are_not_whole_and_other_folds_are_said():
