@@ -53,6 +53,84 @@ def test_numbers_are_those_of_formulas():
     assert seen.numbers["negative_cosine"] == pytest.approx(cosines[pairs & ~same].mean(), abs=1e-12)
 
 
+def test_lengths_and_sizes_are_counted():
+    vectors = healthy()[:, :7] * np.linspace(0.5, 3, 90)[:, None]
+    numbers = look(vectors, np.repeat([2, 3, 9], 30)).numbers
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    assert numbers["norm_spread"] == pytest.approx(lengths.std() / lengths.mean(), rel=1e-12)
+    assert (numbers["classes"], numbers["dimensions"]) == (3, 7)
+
+
+NUMBERS = {
+    "spectral_rank": 5.0, "classes": 6.0, "dimensions": 10.0, "negative_cosine": 0.1, "dead_dimensions": 0.0,
+    "overlap": 0.1, "largest_hub": 20.0, "mean_norm": 2.0, "norm_spread": 0.1, "foreign_margin": 0.3,
+}  # fmt: skip
+MANY = {"classes": 61.0, "dimensions": 64.0}  # 60 directions tell so many classes apart
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "title", "words"),
+    [
+        ({}, OK, "No collapse", "Effective rank 5.0 of 10. It was 8.0 untrained."),
+        ({"spectral_rank": 2.0}, OK, "No collapse", "Effective rank 2.0 of 10. It was 8.0 untrained."),
+        ({"spectral_rank": 1.5, "classes": 2.0}, OK, "No collapse", "Effective rank 1.5 of 10. It was 8.0 untrained."),
+        (
+            {"spectral_rank": 1.9}, BAD, "The embedding has collapsed",
+            "Images of two classes have a mean cosine of 0.100; the effective rank is 1.9. It was 8.0 untrained.",
+        ),
+        (
+            {"negative_cosine": 0.98}, BAD, "The embedding has collapsed",
+            "Images of two classes have a mean cosine of 0.980; the effective rank is 5.0. It was 8.0 untrained.",
+        ),
+        (
+            MANY | {"spectral_rank": 5.9}, NOTE, "The embedding is narrow",
+            "Effective rank 5.9; 60 tell classes apart. It was 8.0 untrained.",
+        ),
+        (MANY | {"spectral_rank": 6.0}, OK, "No collapse", "Effective rank 6.0 of 64. It was 8.0 untrained."),
+        (
+            {"overlap": 0.25}, OK, "Positives and negatives part",
+            "Overlap of their similarities 25.0%, it was 50% untrained.",
+        ),
+        (
+            {"overlap": 0.26}, NOTE, "Positives and negatives overlap",
+            "Overlap of their similarities 26.0%, it was 50% untrained.",
+        ),
+        ({"largest_hub": 100.0}, OK, "No large hub", "The largest is in 100 lists of ten nearest; the mean is 10."),
+        (
+            {"largest_hub": 101.0}, NOTE, "An image is near everything",
+            "One is in 101 lists of ten nearest; the mean is 10.",
+        ),
+        (
+            {"norm_spread": 0.6}, NOTE, "The norms differ widely",
+            "Their standard deviation is 60% of their mean, 2; cosines ignore norms.",
+        ),
+        (
+            {"mean_norm": 101.0, "norm_spread": 0.6}, NOTE, "The norms have grown",
+            "Their mean is 101, it was 1 untrained: longer embeddings are surer.",
+        ),
+        (
+            {"foreign_margin": -0.1}, NOTE, "Most images are nearest to another class",
+            "Median cosine to the nearest image of the class minus that to the nearest other: −0.100.",
+        ),
+    ],
+)  # fmt: skip
+def test_each_alarm_is_raised_beyond_its_limit_and_says_its_numbers(changes, level, title, words):
+    before = NUMBERS | {"spectral_rank": 8.0, "overlap": 0.5, "mean_norm": 1.0}
+    said = alarms(NUMBERS | changes, before)
+    assert (level, words) in [(alarm.level, alarm.words) for alarm in said if alarm.title == title]
+    assert [alarm.title for alarm in said if alarm.level != OK] == ([] if level == OK else [title])
+
+
+def test_what_is_at_its_limit_or_unknown_raises_no_alarm():
+    grown = NUMBERS | {"mean_norm": 1e6, "norm_spread": 0.5, "foreign_margin": 0.0}
+    for before in (None, NUMBERS | {"mean_norm": 0.0}, NUMBERS | {"mean_norm": 1e4}):
+        assert [alarm.level for alarm in alarms(grown, before, 1.0, None)] == [OK] * 4
+    unknown = NUMBERS | {"norm_spread": float("nan"), "foreign_margin": float("nan")}
+    assert [alarm.level for alarm in alarms(unknown, None, 0.99, 0.8)] == [OK] * 4
+    (*_, sure) = alarms(NUMBERS, None, 0.99, 0.75)
+    assert sure.words == "Training accuracy 99.0%, MAP@R 75.0%."
+
+
 def test_the_largest_hub_is_by_the_distance_of_the_run():
     vectors = healthy() * np.random.default_rng(1).uniform(0.2, 3, size=(90, 1))
     listed = np.zeros(90)
@@ -121,6 +199,7 @@ def test_dead_dimensions_are_named_and_only_their_alarm_offers_to_show_them():
     assert {alarm.about for alarm in alarms(look(healthy(), LABELS).numbers)} == {""}
     assert dead_dimensions(np.zeros(3)).tolist() == [0, 1, 2]
     assert dead_dimensions(np.empty(0)).tolist() == []
+    assert dead_dimensions(np.array([1.0] * 9 + [0.002, 0.0005])).tolist() == [10], "1/1000 of the mean, not of the sum"
 
 
 def test_random_embeddings_do_not_part():
@@ -151,6 +230,7 @@ def test_classes_that_fall_while_the_mean_rises():
     assert falling_classes(scores).tolist() == [1, 4]
     assert falling_classes(scores[::-1]).tolist() == []
     assert falling_classes(scores[:1]).tolist() == []
+    assert falling_classes(np.array([[0.3, 0.7, 0.5], [0.9, 0.6, 0.5]])).tolist() == [1], "two epochs are enough"
     hardly = np.stack([rising, [0.3, 0.7, 0.7, 0.7, 0.69]], axis=1)
     assert falling_classes(hardly).tolist() == [], "a hundredth is noise"
     assert falling_classes(np.stack([rising, [0.3, 0.7, 0.7, 0.7, 0.67]], axis=1)).tolist() == [1]
@@ -162,7 +242,9 @@ def test_of_many_images_some_of_each_class_are_seen():
     assert len(rows) == 400
     assert np.bincount(labels[rows]).tolist() == [10] * 40
     many = np.arange(5000) // 2
-    assert len(health.thinned(many, 400)) <= 800
+    assert len(health.thinned(many, 400)) == 400, "two of each of 200 classes"
+    rare = np.repeat([0, 1], [5000, 3])
+    assert np.bincount(rare[health.thinned(rare, 1000)]).tolist() == [999, 2], "at least two of each"
 
 
 def test_an_evaluation_stores_the_numbers():
@@ -170,6 +252,13 @@ def test_an_evaluation_stores_the_numbers():
         f"geometry/{name}"
         for name in ("dead_dimensions", "mean_norm", "norm_spread", "overlap", "foreign_margin", "largest_hub")
     }
+
+
+def test_a_single_class_has_no_pairs_between_classes_and_lone_images_none_within():
+    single, lone = (look(healthy(), labels).numbers for labels in (np.zeros(90, int), np.arange(90)))
+    assert np.isnan([single["negative_cosine"], single["foreign_margin"], lone["positive_cosine"]]).all()
+    assert np.isnan([lone["pairs_alignment"], lone["foreign_margin"]]).all()
+    assert np.isfinite([single["positive_cosine"], single["pairs_alignment"], lone["negative_cosine"]]).all()
 
 
 @pytest.mark.parametrize("count", [1, 2])

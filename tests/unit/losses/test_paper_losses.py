@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from tests.unit.losses.agreement import agree
 from workbench.losses import build_loss
+from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.problem import Problem
 
 N, D, K = 12, 5, 3
@@ -157,6 +158,39 @@ def test_repelling_prototypes_are_farther_apart_than_random_ones():
     nearest = {kind: torch.pdist(loss_of("psce", classes=10, dim=4, prototypes=kind).prototypes).min() for kind in
                ("repelling", "random")}  # fmt: skip
     assert nearest["repelling"] > 1.5 * nearest["random"]
+
+
+def test_prototypes_of_least_energy_are_an_octahedron():
+    """Of six points in three dimensions, whatever falls with the distance (Cohn and Kumar 2007)."""
+    points = repelling(6, 3).double()
+    torch.testing.assert_close(points.norm(dim=1), torch.ones(6, dtype=torch.float64))
+    wanted = torch.tensor([math.sqrt(2)] * 12 + [2.0] * 3, dtype=torch.float64)
+    torch.testing.assert_close(torch.pdist(points).sort().values, wanted, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("made", [repelling, uniform])
+def test_prototypes_of_any_number_have_unit_length_and_are_those_of_their_seed(made, monkeypatch):
+    monkeypatch.setattr("workbench.losses.prototypes.STEPS", 3)
+    for classes, dim in [(1, 3), (1, 1), (2, 1), (5, 3)]:
+        points = made(classes, dim, seed=4)
+        assert points.shape == (classes, dim)
+        torch.testing.assert_close(points.norm(dim=1), torch.ones(classes))
+        assert torch.equal(points, made(classes, dim, seed=4))
+    assert not torch.equal(made(5, 3, seed=4), made(5, 3, seed=5))
+    for classes, dim in [(0, 3), (3, 0)]:
+        with pytest.raises(ValueError, match=f"got {classes} and {dim}"):
+            made(classes, dim)
+
+
+def test_prototypes_on_axes_and_of_a_simplex_say_how_many_they_need():
+    assert canonical(1).tolist() == [[1.0]]
+    with pytest.raises(ValueError, match="at least one class: got 0"):
+        canonical(0)
+    for classes, dim in [(1, 3), (4, 2)]:
+        with pytest.raises(ValueError, match=f"needs 2 classes and {classes - 1} dimensions: got {dim}"):
+            simplex(classes, dim)
+    six = simplex(4, 3).double() @ simplex(4, 3).double().T
+    torch.testing.assert_close(six, (4 * torch.eye(4) - 1).double() / 3, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize(("classes", "paper"), [(10, 1.38), (100, 1.94)])

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from tests.ui.small_run import store_run
 from workbench.evaluation.geometry import covering_radii
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.results import class_geometry as module
-from workbench.results.class_geometry import class_shapes
+from workbench.results.class_geometry import ClassRow, ClassTable, class_shapes, measure_classes
+from workbench.workspace import Workspace
 
 
 def unit(table):
@@ -73,9 +76,10 @@ def test_equals_the_definitions(data, metric, kind, monkeypatch):
     np.testing.assert_allclose(found.radius, covering_radii(space, labels)[:, 0], atol=1e-5)
 
 
-def test_proxies_of_other_classes_give_way_to_means(data):
+@pytest.mark.parametrize("of", [[100, 101, 102], [3, 5, 9], [3, 3, 20]], ids=["none", "not all", "two"])
+def test_proxies_of_other_classes_or_of_some_give_way_to_means(data, of):
     vectors, labels = data
-    found = class_shapes(vectors, labels, (np.eye(3, 6), np.array([100, 101, 102])))
+    found = class_shapes(vectors, labels, (np.eye(3, 6), np.array(of)))
     assert not found.by_proxies
     np.testing.assert_array_equal(found.margin, class_shapes(vectors, labels).margin)
 
@@ -126,3 +130,18 @@ def test_progress_may_end_the_work(data):
     told = []
     class_shapes(*data, progress=lambda *what: told.append(what))
     assert [text for text, _, _ in told] == ["Measuring covering radii", "Measuring margins"]
+
+
+def test_in_csv_a_number_that_does_not_exist_is_an_empty_cell():
+    nan = float("nan")
+    rows = (ClassRow(0, "ant", 2, 0.125, -0.5, 0.25, nan, 0.0, "bee", 0.75), ClassRow(1, "bee", 1, *[nan] * 5, "", nan))
+    _, first, second = ClassTable(1, "cosine", False, rows).csv().decode().splitlines()
+    assert first == "ant,2,0.125,-0.5,25.0,,0.0,bee,75.0"
+    assert second == "bee,1,,,,,,,"
+
+
+def test_a_single_class_is_nearest_to_no_other(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = store_run(workspace, np.zeros(8, np.int64), with_proxies=False)
+        (row,) = measure_classes(workspace, run.evaluations[-1], quiet).rows
+    assert (row.name, row.count, row.confused) == ("class 00", 8, "")
