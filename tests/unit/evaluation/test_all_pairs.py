@@ -137,3 +137,20 @@ def test_no_gap_is_off_by_more_than_its_error(monkeypatch, half, distance):
         assert (off <= block.errors[row]).all()
         compared += len(off)
     assert compared > 30 * COUNT / 2
+
+
+def test_the_error_of_a_short_vector_is_that_of_its_distances_to_long_ones(monkeypatch):
+    rng = np.random.default_rng(6)
+    vectors = rng.normal(size=(COUNT, DIM))
+    vectors *= (1000 + 0.01 * rng.random(COUNT))[:, None] / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[::100] = 1e-3 * rng.normal(size=(9, DIM))
+    gallery = Gallery(vectors, distance="l2")
+    blocks, _, pairs = searched(monkeypatch, gallery, np.full(COUNT, 20), half=False)
+    compared = 0
+    for block in blocks:
+        for row in np.flatnonzero(block.part % 100 == 0).tolist():
+            column = torch.nonzero(block.gaps[row].isfinite())[:, 0]
+            exact = gallery.gaps_in(pairs.keys_of(block, torch.tensor([row]), block.places[row, column][None]))[0]
+            assert ((block.gaps[row, column] - exact).abs() <= block.errors[row]).all()
+            compared += 1
+    assert compared == 9

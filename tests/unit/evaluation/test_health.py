@@ -261,6 +261,12 @@ def test_a_single_class_has_no_pairs_between_classes_and_lone_images_none_within
     assert np.isfinite([single["positive_cosine"], single["pairs_alignment"], lone["negative_cosine"]]).all()
 
 
+def test_pairs_of_one_direction_are_in_the_last_bin():
+    seen = look(np.random.default_rng(0).uniform(1, 2, (40, 1)) * healthy()[:1], np.repeat([0, 1], 20))
+    assert (len(seen.edges), len(seen.positives)) == (61, 60)
+    assert (seen.positives[-1], seen.negatives[-1], seen.numbers["overlap"]) == (1, 1, 1)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_few_images_are_no_error(count):
     assert len(alarms(look(np.ones((count, 3)), np.arange(count)).numbers)) == 4

@@ -55,6 +55,25 @@ def test_every_failed_query_has_one_cause(workspace, run, found):
             assert about.first_hit == workspace.query(run.evaluations[0], sample_id).first_hit
             assert about.gap == pytest.approx(np.sqrt(2 - 2 * near[0].similarity), abs=1e-3)
     assert found.about(-1) is None
+    with pytest.raises(KeyError):
+        found.standing(-1, 5, most=4)
+
+
+def test_all_causes_that_hold_are_named_in_their_order():
+    labels, ids = np.arange(60) % 5, np.arange(60)
+    vectors = blobs(labels, 0.4, 0)
+    vectors[[0, 5]] = vectors[[1, 6]]  # copies from the midst of another class
+    stored = retrieve(vectors, labels, ids, k=20)
+    evaluation = Stored(ids, labels, vectors, stored.neighbours, stored.first_hit, stored.r)
+    failures = find_causes(evaluation)
+    failed = FailedQueries(1, evaluation, failures, [], [], ("a", "b", "c", "d", "e"))
+    names, several = list(failed.counts), 0
+    for row, holds in zip(failures.rows.tolist(), failures.holds, strict=True):
+        holding = [names[number] for number in np.flatnonzero(holds)] or names[-1:]
+        about = failed.about(row)
+        assert [about.cause, *about.also] == holding
+        several += len(holding) > 1
+    assert several
 
 
 def test_confusions_list_their_queries(workspace, run, found):
@@ -95,6 +114,7 @@ def test_missed_neighbours_go_on_where_the_list_ends(workspace, run, found):
     for expected, each in zip(shown, missed, strict=False):
         assert (each.rank, each.sample_id, each.class_name) == (expected.rank, expected.sample_id, expected.class_name)
         assert each.similarity == pytest.approx(expected.similarity, abs=1e-4)
+        assert (each.right, each.label) == (True, expected.label)
 
 
 @pytest.mark.parametrize("split", [False, True])

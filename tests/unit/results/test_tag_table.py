@@ -73,6 +73,15 @@ def test_a_value_replaces_the_earlier_one_and_an_empty_cell_changes_nothing(work
     assert all_tags(workspace, data)["view=side"] == [run.ids[0]]
 
 
+def test_a_line_without_a_path_is_of_no_image_and_a_tag_may_have_80_letters(workspace, run, data, paths, tmp_path):
+    longest = "x" * (80 - len("view="))
+    lines = ("view,path,light", f"{longest},{paths[0]},dim", "front", f"side,{paths[1]}")
+    assert import_tags(workspace, data, written(tmp_path, *lines)) == Imported(tags=3, images=2, unknown=1)
+    assert all_tags(workspace, data) == {
+        "light=dim": [run.ids[0]], f"view={longest}": [run.ids[0]], "view=side": [run.ids[1]],
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
