@@ -101,7 +101,7 @@ def numbered(named: list[str], file: Path) -> tuple[np.ndarray, list[str]]:
             f"All {len(named):,} labels of {file.name} are the same, {classes[0]}.", kept=KEPT,
             todo="Retrieval needs two classes or more.",
         )  # fmt: skip
-    if np.bincount(numbers).max() < 2:
+    if np.bincount(numbers).max(initial=0) < 2:
         raise Problem(
             f"No class of {file.name} has two samples.", kept=KEPT, todo="Nothing could be retrieved: add samples."
         )

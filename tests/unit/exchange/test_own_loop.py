@@ -12,7 +12,7 @@ from workbench.charts import Chart, Marks
 from workbench.comparing.grouping.groups import grouped
 from workbench.comparing.grouping.more_seeds import why_none
 from workbench.comparing.grouping.settings import settings_of
-from workbench.config import BadConfig, RunConfig
+from workbench.config import KINDS, OWN_LOOP, BadConfig, RunConfig
 from workbench.entries import catalog
 from workbench.evaluation.retrieval import retrieve
 from workbench.exchange.own_loop import record_run
@@ -95,6 +95,17 @@ def test_the_config_has_the_settings_that_were_given_and_no_others(workspace):
     assert names_of(catalog.current(), run) == ("Pets", "ResNet of mine", "Cross-entropy (CE)")
 
 
+def test_parts_that_no_setting_names_are_of_the_loop(workspace):
+    config = RunConfig.recorded(workspace.run(recorded(workspace, settings={"loss": "ce"})).config)
+    assert {kind: getattr(config, kind).name for kind in KINDS} == {**dict.fromkeys(KINDS, OWN_LOOP), "loss": "ce"}
+
+
+def test_settings_may_be_numbers_of_numpy_and_stay_whole(workspace):
+    settings = {"seed": np.int64(3), "loss": {"name": "mine", "sizes": (np.int32(2), 4), "margin": np.float32(0.5)}}
+    run = workspace.run(recorded(workspace, settings=settings))
+    assert (run.seed, RunConfig.recorded(run.config).loss.params) == (3, {"sizes": [2, 4], "margin": 0.5})
+
+
 def test_runs_that_differ_in_the_seed_are_one_group(workspace):
     for seed in (0, 1):
         recorded(workspace, settings={"seed": seed, "loss": "mine"})
@@ -122,6 +133,8 @@ def test_a_setting_that_no_config_has_is_refused_before_there_is_a_run(workspace
 def test_labels_that_leave_nothing_to_find_are_refused_before_there_is_a_run(workspace):
     with pytest.raises(Problem, match=r"No class of labels has two samples\."):
         record_run(workspace, "Mine", ["a", "b"], epochs=1)
+    with pytest.raises(Problem, match=r"No class of labels has two samples\."):
+        record_run(workspace, "Mine", [], epochs=1)
     with pytest.raises(Problem, match="There are 3 labels, but 2 paths"):
         record_run(workspace, "Mine", [0, 0, 1], epochs=1, paths=["1.png", "2.png"])
     assert not workspace.runs()
@@ -293,6 +306,9 @@ def test_a_run_folder_is_brought_into_a_workspace(workspace, tmp_path):
         broken_off(record_run(str(folder), "Mine", LABELS, epochs=2, settings=SETTINGS), KeyboardInterrupt())
     with pytest.raises(Problem, match=r"The folder .* is not empty\."):
         record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS)
+    with pytest.raises(ValueError, match="A run folder has no other run"):
+        record_run(tmp_path / "another", "Mine", LABELS, epochs=2, same_data_as=1)
+    assert not (tmp_path / "another").exists()
     with pytest.raises(Problem, match=r"was not begun by this loop with these settings\."):
         record_run(folder, "Mine", LABELS, epochs=2, resume=True)
     with pytest.raises(Problem, match="The data set has changed"):
@@ -323,6 +339,13 @@ def test_queries_are_compared_with_those_of_a_run_on_the_same_data(workspace, st
     assert ids.tolist() == [int(samples.ids[row]) for row in rows]
     np.testing.assert_array_equal(stored, vectors()[:6])
     assert set(ids) <= set(workspace.queries(first.id).sample_ids)
+    one_of_each = [labels.index(name) for name in sorted(set(labels))]
+    for rows, words in ((one_of_each, "No class of labels has two samples"), ([0, 0], "All 2 labels .* are the same")):
+        some, their_paths = [labels[row] for row in rows], [paths[row] for row in rows]
+        with pytest.raises(Problem, match=words):
+            record_run(workspace, "Mine", some, epochs=1, paths=their_paths, same_data_as=stored_run)
+    with pytest.raises(Problem, match="There are 6 labels, but 5 paths"):
+        record_run(workspace, "Mine", labels, epochs=1, paths=paths[:5], same_data_as=stored_run)
     with pytest.raises(Problem, match="has no image nowhere/at all"):
         record_run(workspace, "Mine", labels, epochs=1, paths=["nowhere/at all", *paths[1:]], same_data_as=stored_run)
     with pytest.raises(Problem, match=f"but {labels[0]} in run {stored_run}"):

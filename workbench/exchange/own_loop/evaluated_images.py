@@ -73,8 +73,10 @@ def of_run(workspace: Workspace, run_id: int, words: list[str], paths: Sequence[
     """Images of the data set of another run, by their paths in it.
 
     Raises:
-        Problem: the run has read no data, has no image of such a path, or has another label for it.
+        Problem: the run has read no data, has no image of such a path, or has another label for it; labels among which
+            there is nothing to find.
     """
+    labelled_embeddings.numbered(words, Path("labels"))
     number = workspace.run(run_id).dataset_id
     if number is None:
         raise Problem(f"Run {run_id} has not read its data yet.", kept=UNSTARTED, todo="Wait until it trains.")
@@ -96,7 +98,6 @@ def of_run(workspace: Workspace, run_id: int, words: list[str], paths: Sequence[
     images = ImageSet(
         OWN_LOOP, None, relative, labels, list(data.class_names), data.channels, 0, labelled_embeddings.no_image
     )
-    check_searchable(images)
     return EvaluatedImages(images, np.arange(len(words)), data.fingerprint, dataset=number)
 
 
