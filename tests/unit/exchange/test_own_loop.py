@@ -15,7 +15,8 @@ from workbench.comparing.grouping.settings import settings_of
 from workbench.config import KINDS, OWN_LOOP, BadConfig, RunConfig
 from workbench.entries import catalog
 from workbench.evaluation.retrieval import retrieve
-from workbench.exchange.own_loop import record_run
+from workbench.events import Progress
+from workbench.exchange.own_loop import record_run, recorded_run
 from workbench.problem import Problem
 from workbench.reports.content.gathering import gather
 from workbench.reports.content.provenance import command_of
@@ -81,6 +82,33 @@ def test_the_run_is_done_with_its_curves_and_its_best_epoch(workspace):
     assert (steps.tolist(), set(values)) == ([1, 4, 5, 8, 9, 12], {1.5})
     every = [evaluation.metrics["MAP@R"] for evaluation in workspace.evaluations(run.id)]
     assert run.best["MAP@R"] == max(every)
+
+
+def test_speed_and_time_left_are_those_of_the_last_seconds(workspace, monkeypatch):
+    clock, seen = [100.0], []
+    monkeypatch.setattr("workbench.exchange.own_loop.recorded_run.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(recorded_run, "Progress", lambda *facts: seen.append(facts) or Progress(*facts))
+    with record_run(workspace, "Mine", LABELS, epochs=1, steps=40, settings=SETTINGS) as run:
+        for clock[0], step in ((101.0, 2), (104.0, 8), (105.0, 9), (108.0, 24), (109.0, 50)):
+            run.scalars(step, {"batch/loss": 1.0})
+    assert [(step, total, speed, left) for step, total, speed, _, left in seen] == [
+        (2, 40, 0.0, 0.0), (8, 40, 32.0, 16.0), (9, 40, 32.0, 15.5), (24, 40, 64.0, 4.0), (50, 50, 64.0, 0.0),
+    ]  # fmt: skip
+    steps, seconds = workspace.scalars(run.id, "system/seconds")
+    assert (steps.tolist(), seconds.tolist()) == ([2, 8, 9, 24, 50], [1.0, 4.0, 5.0, 8.0, 9.0])
+
+
+def test_a_loop_that_does_not_say_its_steps_or_batches_has_no_total_and_no_speed(workspace, monkeypatch):
+    clock, seen = [100.0], []
+    monkeypatch.setattr("workbench.exchange.own_loop.recorded_run.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(recorded_run, "Progress", lambda *facts: seen.append(facts) or Progress(*facts))
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        for clock[0], step in ((104.0, 8), (108.0, 4)):  # the second is a step back
+            run.scalars(step, {"batch/loss": 1.0})
+        for refused in (lambda: run.scalars(-1, {}), lambda: run.evaluate(-1, vectors()), lambda: run.charts(-1, [])):
+            with pytest.raises(ValueError, match="is 0 or more, not -1"):
+                refused()
+    assert [(step, total, speed, left) for step, total, speed, _, left in seen] == [(8, 0, 0.0, 0.0), (4, 0, 0.0, 0.0)]
 
 
 def test_the_config_has_the_settings_that_were_given_and_no_others(workspace):
