@@ -14,6 +14,7 @@ from workbench.comparing.grouping.more_seeds import why_none
 from workbench.comparing.grouping.settings import settings_of
 from workbench.config import KINDS, OWN_LOOP, BadConfig, RunConfig
 from workbench.entries import catalog
+from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Progress
 from workbench.exchange.own_loop import record_run, recorded_run
@@ -67,8 +68,10 @@ def test_metrics_and_neighbours_are_those_of_a_trained_run(workspace):
     ids, labels, stored = workspace.embeddings(last.id)
     np.testing.assert_array_equal(stored, vectors(2, 0.7))
     assert [workspace.dataset(workspace.run(run_id).dataset_id).class_name(label) for label in labels] == LABELS
-    reference = retrieve(stored, labels, ids, ks=(1, 2, 4, 8)).metrics
-    assert reference.items() <= last.metrics.items()
+    reference = retrieve(stored, labels, ids, ks=(1, 2, 4, 8))
+    assert reference.metrics.items() <= last.metrics.items()
+    for name, value in quality(stored, labels, ids, reference).items():
+        assert last.metrics[name] == pytest.approx(value, nan_ok=True), name
     assert (last.epoch, last.step) == (2, 12)
     steps, values = workspace.scalars(run_id, "test/MAP@R")
     assert (steps.tolist(), values[-1]) == ([4, 8, 12], last.metrics["MAP@R"])
@@ -82,6 +85,21 @@ def test_the_run_is_done_with_its_curves_and_its_best_epoch(workspace):
     assert (steps.tolist(), set(values)) == ([1, 4, 5, 8, 9, 12], {1.5})
     every = [evaluation.metrics["MAP@R"] for evaluation in workspace.evaluations(run.id)]
     assert run.best["MAP@R"] == max(every)
+
+
+def test_an_evaluation_may_say_its_step_and_epoch_0_is_before_training(workspace):
+    with record_run(workspace, "Mine", LABELS, epochs=2) as run:
+        run.scalars(4, {"batch/loss": 1.0})
+        run.evaluate(1, vectors(1), step=7)
+        run.evaluate(2, vectors(2))
+        run.evaluate(0, vectors(3))
+    assert [(one.epoch, one.step) for one in workspace.evaluations(run.id)] == [(0, 7), (1, 7), (2, 7)]
+    assert workspace.run(run.id).epoch == 2
+    with record_run(workspace, "Untrained", torch.tensor([4, 4, 7]), epochs=2) as run:
+        run.evaluate(0, vectors()[:3])
+    (only,) = workspace.evaluations(run.id)
+    assert (workspace.run(run.id).epoch, only.epoch, only.step) == (0, 0, 0)
+    assert workspace.dataset(workspace.run(run.id).dataset_id).class_names == ("4", "7")
 
 
 def test_speed_and_time_left_are_those_of_the_last_seconds(workspace, monkeypatch):

@@ -51,7 +51,7 @@ def data():
 
 
 @pytest.mark.parametrize("metric", ["cosine", "l2"])
-@pytest.mark.parametrize("kind", ["one proxy", "two proxies", "means"])
+@pytest.mark.parametrize("kind", ["one proxy", "two proxies", "one to three proxies", "means"])
 def test_equals_the_definitions(data, metric, kind, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 40)
     monkeypatch.setattr(module, "OUTER", 2)
@@ -62,7 +62,8 @@ def test_equals_the_definitions(data, metric, kind, monkeypatch):
         space = unit(vectors) if metric == "cosine" else vectors
         centres, of, proxies = np.stack([space[labels == each].mean(0) for each in names]), names, None
     else:
-        of = rng.permutation(np.repeat([*names, 30], 2 if kind == "two proxies" else 1))  # 30 is no class of the map
+        times = {"one proxy": 1, "two proxies": 2, "one to three proxies": [3, 1, 2, 1, 3, 1]}[kind]
+        of = rng.permutation(np.repeat([*names, 30], times))  # 30 is no class of the map
         centres = rng.normal(size=(len(of), 6))
         proxies = (centres.astype(np.float32), of)
     found = class_shapes(vectors.astype(np.float32), labels, proxies, metric)
