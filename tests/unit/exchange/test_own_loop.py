@@ -124,7 +124,7 @@ def test_a_loop_that_does_not_say_its_steps_or_batches_has_no_total_and_no_speed
         for clock[0], step in ((104.0, 8), (108.0, 4)):  # the second is a step back
             run.scalars(step, {"batch/loss": 1.0})
         for refused in (lambda: run.scalars(-1, {}), lambda: run.evaluate(-1, vectors()), lambda: run.charts(-1, [])):
-            with pytest.raises(ValueError, match="is 0 or more, not -1"):
+            with pytest.raises(ValueError, match="from 0 to [0-9,]+, not -1"):
                 refused()
     assert [(step, total, speed, left) for step, total, speed, _, left in seen] == [(8, 0, 0.0, 0.0), (4, 0, 0.0, 0.0)]
 
@@ -179,7 +179,7 @@ def test_a_setting_that_no_config_has_is_refused_before_there_is_a_run(workspace
 def test_labels_that_leave_nothing_to_find_are_refused_before_there_is_a_run(workspace):
     with pytest.raises(Problem, match=r"No class of labels has two samples\."):
         record_run(workspace, "Mine", ["a", "b"], epochs=1)
-    with pytest.raises(Problem, match=r"No class of labels has two samples\."):
+    with pytest.raises(Problem, match=r"There are no labels\."):
         record_run(workspace, "Mine", [], epochs=1)
     with pytest.raises(Problem, match="There are 3 labels, but 2 paths"):
         record_run(workspace, "Mine", [0, 0, 1], epochs=1, paths=["1.png", "2.png"])
