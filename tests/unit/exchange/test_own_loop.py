@@ -124,7 +124,7 @@ def test_a_loop_that_does_not_say_its_steps_or_batches_has_no_total_and_no_speed
         for clock[0], step in ((104.0, 8), (108.0, 4)):  # the second is a step back
             run.scalars(step, {"batch/loss": 1.0})
         for refused in (lambda: run.scalars(-1, {}), lambda: run.evaluate(-1, vectors()), lambda: run.charts(-1, [])):
-            with pytest.raises(ValueError, match="from 0 to [0-9,]+, not -1"):
+            with pytest.raises(ValueError, match=r"from 0 to [0-9,]+, not -1"):
                 refused()
     assert [(step, total, speed, left) for step, total, speed, _, left in seen] == [(8, 0, 0.0, 0.0), (4, 0, 0.0, 0.0)]
 
