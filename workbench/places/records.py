@@ -65,9 +65,7 @@ def known() -> list[Place]:
 def readable() -> tuple[list[Place], list[Problem]]:
     """The places by name whose records can be read, and a Problem for each other record, or for their folder."""
     try:
-        names = sorted(name.removesuffix(".toml") for name in os.listdir(folder()) if name.endswith(".toml"))
-    except FileNotFoundError:
-        return [], []
+        names = _names()
     except OSError as error:
         return [], [Problem(f"The places in {folder()} cannot be read ({error.strerror}).")]
     places, problems = list[Place](), list[Problem]()
@@ -75,8 +73,17 @@ def readable() -> tuple[list[Place], list[Problem]]:
         try:
             places.append(named(name))
         except Problem as problem:
-            problems.append(problem)
+            if os.path.lexists(folder() / f"{name}.toml"):  # else it was removed or renamed meanwhile
+                problems.append(problem)
     return places, problems
+
+
+def _names() -> list[str]:
+    """The names of all records, sorted. Raises OSError."""
+    try:
+        return sorted(name.removesuffix(".toml") for name in os.listdir(folder()) if name.endswith(".toml"))
+    except FileNotFoundError:
+        return []
 
 
 def named(name: str) -> Place:
@@ -87,6 +94,8 @@ def named(name: str) -> Place:
         try:
             text = files.small_content(path, LARGEST)
         except FileNotFoundError:
+            if path.is_symlink():
+                raise Problem(f"The place in {path} is a link to a file that is gone.", kept=kept, todo=todo) from None
             raise _none(name) from None
         values = tomllib.loads(text.decode("utf-8"))
     return _made({**values, "name": name}, f"The place in {path}", todo)
@@ -168,7 +177,10 @@ def _made(values: dict[str, Any], what: str, todo: str) -> Place:
 
 
 def _none(name: str) -> Problem:
-    there = nearest_first(name, (place.name for place in readable()[0]))
+    try:
+        there = nearest_first(name, _names())
+    except OSError:
+        there = []
     listed = f"Known: {', '.join(there)}." if there else "File > Places… and `workbench place add` add one."
     return UnknownName(f"There is no place {name}.", todo=listed)
 
