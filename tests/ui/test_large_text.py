@@ -206,8 +206,9 @@ def test_parts_of_compare_do_not_lie_over_each_other_in_the_smallest_window(larg
     qtbot.waitUntil(lambda: page.groups.geometry().bottom() < page.tabs.geometry().top())
     assert page.head.geometry().bottom() < page.groups.geometry().top()
     assert cut(page.head) == []
-    for part in (page.head.seeds_button, page.head.report_button, page.tabs):
-        assert page.result.widget().rect().contains(part.mapTo(page.result.widget(), part.rect().bottomRight()))
+    content = page.result.widget()
+    for part in (page.head.seeds_button, page.head.report_button, page.tabs):  # once its layout is as high as it asks
+        qtbot.waitUntil(lambda part=part: content.rect().contains(part.mapTo(content, part.rect().bottomRight())))
     page.result.ensureWidgetVisible(page.tabs, 0, 0)
     assert page.tabs.visibleRegion().boundingRect().height() == page.tabs.height()
 
