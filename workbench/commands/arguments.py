@@ -1,7 +1,7 @@
 """What arguments of several commands are: the number of a run or of a sweep, a folder, an evaluation, losses."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import click
 from workbench.names import nearest_first
 from workbench.problem import UnknownName
 
+Command = Callable[..., Any]
 LARGEST = 2**63 - 1  # the largest number that SQLite has
 
 
@@ -55,6 +56,14 @@ def epoch(text: str) -> str | int:
     if text.isdecimal():
         return int(text)
     raise click.BadParameter(f"{text!r} is neither best nor last nor the number of an epoch.")
+
+
+def epoch_option(what: str) -> Callable[[Command], Command]:
+    """The option --epoch, by default the best one; `what` says which evaluation it names: "that is measured"."""
+    return click.option(
+        "--epoch", type=epoch, metavar="EPOCH", default="best", show_default=True,
+        help=f"Evaluation {what}: best, last, or the number of an epoch.",
+    )  # fmt: skip
 
 
 def losses_named(asked: Sequence[str], there: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER, epoch
+from workbench.commands.arguments import FOLDER, NUMBER, epoch_option
 from workbench.commands.terminal import show_json, told
 from workbench.deploying.kinds import KNOWN
 from workbench.numerals import minus, percentage, signed
@@ -21,10 +21,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @cli.command("deploy")
     @click.argument("run_id", metavar="RUN", type=NUMBER)
     @workspace_option
-    @click.option(
-        "--epoch", type=epoch, metavar="EPOCH", default="best", show_default=True,
-        help="Evaluation that is measured: best, last, or the number of an epoch.",
-    )  # fmt: skip
+    @epoch_option("that is measured")
     @click.option(
         "--store", "stores", multiple=True, metavar="NAME",
         help=f"Way to store the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER, epoch
+from workbench.commands.arguments import FOLDER, NUMBER, epoch_option
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.gallery_import import import_gallery
 from workbench.exchange.importing import import_embeddings
-from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
+from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
@@ -33,10 +33,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         "--format", "formats", multiple=True, type=click.Choice(list(FORMATS)), default=("config", "csv", "npy"),
         show_default=True, help=FORMAT_HELP,
     )  # fmt: skip
-    @click.option(
-        "--epoch", type=epoch, metavar="EPOCH", default=BEST, show_default=True,
-        help="Evaluation whose embeddings are written: best, last, or the number of an epoch.",
-    )  # fmt: skip
+    @epoch_option("whose embeddings are written")
     @click.option(
         "--out", type=FOLDER, default=None,
         help="Folder; by default `export` in the run's.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.arguments import NUMBER, epoch
+from workbench.commands.arguments import NUMBER, epoch_option
 from workbench.commands.deploy import evaluation_of
 from workbench.commands.terminal import one_line, show_json, show_lines
 from workbench.numerals import percentage
@@ -23,10 +23,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @cli.command("tags")
     @click.argument("run_id", metavar="RUN", type=NUMBER)
     @workspace_option
-    @click.option(
-        "--epoch", type=epoch, metavar="EPOCH", default="best", show_default=True,
-        help="Evaluation that is asked: best, last, or the number of an epoch.",
-    )  # fmt: skip
+    @epoch_option("that is asked")
     @click.option(
         "--import", "read", type=file, default=None, metavar="FILE",
         help="First store the tags of a CSV: a column path, and one for each attribute.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.arguments import NUMBER, epoch
+from workbench.commands.arguments import NUMBER, epoch_option
 from workbench.commands.deploy import evaluation_of
 from workbench.commands.terminal import one_line, show_json
 from workbench.numerals import percentage
@@ -21,10 +21,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @cli.command("triage")
     @click.argument("run_id", metavar="RUN", type=NUMBER)
     @workspace_option
-    @click.option(
-        "--epoch", type=epoch, metavar="EPOCH", default="best", show_default=True,
-        help="Evaluation that is asked: best, last, or the number of an epoch.",
-    )  # fmt: skip
+    @epoch_option("that is asked")
     @click.option(
         "--over", "least", type=click.FloatRange(0, 1), default=None,
         help="Suspicion from which a label is listed; 0.6 by default.",

@@ -26,13 +26,14 @@ def point_of(value: Any, name: str) -> float:
     """The point of a curve, a number or a tensor of one. Raises TypeError for anything else."""
     try:
         plain = value.item() if hasattr(value, "item") else value
-        if isinstance(plain, int | float):
-            return float(plain)
     except (RuntimeError, ValueError):  # several numbers
-        pass
+        plain = None
+    if not isinstance(plain, int | float):
+        raise TypeError(f"The point of {name} is a number or a tensor of one, not {value!r}.")
+    try:
+        return float(plain)
     except OverflowError:
         raise TypeError(f"The point of {name} is too large a number.") from None
-    raise TypeError(f"The point of {name} is a number or a tensor of one, not {value!r}.")
 
 
 def words_of(labels: Sequence[int | str] | np.ndarray) -> list[str]:
