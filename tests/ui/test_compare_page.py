@@ -292,8 +292,7 @@ def test_the_table_is_saved_as_csv(qtbot, session, workspace, tmp_path, monkeypa
     session.noticed.connect(said.append)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: (str(path), ""))
     page.save_action.trigger()
-    qtbot.waitUntil(lambda: bool(said))
-    assert said == [f"The table was written to {path}."]
+    qtbot.waitUntil(lambda: f"The table was written to {path}." in said)
     with path.open(newline="") as file:
         head, first, second = csv.reader(file)
     shown_cells = cells(page.groups.table)
