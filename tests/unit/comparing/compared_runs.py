@@ -42,11 +42,9 @@ def evaluated(shown: Images, epoch: int, ap: np.ndarray, rows: np.ndarray, metri
     """An evaluation with these average precisions; a query is right where its AP is above a half."""
     known = np.isfinite(ap)
     first_hit = np.where(ap > 0.5, 1, 3).astype(np.int32)
-    means = {
-        "MAP@R": float(ap[known].mean()),
-        "recall@1": float((first_hit == 1)[known].mean()),
-        "queries": int(known.sum()),
-    }
+    means: dict[str, float] = {"queries": int(known.sum())}
+    if known.any():
+        means |= {"MAP@R": float(ap[known].mean()), "recall@1": float((first_hit == 1)[known].mean())}
     near = shown.sample_ids[rows][:, None]
     return Evaluated(
         epoch, 10 * epoch, "cosine", {**means, **metrics}, shown.sample_ids[rows], shown.labels[rows],

@@ -72,6 +72,17 @@ def test_an_evaluation_that_was_not_kept_has_its_metric_but_no_queries_and_says_
     assert told.over_seeds.mean == pytest.approx(whole.over_seeds.mean)
 
 
+def test_an_evaluation_without_queries_is_compared_by_its_metric(workspace):
+    for seed, first in enumerate((0.2, 0.3, 0.25, 0.32)):
+        alone = {1: np.full(COUNT, np.nan)}  # each image is the only one of its class; a loop of the user gave a metric
+        store(workspace, alone, seed=seed, metrics={"MAP@R": first})
+        store(workspace, alone, seed=seed, metrics={"MAP@R": first + 0.1 + seed / 1000}, training=OTHER)
+    comparison = compare(workspace)
+    assert comparison.over_seeds.mean == pytest.approx(0.1015)
+    assert comparison.winner is comparison.second
+    assert comparison.queries is None
+
+
 def test_an_evaluation_that_its_run_deletes_meanwhile_is_said_to_be_deleted_and_what_to_do(workspace):
     pairs(workspace, [0.1, 0.12])
     shown = overview(workspace, workspace.runs(), {}, "MAP@R", 1)

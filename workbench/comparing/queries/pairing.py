@@ -198,8 +198,10 @@ class _Values:
         with suppress(NoEvaluation), unless_deleted(self.workspace, evaluation.id):
             with closing(self.workspace.reader()) as db:
                 values = read_query_values(db, run, evaluation, self.metric)
-            if len(values.sample_ids) or self.workspace.has_evaluation(evaluation.id):
+            if len(values.sample_ids):
                 return values
+            if self.workspace.has_evaluation(evaluation.id):  # without queries: it has numbers of the run alone
+                return None
         self._deleted.add(run.id)
         return None
 
