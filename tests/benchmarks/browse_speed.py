@@ -70,9 +70,9 @@ def store(workspace: Workspace, recorder: Recorder, event: Evaluated) -> tuple[f
     spent, plain = [], workspace.writing
 
     @contextlib.contextmanager
-    def timed() -> Iterator[Connection]:
+    def timed(though_gone: bool = False) -> Iterator[Connection]:
         started, worked = perf_counter(), process_time()
-        with plain() as db:
+        with plain(though_gone=though_gone) as db:
             yield db
         spent.append((perf_counter() - started, process_time() - worked))
 
