@@ -12,27 +12,13 @@ from typing import Any
 import click
 
 from workbench import __version__
-from workbench.commands import (
-    compare,
-    deploy,
-    desktop,
-    exchange,
-    fair,
-    gallery,
-    geometry,
-    ingest,
-    place,
-    plugins,
-    report,
-    search,
-    sweep,
-    tags,
-    triage,
-)
 from workbench.commands.arguments import FOLDER, losses_named
-from workbench.commands.run import INTERRUPTED, run_here, run_in_folder
-from workbench.commands.run_lines import run_lines
+from workbench.commands.machine import desktop, plugins
+from workbench.commands.results import compare, deploy, exchange, gallery, geometry, report, search, tags, triage
 from workbench.commands.terminal import printable, say_while_read, show_json, show_lines
+from workbench.commands.training import fair, ingest, place, sweep
+from workbench.commands.training.run import INTERRUPTED, run_here, run_in_folder
+from workbench.commands.training.run_lines import run_lines
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
@@ -193,7 +179,7 @@ def benchmark_methods(
     folder: Path | None, data: Path, benches: tuple[str, ...], methods: tuple[str, ...], seeds: int
 ) -> None:
     """Train every method with the same backbone and budget, and print R@1, MAP@R, NMI, time and memory as Markdown."""
-    from workbench.commands import benchmark as comparison
+    from workbench.commands.training import benchmark as comparison
 
     chosen = losses_named(methods, catalogs.names(catalogs.current(), "loss"))
     with Workspace(folder or default_workspace(), create=True) as workspace:
@@ -292,8 +278,8 @@ def _model_line(model: OfferedModel) -> str:
 )  # fmt: skip
 def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, as_json: bool, take_over: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
-    from workbench.commands.doctor import look
-    from workbench.commands.machine import Finding
+    from workbench.commands.machine.doctor import look
+    from workbench.commands.machine.findings import Finding
     from workbench.workspace.owners import lease
     from workbench.workspace.repairs.repair import repair as repair_workspace
     from workbench.workspace.schema import going_back

@@ -22,8 +22,8 @@ from torch import Tensor, nn
 
 from workbench.losses import build_loss, list_losses, tsc
 from workbench.losses.batch import labels_in_range
-from workbench.losses.pair_lists import keep_on_cpu
 from workbench.losses.prototypes import uniform
+from workbench.losses.shared.pair_lists import keep_on_cpu
 
 CASES = list(product((128, 512), (128, 512), (100, 11_318)))  # n, d, K
 OWN: dict[str, dict[str, object]] = {

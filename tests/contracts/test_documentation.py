@@ -12,7 +12,7 @@ import click
 import pytest
 from source_rules import ROOT
 
-from workbench.commands.sweep import planned_from
+from workbench.commands.training.sweep import planned_from
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
 

@@ -52,7 +52,7 @@ PLANTED = [
     (rules.wrong_rooms, "workbench.ui.state.session", "from workbench.training import trainer"),
     (rules.wrong_rooms, "workbench.control", "from workbench.config import RunConfig"),
     (rules.wrong_rooms, "workbench.plugins", "from workbench import registry"),
-    (rules.wrong_rooms, "workbench.commands.doctor", "from workbench.cli import cli"),
+    (rules.wrong_rooms, "workbench.commands.machine.doctor", "from workbench.cli import cli"),
     (rules.wrong_rooms, "workbench.workspace.rows", "import workbench"),
     (rules.wrong_rooms, "workbench", "from workbench.config import RunConfig"),
     (rules.wrong_rooms, "workbench.new_room", ""),
@@ -88,7 +88,7 @@ PLANTED = [
     ),
     (rules.starts_work, "workbench.training.trainer", "import threading\nthreading.Thread(target=print).start()"),
     (rules.starts_work, "workbench.cli", "from threading import Thread"),
-    (rules.starts_work, "workbench.commands.doctor", "import subprocess"),
+    (rules.starts_work, "workbench.commands.machine.doctor", "import subprocess"),
     (rules.starts_work, "workbench.ui.state.session", "from PySide6.QtCore import QThread"),
     (
         rules.starts_work,

@@ -12,7 +12,7 @@ from tests.clusters.there import there
 from tests.clusters.training import python
 from tests.waits import HANG
 from workbench.cli import main
-from workbench.commands.place import POLL
+from workbench.commands.training.place import POLL
 from workbench.config import RunConfig
 from workbench.places import records, sending, working
 from workbench.places.contract import Ending

@@ -6,7 +6,7 @@ from torch import nn
 
 from workbench import registry
 from workbench.losses import build_loss, list_losses
-from workbench.losses.distance_weighted import times_drawn
+from workbench.losses.shared.distance_weighted import times_drawn
 
 registry.discover("workbench.losses")
 N, D, K = 18, 5, 3

@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from workbench.charts import Chart, Marks
 from workbench.events import Charted, Scalar
 from workbench.losses.contract import Companion, Loss
-from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.shared.linear_logits import LinearLogits
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.unit.sweeps.fake_runs import store
-from workbench.commands.sweep_table import table
+from workbench.commands.training.sweep_table import table
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.metric_names import metric_name

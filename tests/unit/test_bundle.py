@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import workbench
-from workbench.commands import desktop
+from workbench.commands.machine import desktop
 
 PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
 

@@ -1,1 +1,1 @@
-"""Commands of the CLI that have a file of their own; `workbench.cli` joins them."""
+"""Commands of the CLI that have a file of their own, in three rooms; `workbench.cli` joins them."""

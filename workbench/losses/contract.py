@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from workbench.charts import Chart
 from workbench.events import Emit
-from workbench.losses.class_vectors import class_vector_charts
-from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.shared.class_vectors import class_vector_charts
+from workbench.losses.shared.linear_logits import LinearLogits
 from workbench.problem import Problem
 
 

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.contract import Loss
-from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.shared.linear_logits import LinearLogits
 from workbench.params import param
 
 

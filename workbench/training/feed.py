@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from workbench import jobs
-from workbench.losses.pair_lists import keep_on_cpu, to_device
+from workbench.losses.shared.pair_lists import keep_on_cpu, to_device
 from workbench.training.ahead import AHEAD, EVERY, Finish, Finished, Share, Source, Wanted, made_ahead, wanted_of
 from workbench.training.device import CHANNELS_LAST, free_memory
 from workbench.training.epochs import Epochs, Made

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from workbench.losses.pair_lists import to_device
+from workbench.losses.shared.pair_lists import to_device
 
 Gather = Callable[[Tensor], Tensor]
 """A vector [m] of this rank -> those of all ranks [k, m], in the order of the ranks; they hold until the next call."""

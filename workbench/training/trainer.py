@@ -15,7 +15,7 @@ from torch.optim.swa_utils import AveragedModel
 from workbench.control import Control, wait_if_asked
 from workbench.events import Emit
 from workbench.losses.contract import Loss
-from workbench.losses.pair_lists import keep_on_cpu, to_device
+from workbench.losses.shared.pair_lists import keep_on_cpu, to_device
 from workbench.problem import Problem
 from workbench.training.device import autocast, precision_on
 from workbench.training.meter import Batch, Meter

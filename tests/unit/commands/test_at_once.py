@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.workspace.test_workspace import Images, evaluated
-from workbench.commands import at_once
+from workbench.commands.training import at_once
 from workbench.config import RunConfig
 from workbench.events import RunState
 from workbench.running.launch import prepare_run

@@ -5,8 +5,8 @@ import torch
 
 from workbench import cli
 from workbench.backbones.head import EmbeddingHead
-from workbench.commands import benchmark
-from workbench.commands.benchmark import BENCHES, Row, compare, config_for, table
+from workbench.commands.training import benchmark
+from workbench.commands.training.benchmark import BENCHES, Row, compare, config_for, table
 from workbench.entries import catalog
 from workbench.fair.benches import Bench
 from workbench.problem import Problem

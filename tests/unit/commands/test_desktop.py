@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from workbench.cli import cli
-from workbench.commands import desktop
+from workbench.commands.machine import desktop
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="for Linux desktops")
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.travelling_runs import first_part, in_folder
 from workbench.cli import main
-from workbench.commands import ingest as commands
+from workbench.commands.training import ingest as commands
 from workbench.config import RunConfig
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling

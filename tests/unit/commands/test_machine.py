@@ -6,8 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from workbench.cli import cli
-from workbench.commands import doctor, machine
-from workbench.commands.machine import Cuda, debian_package, judge_display, judge_driver, judge_libraries
+from workbench.commands.machine import doctor
+from workbench.commands.machine import findings as machine
+from workbench.commands.machine.findings import Cuda, debian_package, judge_display, judge_driver, judge_libraries
 
 GOOD = Cuda(gpu=True, status=0, driver=(12, 4), built=(12, 6), compute=(8, 6), kernels=("sm_80", "sm_90"))
 

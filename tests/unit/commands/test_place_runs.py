@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from tests.unit.places.played_place import PlayedPlace
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.cli import cli
-from workbench.commands import place as commands
+from workbench.commands.training import place as commands
 from workbench.config import RunConfig
 from workbench.events import Ended, Noted
 from workbench.places import records, sending, working

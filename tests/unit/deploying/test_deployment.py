@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tests.ui.small_run import blobs, store_run
 from tests.unit.workspace.older import make_older
 from workbench.cli import cli
-from workbench.commands.deploy import as_text
+from workbench.commands.results.deploy import as_text
 from workbench.deploying import request
 from workbench.deploying.kinds import kind
 from workbench.deploying.measure import measure, search_of

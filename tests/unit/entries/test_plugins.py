@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from tests.waits import HANG
 from workbench import plugins, registry
 from workbench.cli import cli
-from workbench.commands import doctor
-from workbench.commands.plugins import write_loss
+from workbench.commands.machine import doctor
+from workbench.commands.machine.plugins import write_loss
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.jobs import Job

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
-from workbench.commands.deploy import evaluation_of
+from workbench.commands.results.deploy import evaluation_of
 from workbench.config import EvaluationParams, RunConfig
 from workbench.control import Cancelled
 from workbench.events import Ended, Scalar, Status

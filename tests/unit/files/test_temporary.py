@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from tests.waits import HANG
-from workbench.commands import doctor
+from workbench.commands.machine import doctor
 from workbench.config import RunConfig
 from workbench.files.temporary import temporary_file, temporary_folder
 from workbench.jobs import run_tool

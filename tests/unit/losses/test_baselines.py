@@ -10,8 +10,8 @@ from tests.unit.losses.agreement import agree
 from tests.unit.losses.small_batch import D, K, N, drawn, negatives, positives, unit
 from tests.unit.losses.small_batch import evaluated as loss_of
 from workbench.losses import build_loss
-from workbench.losses.distance_weighted import times_drawn
-from workbench.losses.memory import Memory
+from workbench.losses.shared.distance_weighted import times_drawn
+from workbench.losses.shared.memory import Memory
 
 PAIR_LOSSES = ["contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"]
 
@@ -117,7 +117,7 @@ def test_angular_is_the_same_in_pieces(batch, monkeypatch):
     at = z.clone().requires_grad_()
     whole = loss(at, y)
     (slope,) = torch.autograd.grad(whole, at)
-    monkeypatch.setattr("workbench.losses.pair_parts.AT_ONCE", 3 * N)
+    monkeypatch.setattr("workbench.losses.shared.pair_parts.AT_ONCE", 3 * N)
     parts = loss(at, y)
     torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)
     torch.testing.assert_close(torch.autograd.grad(parts, at)[0], slope, rtol=1e-9, atol=1e-15)

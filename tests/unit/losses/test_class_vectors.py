@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from workbench.losses import build_loss
-from workbench.losses.class_vectors import class_vector_charts
-from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.shared.class_vectors import class_vector_charts
+from workbench.losses.shared.linear_logits import LinearLogits
 
 
 def mean(marks):

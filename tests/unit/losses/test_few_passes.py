@@ -7,8 +7,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from workbench.losses import build_loss, list_losses
 from workbench.losses.batch import SHORTEST, distances, gram, on_sphere
-from workbench.losses.contrastive_pairs import contrastive_pairs
-from workbench.losses.log_sum_exp import log_sum_exp
+from workbench.losses.shared.contrastive_pairs import contrastive_pairs
+from workbench.losses.shared.log_sum_exp import log_sum_exp
 
 N, D, K = 512, 16, 100
 TINY = torch.finfo(torch.float32).tiny

@@ -7,7 +7,7 @@ import torch
 from tests.pretended_gpu import NEEDS_CUDA_BUILD, NoWaits, WaitError, on_pretended_gpu, pretended_gpu
 from workbench.losses import build_loss, list_losses
 from workbench.losses.batch import labels_in_range
-from workbench.losses.pair_lists import keep_on_cpu
+from workbench.losses.shared.pair_lists import keep_on_cpu
 
 N, D, K = 32, 16, 10
 STEPS = 2  # RankMI changes the embeddings in its second step alone; memories have something in it

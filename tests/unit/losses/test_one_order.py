@@ -10,7 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.unit.losses.test_on_a_pretended_gpu import CASES, STEPS, D, K, N, built
-from workbench.losses.pair_lists import FILLED_ON_GPU
+from workbench.losses.shared.pair_lists import FILLED_ON_GPU
 
 LABELS = {
     "even": torch.arange(N) // 4 % K,
@@ -67,7 +67,7 @@ def test_sums_are_added_up_in_one_order(case, device, labels, monkeypatch):
     if device == "cuda":
         monkeypatch.setattr("workbench.losses.batch.SORTING", ("cpu",))
         monkeypatch.setattr("workbench.losses.batch.SLOW", ())
-        monkeypatch.setattr("workbench.losses.pair_lists.FILLED", FILLED_ON_GPU)
+        monkeypatch.setattr("workbench.losses.shared.pair_lists.FILLED", FILLED_ON_GPU)
     torch.manual_seed(0)
     loss = built(case)
     for _ in range(STEPS):

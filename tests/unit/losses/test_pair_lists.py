@@ -6,11 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.losses import build_loss, pair_lists, pair_parts
+from workbench.losses import build_loss
 from workbench.losses.batch import positive_pairs
-from workbench.losses.distance_weighted import drawn_without_reading
-from workbench.losses.pair_lists import class_tables, classes_in_rows, keep_on_cpu, on_cpu, positive_pair_list
 from workbench.losses.prototypes import follow_class_means
+from workbench.losses.shared import pair_lists, pair_parts
+from workbench.losses.shared.distance_weighted import drawn_without_reading
+from workbench.losses.shared.pair_lists import class_tables, classes_in_rows, keep_on_cpu, on_cpu, positive_pair_list
 
 LABELS = ([0, 1, 0, 2, 1, 0], [3, 3, 3], [4, 2, 7], [5], [9, 0, 9, 9, 0, 1, 1, 9], [4, 1, 4, 1, 4, 1, 4, 0, 0])
 

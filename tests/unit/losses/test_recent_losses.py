@@ -259,7 +259,7 @@ def test_ranks_in_parts_are_those_of_the_whole(batch, monkeypatch):
     at = z.clone().requires_grad_()
     whole = loss(at, y)
     (slope,) = torch.autograd.grad(whole, at)
-    monkeypatch.setattr("workbench.losses.pair_parts.AT_ONCE", 7 * N)
+    monkeypatch.setattr("workbench.losses.shared.pair_parts.AT_ONCE", 7 * N)
     parts = loss(at, y)
     torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)
     torch.testing.assert_close(torch.autograd.grad(parts, at)[0], slope, rtol=1e-9, atol=1e-15)

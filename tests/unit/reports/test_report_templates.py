@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.commands.report import TEMPLATES
+from workbench.commands.results.report import TEMPLATES
 from workbench.problem import Problem
 from workbench.reports.sections import ONE_RUN, SECTIONS
 from workbench.reports.templates import offered, template, templates

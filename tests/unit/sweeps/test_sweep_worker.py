@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.sweeps.fake_runs import FakeRuns, store
 from tests.waits import HANG
-from workbench.commands.sweep_table import table
+from workbench.commands.training.sweep_table import table
 from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.running.processes import own_process

@@ -13,7 +13,7 @@ from workbench.datasets.batches.augment import CropFlip, CropFlipParams, colour_
 from workbench.evaluation.clusters import nmi
 from workbench.losses import build_loss, list_losses
 from workbench.losses.anatomy_view import anatomy
-from workbench.losses.pair_lists import keep_on_cpu
+from workbench.losses.shared.pair_lists import keep_on_cpu
 
 N, D, K = 32, 16, 10
 

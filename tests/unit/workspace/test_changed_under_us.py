@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.travelling_runs import first_part
-from workbench.commands.ingest import take_in_all
 from workbench.commands.terminal import ProgressLine
+from workbench.commands.training.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace, paths

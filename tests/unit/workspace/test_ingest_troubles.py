@@ -12,7 +12,7 @@ import pytest
 
 from tests.travelling_runs import first_part, in_folder, rows, second_part
 from tests.waits import HANG
-from workbench.commands.ingest import take_in_all
+from workbench.commands.training.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.files import locks
 from workbench.jobs import meanwhile

@@ -12,7 +12,7 @@ import pytest
 from tests.travelling_runs import first_part, in_folder, rows
 from workbench import files
 from workbench.cli import main
-from workbench.commands.ingest import take_in_all
+from workbench.commands.training.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace, paths
@@ -300,7 +300,7 @@ def test_a_run_of_a_machine_whose_clock_is_behind_is_followed_while_it_grows(
         with (folder / journal.NAME).open("a", encoding="utf-8") as file:
             file.write("".join(f"{line}\n" for line in (lines if len(looks) == 3 else [])))
 
-    monkeypatch.setattr("workbench.commands.ingest.sleep", sleep)
+    monkeypatch.setattr("workbench.commands.training.ingest.sleep", sleep)
     assert main(["ingest", str(folder), "-w", str(tmp_path / "space"), "--follow"]) == 0
     assert "Run 1 (done)" in capsys.readouterr().out
     monkeypatch.setattr("workbench.workspace.owners.ownership.SILENT", -1.0)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tests.travelling_runs import in_folder, rows
-from workbench.commands.ingest import take_in_all
+from workbench.commands.training.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench.commands.arguments import NUMBER, epoch_option
-from workbench.commands.deploy import evaluation_of
+from workbench.commands.results.deploy import evaluation_of
 from workbench.commands.terminal import one_line, show_json
 from workbench.numerals import percentage
 from workbench.workspace import Workspace

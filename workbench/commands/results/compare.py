@@ -14,7 +14,7 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
-    from workbench.commands.compared import Compared
+    from workbench.commands.results.compared import Compared
 
 
 EPOCH_OPTION = click.option(
@@ -46,7 +46,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
         Differences are taken against the group of the first RUN.
         """
-        from workbench.commands.compared import as_csv, as_data, compared
+        from workbench.commands.results.compared import as_csv, as_data, compared
 
         with Workspace(folder or default_workspace()) as workspace, told() as progress:
             read = compared(workspace, numbers, metric, at, progress)

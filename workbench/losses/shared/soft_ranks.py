@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from workbench.losses.pair_lists import beyond, classes_in_rows
-from workbench.losses.pair_parts import by_rows
+from workbench.losses.shared.pair_lists import beyond, classes_in_rows
+from workbench.losses.shared.pair_parts import by_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def _at_once(
     workspace: Workspace, numbers: list[int], devices: tuple[str, ...], *, resume: bool, quiet: bool
 ) -> int:  # fmt: skip
     """Train runs at once, one on each device; returns the exit status. Raises Problem if one failed."""
-    from workbench.commands.at_once import Lanes
+    from workbench.commands.training.at_once import Lanes
 
     lanes = Lanes(workspace, devices, (lambda line: None) if quiet else say_while_read)
     problems = lanes.train(numbers, resume=resume)

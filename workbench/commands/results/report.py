@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from workbench.commands.arguments import FOLDER, NUMBER
-from workbench.commands.compare import EPOCH_OPTION
+from workbench.commands.results.compare import EPOCH_OPTION
 from workbench.commands.terminal import told
 from workbench.files.unreadable import TABLES, refusing
 from workbench.problem import Problem

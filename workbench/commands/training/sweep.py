@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.commands import sweep_table
 from workbench.commands.arguments import NUMBER
 from workbench.commands.terminal import say_while_read, show_json, show_lines, told
+from workbench.commands.training import sweep_table
 from workbench.entries import catalog as catalogs
 from workbench.names import similar
 from workbench.problem import Problem, UnknownName

@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.shared.linear_logits import LinearLogits
 from workbench.numerals import minus
 
 BINS = 40

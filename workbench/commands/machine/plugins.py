@@ -24,7 +24,7 @@ def add_to(cli: click.Group) -> None:
     @plugins.command("list")
     def list_them() -> None:
         """Show the folders that were added, and what is loaded from them and from installed packages."""
-        from workbench.commands.doctor import plugin_findings
+        from workbench.commands.machine.doctor import plugin_findings
 
         lines = [f"{folder}\n    {known_plugins.WARNING}" for folder in known_plugins.folders()]
         lines += [f"{'   ' if finding.good else 'BAD'} {finding.said}" for finding in plugin_findings()]

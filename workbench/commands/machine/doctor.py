@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench import registry
-from workbench.commands.machine import REINSTALL, Finding, display_findings, driver_findings
+from workbench.commands.machine.findings import REINSTALL, Finding, display_findings, driver_findings
 from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status

@@ -1,0 +1,1 @@
+"""What several losses are computed from, and how they name their published values."""
