@@ -655,9 +655,9 @@ def test_two_hundred_runs_are_grouped_and_looked_at(qtbot, session, workspace):
         workspace.create_run(RunConfig(name="Sweep", seed=number % 2, training=training))
     page = shown(qtbot, session)
     tick(qtbot, page, *range(1, 201))
-    assert page.groups.table.rowCount() == 100
+    qtbot.waitUntil(lambda: page.groups.table.rowCount() == 100)  # drawn in several turns
     page.tabs.setCurrentWidget(page.tabs.curves)
-    assert "The first 12 of 100 groups are drawn" in page.tabs.curves.seeds.note.text()
+    qtbot.waitUntil(lambda: "The first 12 of 100 groups are drawn" in page.tabs.curves.seeds.note.text())
 
 
 def test_cost_tells_what_is_known(qtbot, session, workspace):

@@ -33,7 +33,7 @@ from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import ScrolledDown
 
-MANY = 100  # from this many groups on, the window handles events between drawing the parts of the page
+MANY = 20  # from this many groups on, the window handles events between drawing the parts of the page
 CANCELLED = "The comparison of these two groups was cancelled. Choose another group or baseline to compare."
 SETTLE = 150  # ms after the last tick until the runs are read
 
@@ -241,9 +241,12 @@ class ComparePage(QStackedWidget):
         self.tabs.draw_groups()
 
     def _draw_table(self) -> None:
+        self._show_rows()
+        self.groups.fit()
+
+    def _show_rows(self) -> None:
         rows = self.model.rows
         self.groups.table.show(rows, self.tabs.styles)
-        self.groups.fit()
         self.tabs.show_rows(rows)
 
     # Two groups
@@ -252,7 +255,8 @@ class ComparePage(QStackedWidget):
         """Redraw for another baseline, another compared group, or other values of both."""
         self._pairing.cancel()  # an answer about the groups before must not come between the steps
         self._turns.begin(
-            self.head.refresh, self.tabs.difference.show_groups, self._draw_table, self.tabs.draw_groups, self._compare,
+            self.head.refresh, self.tabs.difference.show_groups, self._show_rows, self.groups.fit,
+            self.tabs.draw_groups, self._compare,
             long=self.model.overview is not None and len(self.model.overview.groups) > MANY,
         )  # fmt: skip
 

@@ -40,6 +40,7 @@ class GroupView(QTableView):
         super().__init__(parent)
         self.table, self._row_px = GroupTable(self), 0  # as laid out
         self._least = LEAST_ROWS
+        self._needed = 0  # px of all titles
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
         self.horizontalHeader().setResizeContentsPrecision(MEASURED)
@@ -50,11 +51,15 @@ class GroupView(QTableView):
 
         If that is too narrow for the titles, the column gets the width it needs, and the table scrolls sideways.
         """
-        header, self._row_px = self.horizontalHeader(), theme.text_px(ROW_PX)
+        self._row_px = theme.text_px(ROW_PX)
         self.verticalHeader().setDefaultSectionSize(self._row_px)
         self.resizeColumnsToContents()
+        self._needed = title_width(self, TITLE_PX)
+        self._fit_measured()
+
+    def _fit_measured(self) -> None:
+        header, needed = self.horizontalHeader(), self._needed
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
-        needed = title_width(self, TITLE_PX)
         wide = rest + needed > self.viewport().width()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         if header.count():
@@ -72,12 +77,12 @@ class GroupView(QTableView):
         """Have more rows in view where nothing but the title stands above the table."""
         if (least := LEAST_ALONE if alone else LEAST_ROWS) != self._least:
             self._least = least
-            self.fit()
+            self._fit_measured()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.fit()
+        if event.size().width() != event.oldSize().width() and self._row_px:
+            self._fit_measured()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
