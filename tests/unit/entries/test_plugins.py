@@ -5,6 +5,7 @@ import os
 import pytest
 import torch
 from click.testing import CliRunner
+from pytorch_metric_learning import losses, miners
 
 from tests.waits import HANG
 from workbench import plugins, registry
@@ -182,6 +183,11 @@ def test_entry_points_of_an_installed_package_are_found(folder, monkeypatch):
     assert "packed" not in list_losses()
 
 
+def forget(loss):
+    """Take back what the template's own test registered."""
+    registry._ENTRIES.pop(("loss", loss))
+
+
 def test_new_loss_writes_a_working_loss_with_its_test(folder):
     made = CliRunner().invoke(cli, ["new", "loss", "my_margin", "--into", str(folder)])
     assert made.exit_code == 0, made.output
@@ -194,7 +200,22 @@ def test_new_loss_writes_a_working_loss_with_its_test(folder):
     for wrong in ("My", "a-b", "test_it", "2nd"):
         with pytest.raises(Problem, match="cannot be the name"):
             write_loss(wrong, folder)
-    registry._ENTRIES.pop(("loss", "my_margin"))
+    forget("my_margin")
+
+
+def test_new_loss_can_wrap_a_loss_of_pytorch_metric_learning(folder, tmp_path):
+    words = ["new", "loss", "their_triplet", "--into", str(folder), "--wraps", "pytorch-metric-learning"]
+    made = CliRunner().invoke(cli, words)
+    assert made.exit_code == 0, made.output
+    test = plugins.load_file(folder / "test_their_triplet.py")
+    test.test_the_entry_describes_itself()
+    test.test_a_few_steps_make_it_smaller()
+    embeddings, labels = torch.randn(12, 8, generator=torch.Generator().manual_seed(0)), torch.arange(12) % 3
+    here = build_loss("their_triplet", num_classes=3, embedding_dim=8, margin=0.2)(embeddings, labels)
+    theirs = losses.TripletMarginLoss(margin=0.2)
+    mined = miners.TripletMarginMiner(margin=0.2, type_of_triplets="all")(embeddings, labels)
+    torch.testing.assert_close(here, theirs(embeddings, labels, mined))
+    forget("their_triplet")
 
 
 def test_new_loss_takes_no_name_and_no_folder_that_cannot_be_used(folder):

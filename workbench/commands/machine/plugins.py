@@ -13,6 +13,8 @@ from workbench.files.new_files import NewFiles
 from workbench.files.resources import resources
 from workbench.problem import Problem
 
+WRAPPED = ("pytorch-metric-learning",)  # libraries with a template of their own in resources/new
+
 
 def add_to(cli: click.Group) -> None:
     """Add both groups to the command line."""
@@ -56,15 +58,19 @@ def add_to(cli: click.Group) -> None:
     @new.command("loss")
     @click.argument("name")
     @click.option("--into", type=FOLDER, default=Path(), help="The folder; by default this one.")
-    def loss(name: str, into: Path) -> None:
+    @click.option("--wraps", type=click.Choice(WRAPPED), help="Call a loss and a miner of this library.")
+    def loss(name: str, into: Path, wraps: str | None) -> None:
         """Write a working loss NAME (a lower-case word) and its test."""
-        for file in write_loss(name, into):
+        for file in write_loss(name, into, wraps):
             click.echo(f"Wrote {file}")
         click.echo(f"Test it with pytest; use it with: workbench plugins add {into}")
 
 
-def write_loss(name: str, into: Path) -> list[Path]:
+def write_loss(name: str, into: Path, wraps: str | None = None) -> list[Path]:
     """A loss of that name and its test in the folder `into`, which is made; the two files.
+
+    Args:
+        wraps: one of WRAPPED, whose loss is called; None for one written out.
 
     Raises:
         Problem: a name that no config can have or that is taken, a file that is there already, or a folder that cannot
@@ -75,7 +81,9 @@ def write_loss(name: str, into: Path) -> list[Path]:
     words = name.split("_")
     changes = {"loss_name": name, "LossName": "".join(word.capitalize() for word in words)}
     changes["LossTitle"] = " ".join(words).capitalize()
-    targets = {into / path.name.replace("loss_name", name): path for path in (resources() / "new").glob("*.py")}
+    templates = resources() / "new"
+    sources = templates / (wraps or "") / "loss_name.py", templates / "test_loss_name.py"
+    targets = {into / path.name.replace("loss_name", name): path for path in sources}
     for target in targets:
         if target.exists():
             raise Problem(f"{target} is there already.", kept="It was not changed.", todo="Choose another name.")
