@@ -18,7 +18,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from workbench.commands.training.run import run_here
+from workbench.commands.training.run_here import run_here
 from workbench.results.stored import Stored, read_stored
 from workbench.results.triage import LABEL, class_shares, queue, suspicions
 from workbench.settings.changed import read_config

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.cli import read_config
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.running.launch import make_job, prepare_run
+from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 

@@ -4,11 +4,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from workbench.cli import cli, main, read_config
+from workbench.cli import cli, main
 from workbench.config import KINDS, BadConfig, RunConfig
 from workbench.events import Ended, Status
 from workbench.problem import Problem
 from workbench.running import launch
+from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Busy
 from workbench.workspace.recorder import Recorder

@@ -77,3 +77,10 @@ def losses_named(asked: Sequence[str], there: Sequence[str]) -> list[str]:
             listed = ", ".join(nearest_first(name, sorted(there)))
             raise UnknownName(f"There is no loss named {name!r}.", todo=f"Known: {listed}.")
     return list(dict.fromkeys(names))
+
+
+workspace_option = click.option(
+    "--workspace", "-w", "folder", type=FOLDER, default=None,
+    help="Folder of runs; commands that add runs make it. By default WORKBENCH_WORKSPACE, or Workbench in the home "
+    "folder.",
+)  # fmt: skip

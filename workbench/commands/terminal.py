@@ -17,6 +17,7 @@ from workbench.progress import duration
 from workbench.workspace.rows import Run
 
 WIDTH = 24  # characters of the bar
+INTERRUPTED = 130  # exit status after Ctrl+C
 EVERY = 0.2  # seconds
 SILENT = 30.0  # seconds without a line in a file or pipe, after which the next progress is one
 

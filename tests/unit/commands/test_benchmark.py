@@ -5,8 +5,8 @@ import torch
 
 from workbench import cli
 from workbench.backbones.head import EmbeddingHead
-from workbench.commands.training import benchmark
-from workbench.commands.training.benchmark import BENCHES, Row, compare, config_for, table
+from workbench.commands.training import method_table
+from workbench.commands.training.method_table import BENCHES, Row, compare, config_for, table
 from workbench.entries import catalog
 from workbench.fair.benches import Bench
 from workbench.problem import Problem
@@ -52,7 +52,7 @@ def test_spce_on_photographs_is_neither_saturated_nor_flat(tmp_path, monkeypatch
     assert mended.sampler.params["images_per_class"] == 8
     known = catalog.current()
     del known["loss/spce"]["facts"]["measured"]
-    monkeypatch.setattr(benchmark.catalogs, "current", lambda: known)
+    monkeypatch.setattr(method_table.catalogs, "current", lambda: known)
     assert own_product(config_for("caltech", "spce", 0, tmp_path)) > 1000, "as it came: a saturated softmax"
 
 
@@ -71,7 +71,7 @@ def test_data_that_are_not_in_the_folder_are_said_once_and_no_run_is_made(tmp_pa
 
 def test_a_comparison_runs_each_method_once(tmp_path, monkeypatch):
     short = {"training": {"epochs": 1, "batch_size": 40}, "backbone": {"width": 4}, "evaluation": {"probe_size": 0}}
-    monkeypatch.setitem(benchmark.BENCHES, "digits", Bench("sample-digits", {}, short))
+    monkeypatch.setitem(method_table.BENCHES, "digits", Bench("sample-digits", {}, short))
     told = []
     with Workspace(tmp_path, create=True) as workspace:
         rows = compare(workspace, "digits", ["ce", "spce"], [0], tmp_path, lambda *words: told.append(words))

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from workbench.cli import cli
-from workbench.commands.machine import doctor
+from workbench.commands.machine import checks
 from workbench.commands.machine import findings as machine
 from workbench.commands.machine.findings import Cuda, debian_package, judge_display, judge_driver, judge_libraries
 
@@ -116,21 +116,21 @@ def test_a_library_that_the_loader_lacks_is_named(monkeypatch):
 
 
 def test_a_torchvision_of_another_build_is_told_and_no_plug_in_is_loaded_with_it(monkeypatch):
-    assert doctor.torchvision_findings() == []
+    assert checks.torchvision_findings() == []
 
     def refuse(name):
         raise RuntimeError("operator torchvision::nms does not exist\nand more")
 
-    monkeypatch.setattr(doctor, "import_module", refuse)
-    monkeypatch.setattr(doctor, "plugin_findings", lambda: pytest.fail("entries need torchvision"))
-    (told,) = (finding for finding in doctor.look() if finding.what == "torchvision" and not finding.good)
+    monkeypatch.setattr(checks, "import_module", refuse)
+    monkeypatch.setattr(checks, "plugin_findings", lambda: pytest.fail("entries need torchvision"))
+    (told,) = (finding for finding in checks.look() if finding.what == "torchvision" and not finding.good)
     assert "(RuntimeError: operator torchvision::nms does not exist). Take both for the same device" in told.said
     assert "pip install --force-reinstall torch torchvision" in told.said
 
 
 def test_findings_as_json_are_those_of_the_lines_with_the_same_status(monkeypatch):
     findings = [machine.Finding("Python", "3.14"), machine.Finding("torch", "is not installed.", good=False)]
-    monkeypatch.setattr(doctor, "look", lambda folder: findings)
+    monkeypatch.setattr(checks, "look", lambda folder: findings)
     every = CliRunner().invoke(cli, ["doctor", "--json"])
     assert json.loads(every.stdout) == [
         {"what": "Python", "said": "3.14", "good": True},
@@ -138,7 +138,7 @@ def test_findings_as_json_are_those_of_the_lines_with_the_same_status(monkeypatc
     ]
     assert every.exit_code == CliRunner().invoke(cli, ["doctor"]).exit_code == 1
     assert len(json.loads(CliRunner().invoke(cli, ["doctor", "--json", "--quiet"]).stdout)) == 1
-    monkeypatch.setattr(doctor, "look", lambda folder: findings[:1])
+    monkeypatch.setattr(checks, "look", lambda folder: findings[:1])
     assert CliRunner().invoke(cli, ["doctor", "--json"]).exit_code == 0
 
 

@@ -1,6 +1,6 @@
 """`workbench list runs`: one line a run, in columns."""
 
-from workbench.commands.training.run_lines import run_lines
+from workbench.commands.results.run_lines import run_lines
 from workbench.config import Choice, RunConfig
 from workbench.workspace import Workspace
 

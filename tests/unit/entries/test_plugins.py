@@ -10,7 +10,7 @@ from pytorch_metric_learning import losses, miners
 from tests.waits import HANG
 from workbench import plugins, registry
 from workbench.cli import cli
-from workbench.commands.machine import doctor
+from workbench.commands.machine import checks
 from workbench.commands.machine.plugins import write_loss
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
@@ -111,7 +111,7 @@ def test_a_broken_one_is_one_sentence_everywhere_and_stops_nothing(folder, text,
     assert sentence.startswith(f"The plug-in {folder / 'broken.py'} cannot be used. ")
     assert says in sentence
     assert "\n" not in sentence
-    assert [each.said for each in doctor.plugin_findings() if not each.good] == [sentence]
+    assert [each.said for each in checks.plugin_findings() if not each.good] == [sentence]
     assert sentence in CliRunner().invoke(cli, ["plugins", "list"]).output
 
 

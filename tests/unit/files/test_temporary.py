@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from tests.waits import HANG
-from workbench.commands.machine import doctor
+from workbench.commands.machine import checks
 from workbench.config import RunConfig
 from workbench.files.temporary import temporary_file, temporary_folder
 from workbench.jobs import run_tool
@@ -40,7 +40,7 @@ def test_without_a_folder_for_temporary_files_there_is_a_sentence(no_folder):
         run_tool(["true"], b"", seconds=9, most=9)
     with pytest.raises(Problem, match=REFUSED), typeset(Document("title", "", ())):
         pass
-    assert [finding.what for finding in doctor.temporary_findings()] == ["Temporary files"]
+    assert [finding.what for finding in checks.temporary_findings()] == ["Temporary files"]
 
 
 def test_a_run_for_a_place_is_refused_with_the_sentence(no_folder, tmp_path):
@@ -56,7 +56,7 @@ def test_with_a_folder_there_is_nothing_to_say():
     assert not folder.exists()
     with temporary_file() as file:
         file.write(b"words")
-    assert doctor.temporary_findings() == []
+    assert checks.temporary_findings() == []
 
 
 KILLED = """

@@ -19,24 +19,19 @@ MENU, TYPE, ICON = (
 RESERVED = {character: f"\\{character}" for character in '"`$\\'}  # in a quoted argument of Exec
 
 
-def add_to(cli: click.Group) -> None:
-    """Add `install-desktop` to the command line."""
-
-    @cli.command("install-desktop")
-    @click.option("--remove", is_flag=True, help="Remove the files that this command wrote.")
-    def install_desktop(remove: bool) -> None:
-        """Put Workbench into the menu of a Linux desktop, with its icon; *.workbench.toml files open with it."""
-        if not sys.platform.startswith("linux"):
-            raise Problem(
-                "This command is for Linux desktops.", kept="Nothing was changed.", todo="Start `workbench-gui`."
-            )
-        done = take_away(data_folder()) if remove else put(data_folder(), program())
-        for path in done:
-            click.echo(f"{'Removed' if remove else 'Wrote'} {path}")
-        if not done:
-            click.echo("There was nothing to remove.")
-        elif lacking := refresh(data_folder()):
-            click.echo(f"The desktop takes notice at the next login: {', '.join(lacking)} could not be run.")
+@click.command("install-desktop", short_help="Put Workbench into the menu of a Linux desktop.")
+@click.option("--remove", is_flag=True, help="Remove the files that this command wrote.")
+def install_desktop(remove: bool) -> None:
+    """Put Workbench into the menu of a Linux desktop, with its icon; *.workbench.toml files open with it."""
+    if not sys.platform.startswith("linux"):
+        raise Problem("This command is for Linux desktops.", kept="Nothing was changed.", todo="Start `workbench-gui`.")
+    done = take_away(data_folder()) if remove else put(data_folder(), program())
+    for path in done:
+        click.echo(f"{'Removed' if remove else 'Wrote'} {path}")
+    if not done:
+        click.echo("There was nothing to remove.")
+    elif lacking := refresh(data_folder()):
+        click.echo(f"The desktop takes notice at the next login: {', '.join(lacking)} could not be run.")
 
 
 def data_folder() -> Path:

@@ -1,164 +1,67 @@
-"""`workbench doctor`: what is installed, what it can do, and whether a workspace is intact; and its repair."""
+"""`workbench doctor`: check this machine and a workspace, and mend the workspace."""
 
-import platform
-import shlex
 import sys
-from collections import Counter
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import asdict
 from pathlib import Path
 
-from workbench import registry
-from workbench.commands.machine.findings import REINSTALL, Finding, display_findings, driver_findings
-from workbench.commands.terminal import ProgressLine
-from workbench.config import KINDS
-from workbench.events import Ended, Status
-from workbench.files.temporary import check_temporary
-from workbench.numerals import byte_size
-from workbench.problem import Problem
-from workbench.running.devices.gpus import gpus
-from workbench.workspace.database.connection import sqlite3
-from workbench.workspace.repairs.repair import missing
-from workbench.workspace.repairs.verification import verify
-from workbench.workspace.schema.going_back import copies, steps_ahead
-from workbench.workspace.workspace import Workspace
+import click
 
-PACKAGES = (
-    "PySide6-Essentials", "pyqtgraph", "torch", "torchvision", "faiss-cpu", "umap-learn", "scikit-learn",
-    "sqlite-utils", "pydantic", "matplotlib",
+from workbench.commands.arguments import workspace_option
+from workbench.commands.terminal import show_json
+from workbench.progress import Progress
+from workbench.workspace.paths import default_workspace
+
+
+@click.command(short_help="Check the installation, the device and a workspace.")
+@workspace_option
+@click.option("--repair", is_flag=True, help="Rebuild a damaged workspace's database from its runs' folders.")
+@click.option("--go-back", is_flag=True, help="Put back the workspace's database from before its last upgrade.")
+@click.option("--quiet", is_flag=True, help="Print problems only.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines; not with --repair and --go-back.")
+@click.option(
+    "--take-over", is_flag=True,
+    help="Take over a workspace on a network disk, after the machine that has it was silent for 50 seconds.",
 )  # fmt: skip
-SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset fault is mended in these
+def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, as_json: bool, take_over: bool) -> None:
+    """Check versions, device, Qt and, with --workspace, a workspace."""
+    from workbench.commands.machine.checks import look
+    from workbench.commands.machine.findings import Finding
+    from workbench.workspace.owners import lease
+    from workbench.workspace.repairs.repair import repair as repair_workspace
+    from workbench.workspace.schema import going_back
+
+    if repair and go_back:
+        raise click.UsageError("--repair and --go-back exclude each other: a copy that is put back is whole.")
+    if as_json and (repair or go_back):
+        raise click.UsageError("--json cannot be combined with --repair or --go-back: they change the workspace.")
+    if take_over:
+        lease.take_over(folder or default_workspace(), _say_once())
+    if go_back:
+        click.echo(going_back.go_back(folder or default_workspace()))
+        return
+    if repair:
+        said, lost = repair_workspace(folder or default_workspace())
+        click.echo(said)
+        findings = [Finding("Workspace", f"{sentence}.", good=False) for sentence in lost]
+    else:
+        findings = look(folder)
+    shown = [finding for finding in findings if not quiet or not finding.good]
+    if as_json:
+        show_json([asdict(finding) for finding in shown])
+    else:
+        for finding in shown:
+            click.echo(f"{'ok     ' if finding.good else 'problem'}  {finding.what}: {finding.said}")
+    sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-def look(workspace: Path | None = None) -> list[Finding]:
-    """Run every check; a finding that is bad says what to do."""
-    findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
-    findings += [_package(name) for name in PACKAGES]
-    findings += [_signals(), _sqlite(), _device(), *_gpus(), *driver_findings(), *display_findings()]
-    mismatch = temporary_findings() or torchvision_findings()  # torch needs a folder for temporary files
-    findings += mismatch or plugin_findings()
-    if workspace is not None:
-        findings += _workspace(workspace)
-    return findings
+def _say_once() -> Progress:
+    """A Progress that prints a text when it is new."""
+    last_text = ""
 
+    def say(text: str, done: int, total: int) -> None:
+        nonlocal last_text
+        if text != last_text:
+            last_text = text
+            click.echo(f"{text}, {total} s", err=True)
 
-def qt_loses_references() -> bool:
-    """PySide6 6.12.0 dies on Python 3.11 after some hundred signals, on Python 3.12 where a plot is laid out."""
-    return version("PySide6-Essentials").startswith("6.12.0")
-
-
-def _package(name: str) -> Finding:
-    try:
-        return Finding(name, version(name))
-    except PackageNotFoundError:
-        return Finding(name, "is not installed. Run the bootstrap again.", good=False)
-
-
-def _signals() -> Finding:
-    if qt_loses_references():
-        return Finding("Qt signals", "PySide6 6.12.0 crashes. Install another version.", good=False)
-    return Finding("Qt signals", "this PySide6 keeps its references")
-
-
-def _sqlite() -> Finding:
-    number_text = sqlite3.sqlite_version
-    number = tuple(int(part) for part in number_text.split("."))
-    safe = number >= SAFE_SQLITE[0] or any(number[:2] == good[:2] and number >= good for good in SAFE_SQLITE)
-    said = number_text if safe else f"{number_text} has the WAL-reset fault; keep one program per workspace at a time"
-    return Finding("SQLite", said)
-
-
-def _device() -> Finding:
-    import torch
-
-    from workbench.training.device import choose, describe
-
-    facts = describe(choose("auto"))
-    memory = byte_size(float(facts["memory_gib"]) * 2**30)
-    return Finding("Device", f"{facts['device']}, {facts['threads']} threads, {memory}, torch {torch.__version__}")
-
-
-def _gpus() -> list[Finding]:
-    from workbench.training import device
-
-    loads = {gpu.number: gpu.load for gpu in gpus()}
-    findings = []
-    for number, described in enumerate(device.gpus()):
-        load = loads.get(number)
-        findings.append(Finding("GPU", described if load is None else f"{described}, load {load}%"))
-    return findings
-
-
-def temporary_findings() -> list[Finding]:
-    """A finding if there is no folder for temporary files."""
-    try:
-        check_temporary()
-    except Problem as problem:
-        return [Finding("Temporary files", " ".join((problem.what, problem.todo)), good=False)]
-    return []
-
-
-def torchvision_findings() -> list[Finding]:
-    """A finding if torchvision does not load, because it and torch are builds for different devices."""
-    try:
-        import_module("torchvision")
-    except (ImportError, OSError, RuntimeError) as error:
-        why = f"{type(error).__name__}: {error}".splitlines()[0]
-        said = f"does not load with torch {version('torch')} ({why}). Take both for the same device: {REINSTALL}."
-        return [Finding("torchvision", said, good=False)]
-    return []
-
-
-def plugin_findings() -> list[Finding]:
-    """Every plug-in with what it brings, or what is wrong with it. Loads torch."""
-    registry.discover_all()
-    used = Counter(entry.origin for kind in KINDS for entry in registry.entries(kind) if entry.origin)
-    good = [Finding("Plug-in", f"{origin}: entries: {count}") for origin, count in used.items()]
-    return good + [Finding("Plug-in", sentence, good=False) for sentence in registry.broken().values()]
-
-
-def _workspace(folder: Path) -> list[Finding]:
-    """Read and check all of it; on a terminal a line shows the progress."""
-    line = ProgressLine(0)
-    try:
-        upgrade = _upgrade(folder)
-        with Workspace(folder) as workspace:
-            count = len(workspace.runs())
-            with workspace.reading() as db:
-                lost = [Finding("Workspace", f"{sentence}.", good=False) for sentence in missing(db, folder)]
-            findings = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
-            damaged = sum(not finding.good for finding in findings) or "none"
-            runs = "1 run" if count == 1 else f"{count} runs"
-            whole = Finding("Workspace", f"{runs}; damaged: {damaged}", all(finding.good for finding in findings))
-            shared = f"on a network disk ({workspace.shared_disk}): no log, and one machine at a time"
-            return [
-                whole,
-                *([Finding("Workspace", shared)] if workspace.shared_disk else []),
-                *upgrade,
-                *_copies(folder),
-                *lost,
-                *(Finding(finding.what, finding.said, finding.good) for finding in findings),
-            ]
-    except Problem as problem:
-        return [Finding("Workspace", str(problem), good=False)]
-    finally:
-        line(Ended("done"))
-
-
-def _upgrade(folder: Path) -> list[Finding]:
-    """What opening an older workspace changes; checked before it is opened."""
-    steps = steps_ahead(folder)
-    said = f"it was made by an older Workbench; steps of the upgrade: {steps}"
-    return [Finding("Workspace", said)] if steps else []
-
-
-def _copies(folder: Path) -> list[Finding]:
-    kept = copies(folder)
-    if not kept:
-        return []
-    room = byte_size(sum(path.stat().st_size for path in kept))
-    said = (
-        f"databases from before an upgrade: {len(kept)}, {room}, the newest is {kept[-1].name}; "
-        f"`workbench doctor --workspace {shlex.quote(str(folder))} --go-back` puts it back"
-    )
-    return [Finding("Workspace", said)]
+    return say

@@ -16,54 +16,56 @@ from workbench.problem import Problem
 WRAPPED = ("pytorch-metric-learning",)  # libraries with a template of their own in resources/new
 
 
-def add_to(cli: click.Group) -> None:
-    """Add both groups to the command line."""
+@click.group(short_help="Losses, backbones and data sets of other people.")
+def plugins() -> None:
+    """Losses, backbones, data sets, samplers and augmentations of other people: folders of Python files."""
 
-    @cli.group()
-    def plugins() -> None:
-        """Losses, backbones, data sets, samplers and augmentations of other people: folders of Python files."""
 
-    @plugins.command("list")
-    def list_them() -> None:
-        """Show the folders that were added, and what is loaded from them and from installed packages."""
-        from workbench.commands.machine.doctor import plugin_findings
+@plugins.command("list")
+def list_them() -> None:
+    """Show the folders that were added, and what is loaded from them and from installed packages."""
+    from workbench.commands.machine.checks import plugin_findings
 
-        lines = [f"{folder}\n    {known_plugins.WARNING}" for folder in known_plugins.folders()]
-        lines += [f"{'   ' if finding.good else 'BAD'} {finding.said}" for finding in plugin_findings()]
-        show_lines(lines, "There are no plug-ins: `workbench plugins add FOLDER` adds some.")
+    lines = [f"{folder}\n    {known_plugins.WARNING}" for folder in known_plugins.folders()]
+    lines += [f"{'   ' if finding.good else 'BAD'} {finding.said}" for finding in plugin_findings()]
+    show_lines(lines, "There are no plug-ins: `workbench plugins add FOLDER` adds some.")
 
-    @plugins.command()
-    @click.argument("folder", type=FOLDER, required=False)
-    def add(folder: Path | None) -> None:
-        """Load the Python files in FOLDER from now on; without FOLDER from the one in your settings."""
-        if folder is None:
-            folder = known_plugins.standard_folder()
-            make_folder(folder)
-        added = known_plugins.add(folder)
-        click.echo(f"Added {folder.resolve()}. {known_plugins.WARNING}")
-        for file in added:
-            click.echo(f"    {file}")
 
-    @plugins.command()
-    @click.argument("folder", type=FOLDER)
-    def remove(folder: Path) -> None:
-        """Stop loading FOLDER. Its files stay."""
-        known_plugins.remove(folder)
-        click.echo(f"Removed {folder.resolve()}. Its files stay.")
+@plugins.command()
+@click.argument("folder", type=FOLDER, required=False)
+def add(folder: Path | None) -> None:
+    """Load the Python files in FOLDER from now on; without FOLDER from the one in your settings."""
+    if folder is None:
+        folder = known_plugins.standard_folder()
+        make_folder(folder)
+    added = known_plugins.add(folder)
+    click.echo(f"Added {folder.resolve()}. {known_plugins.WARNING}")
+    for file in added:
+        click.echo(f"    {file}")
 
-    @cli.group()
-    def new() -> None:
-        """Write a template of a plug-in."""
 
-    @new.command("loss")
-    @click.argument("name")
-    @click.option("--into", type=FOLDER, default=Path(), help="The folder; by default this one.")
-    @click.option("--wraps", type=click.Choice(WRAPPED), help="Call a loss and a miner of this library.")
-    def loss(name: str, into: Path, wraps: str | None) -> None:
-        """Write a working loss NAME (a lower-case word) and its test."""
-        for file in write_loss(name, into, wraps):
-            click.echo(f"Wrote {file}")
-        click.echo(f"Test it with pytest; use it with: workbench plugins add {into}")
+@plugins.command()
+@click.argument("folder", type=FOLDER)
+def remove(folder: Path) -> None:
+    """Stop loading FOLDER. Its files stay."""
+    known_plugins.remove(folder)
+    click.echo(f"Removed {folder.resolve()}. Its files stay.")
+
+
+@click.group(short_help="Write a template of a loss of your own.")
+def new() -> None:
+    """Write a template of a plug-in."""
+
+
+@new.command("loss")
+@click.argument("name")
+@click.option("--into", type=FOLDER, default=Path(), help="The folder; by default this one.")
+@click.option("--wraps", type=click.Choice(WRAPPED), help="Call a loss and a miner of this library.")
+def loss(name: str, into: Path, wraps: str | None) -> None:
+    """Write a working loss NAME (a lower-case word) and its test."""
+    for file in write_loss(name, into, wraps):
+        click.echo(f"Wrote {file}")
+    click.echo(f"Test it with pytest; use it with: workbench plugins add {into}")
 
 
 def write_loss(name: str, into: Path, wraps: str | None = None) -> list[Path]:

@@ -1,17 +1,17 @@
 """`workbench compare`: chosen runs side by side, in the tables of the Compare page."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER, epoch
+from workbench.commands.arguments import NUMBER, epoch, workspace_option
 from workbench.commands.terminal import printable, show_json, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.paths import default_workspace
 
 if TYPE_CHECKING:
     from workbench.commands.results.compared import Compared
@@ -23,42 +23,39 @@ EPOCH_OPTION = click.option(
 )  # fmt: skip
 
 
-def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
-    """Add the command to the command line, with the workspace option that all commands share."""
+@click.command("compare", short_help="Compare runs, with 95% intervals.")
+@click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
+@click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
+@EPOCH_OPTION
+@click.option(
+    "--json", "as_json", is_flag=True,
+    help="Print JSON instead of tables: values as they are stored, shares from 0 to 1, memory in bytes.",
+)  # fmt: skip
+@click.option(
+    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    help="Write a row for each group, with the same values, to this CSV file instead of printing tables.",
+)  # fmt: skip
+@workspace_option
+def compare_runs(
+    numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, folder: Path | None
+) -> None:
+    """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
 
-    @cli.command("compare")
-    @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
-    @click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
-    @EPOCH_OPTION
-    @click.option(
-        "--json", "as_json", is_flag=True,
-        help="Print JSON instead of tables: values as they are stored, shares from 0 to 1, memory in bytes.",
-    )  # fmt: skip
-    @click.option(
-        "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-        help="Write a row for each group, with the same values, to this CSV file instead of printing tables.",
-    )  # fmt: skip
-    @workspace_option
-    def compare_runs(
-        numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, folder: Path | None
-    ) -> None:
-        """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
+    Differences are taken against the group of the first RUN.
+    """
+    from workbench.commands.results.compared import as_csv, as_data, compared
 
-        Differences are taken against the group of the first RUN.
-        """
-        from workbench.commands.results.compared import as_csv, as_data, compared
-
-        with Workspace(folder or default_workspace()) as workspace, told() as progress:
-            read = compared(workspace, numbers, metric, at, progress)
-        if csv_file is not None:
-            with files.atomic_write(csv_file) as file:
-                file.write(as_csv(read).encode())
-            click.echo(csv_file, err=as_json)
-        if as_json:
-            show_json(as_data(read))
-        elif csv_file is None:
-            for line in comparison_lines(read):
-                click.echo(printable(line))
+    with Workspace(folder or default_workspace()) as workspace, told() as progress:
+        read = compared(workspace, numbers, metric, at, progress)
+    if csv_file is not None:
+        with files.atomic_write(csv_file) as file:
+            file.write(as_csv(read).encode())
+        click.echo(csv_file, err=as_json)
+    if as_json:
+        show_json(as_data(read))
+    elif csv_file is None:
+        for line in comparison_lines(read):
+            click.echo(printable(line))
 
 
 def comparison_lines(read: "Compared") -> list[str]:

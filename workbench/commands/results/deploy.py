@@ -1,65 +1,62 @@
 """`workbench deploy`: recall, bytes and time of embeddings that are stored compressed or in an index."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER, epoch_option
+from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
 from workbench.commands.terminal import show_json, told
 from workbench.deploying.kinds import KNOWN
 from workbench.numerals import minus, percentage, signed
 from workbench.results.stored import fitted_sentence
 from workbench.workspace import Workspace
+from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Evaluation
 
 
-def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
-    """Add the command to the command line, with the workspace option that all commands share."""
+@click.command("deploy", short_help="Measure a run as it would be deployed.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@workspace_option
+@epoch_option("that is measured")
+@click.option(
+    "--store", "stores", multiple=True, metavar="NAME",
+    help=f"Way to store the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "
+    "dimensions or bytes. By default those that suit the embeddings.",
+)  # fmt: skip
+@click.option(
+    "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,
+    show_default=True, help="Share of pairs of two classes that may count as the same.",
+)  # fmt: skip
+@click.option(
+    "--export", "out", type=FOLDER, default=None, metavar="FOLDER",
+    help="Also write the store (one --store) as a faiss file with a note into this folder.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def deploy(
+    run_id: int, folder: Path | None, epoch: str | int, stores: tuple[str, ...], rate: float, out: Path | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Measure run RUN (its number in `workbench list runs`) as it would be deployed.
 
-    @cli.command("deploy")
-    @click.argument("run_id", metavar="RUN", type=NUMBER)
-    @workspace_option
-    @epoch_option("that is measured")
-    @click.option(
-        "--store", "stores", multiple=True, metavar="NAME",
-        help=f"Way to store the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "
-        "dimensions or bytes. By default those that suit the embeddings.",
-    )  # fmt: skip
-    @click.option(
-        "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,
-        show_default=True, help="Share of pairs of two classes that may count as the same.",
-    )  # fmt: skip
-    @click.option(
-        "--export", "out", type=FOLDER, default=None, metavar="FOLDER",
-        help="Also write the store (one --store) as a faiss file with a note into this folder.",
-    )  # fmt: skip
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-    def deploy(
-        run_id: int, folder: Path | None, epoch: str | int, stores: tuple[str, ...], rate: float, out: Path | None,
-        as_json: bool,
-    ) -> None:  # fmt: skip
-        """Measure run RUN (its number in `workbench list runs`) as it would be deployed.
+    Each store is searched exactly, an index by itself: recall and MAP@R with 95% intervals over queries, the
+    difference to float32, bytes of an image, and milliseconds of one query on one thread.
+    """
+    from workbench.deploying.request import deployment, export
 
-        Each store is searched exactly, an index by itself: recall and MAP@R with 95% intervals over queries, the
-        difference to float32, bytes of an image, and milliseconds of one query on one thread.
-        """
-        from workbench.deploying.request import deployment, export
-
-        if out is not None and len(stores) != 1:
-            raise click.UsageError("--export writes one store: name it by --store.")
-        with Workspace(folder or default_workspace()) as workspace:
-            evaluation = evaluation_of(workspace, run_id, epoch)
-            with told() as progress:
-                measured = deployment(workspace, evaluation.id, stores, rate, progress)
-                written = [] if out is None else export(workspace, evaluation.id, stores[0], out, rate, progress)
-        if as_json:
-            show_json(measured)
-        else:
-            click.echo(as_text(run_id, evaluation.epoch, measured))
-        for path in written:
-            click.echo(path, err=as_json)
+    if out is not None and len(stores) != 1:
+        raise click.UsageError("--export writes one store: name it by --store.")
+    with Workspace(folder or default_workspace()) as workspace:
+        evaluation = evaluation_of(workspace, run_id, epoch)
+        with told() as progress:
+            measured = deployment(workspace, evaluation.id, stores, rate, progress)
+            written = [] if out is None else export(workspace, evaluation.id, stores[0], out, rate, progress)
+    if as_json:
+        show_json(measured)
+    else:
+        click.echo(as_text(run_id, evaluation.epoch, measured))
+    for path in written:
+        click.echo(path, err=as_json)
 
 
 def evaluation_of(workspace: Workspace, run_id: int, epoch: str | int) -> Evaluation:

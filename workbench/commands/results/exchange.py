@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER, epoch_option
+from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.gallery_import import import_gallery
@@ -14,89 +14,84 @@ from workbench.exchange.importing import import_embeddings
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
+from workbench.workspace.paths import default_workspace
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {known.help}" for key, known in FORMATS.items()) + "."
 
 
-def add_to(group: click.Group, workspace_option: Option, default_workspace: Callable[[], Path]) -> None:
-    """Register the two commands with the group.
+@click.command("export", short_help="Write a run as files for other programs.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@workspace_option
+@click.option(
+    "--format", "formats", multiple=True, type=click.Choice(list(FORMATS)), default=("config", "csv", "npy"),
+    show_default=True, help=FORMAT_HELP,
+)  # fmt: skip
+@epoch_option("whose embeddings are written")
+@click.option(
+    "--out", type=FOLDER, default=None,
+    help="Folder; by default `export` in the run's.",
+)  # fmt: skip
+def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Epoch, out: Path | None) -> None:
+    """Write run RUN (its number in `workbench list runs`) as files for other programs."""
+    with Workspace(folder or default_workspace()) as workspace:
+        run = workspace.run(run_id)
+        target = out or workspace.file(run_id, "export")
+        with told() as progress:
+            paths = export_run(workspace, run_id, formats, target, progress, epoch)
+        for path in paths:
+            click.echo(path)
+        if run.live:
+            click.echo(f"Run {run_id} has not ended ({run.status}): its present state was exported.", err=True)
 
-    Args:
-        workspace_option: gives a command its `folder`. default_workspace: gives the folder when the option is missing.
+
+@click.command("import", short_help="Make a run of embeddings of a model trained elsewhere.")
+@click.argument("embeddings", type=click.Path(path_type=Path))
+@workspace_option
+@click.option(
+    "--labels", type=click.Path(path_type=Path), default=None,
+    help=".npy of whole numbers or text, or a table with a column label and, perhaps, path; not needed when the "
+    "file of embeddings has them: a table with a column label, or .npz with an array labels.",
+)  # fmt: skip
+@click.option(
+    "--images", type=click.Path(path_type=Path), default=None,
+    help="Folder from which the column path starts, or .npy of uint8 [n, height, width(, 3)].",
+)  # fmt: skip
+@click.option("--name", default="", help="Name of the run; by default that of the file.")
+@click.option(
+    "--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True,
+    help="How two embeddings are compared.",
+)  # fmt: skip
+@click.option(
+    "--image-size", type=click.IntRange(LEAST_SIZE, LARGEST_SIZE), default=IMAGE_SIZE, show_default=True,
+    help="Side of the squares in which images of a folder are shown, px.",
+)  # fmt: skip
+@click.option(
+    "--search-only", is_flag=True,
+    help="No metrics, map or images: the embeddings (.npy) are only searched, exactly or through an index. For "
+    "millions of rows.",
+)  # fmt: skip
+def import_run(
+    embeddings: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str,
+    distance: Literal["cosine", "l2"], image_size: int, search_only: bool,
+) -> None:  # fmt: skip
+    """Make a run of EMBEDDINGS of a model trained elsewhere: .npy, .npz, .csv, .tsv or .parquet.
+
+    A row is a sample. A .npz file has the arrays embeddings, labels and, perhaps, paths.
+    The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped, browsed and reported.
     """
-
-    @group.command("export")
-    @click.argument("run_id", metavar="RUN", type=NUMBER)
-    @workspace_option
-    @click.option(
-        "--format", "formats", multiple=True, type=click.Choice(list(FORMATS)), default=("config", "csv", "npy"),
-        show_default=True, help=FORMAT_HELP,
-    )  # fmt: skip
-    @epoch_option("whose embeddings are written")
-    @click.option(
-        "--out", type=FOLDER, default=None,
-        help="Folder; by default `export` in the run's.",
-    )  # fmt: skip
-    def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Epoch, out: Path | None) -> None:
-        """Write run RUN (its number in `workbench list runs`) as files for other programs."""
-        with Workspace(folder or default_workspace()) as workspace:
-            run = workspace.run(run_id)
-            target = out or workspace.file(run_id, "export")
+    with Workspace(folder or default_workspace(), create=True) as workspace:
+        if search_only:
+            if images is not None:
+                raise click.UsageError("--search-only takes no images.")
             with told() as progress:
-                paths = export_run(workspace, run_id, formats, target, progress, epoch)
-            for path in paths:
-                click.echo(path)
-            if run.live:
-                click.echo(f"Run {run_id} has not ended ({run.status}): its present state was exported.", err=True)
-
-    @group.command("import")
-    @click.argument("embeddings", type=click.Path(path_type=Path))
-    @workspace_option
-    @click.option(
-        "--labels", type=click.Path(path_type=Path), default=None,
-        help=".npy of whole numbers or text, or a table with a column label and, perhaps, path; not needed when the "
-        "file of embeddings has them: a table with a column label, or .npz with an array labels.",
-    )  # fmt: skip
-    @click.option(
-        "--images", type=click.Path(path_type=Path), default=None,
-        help="Folder from which the column path starts, or .npy of uint8 [n, height, width(, 3)].",
-    )  # fmt: skip
-    @click.option("--name", default="", help="Name of the run; by default that of the file.")
-    @click.option(
-        "--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True,
-        help="How two embeddings are compared.",
-    )  # fmt: skip
-    @click.option(
-        "--image-size", type=click.IntRange(LEAST_SIZE, LARGEST_SIZE), default=IMAGE_SIZE, show_default=True,
-        help="Side of the squares in which images of a folder are shown, px.",
-    )  # fmt: skip
-    @click.option(
-        "--search-only", is_flag=True,
-        help="No metrics, map or images: the embeddings (.npy) are only searched, exactly or through an index. For "
-        "millions of rows.",
-    )  # fmt: skip
-    def import_run(
-        embeddings: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str,
-        distance: Literal["cosine", "l2"], image_size: int, search_only: bool,
-    ) -> None:  # fmt: skip
-        """Make a run of EMBEDDINGS of a model trained elsewhere: .npy, .npz, .csv, .tsv or .parquet.
-
-        A row is a sample. A .npz file has the arrays embeddings, labels and, perhaps, paths.
-        The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped, browsed and reported.
-        """
-        with Workspace(folder or default_workspace(), create=True) as workspace:
-            if search_only:
-                if images is not None:
-                    raise click.UsageError("--search-only takes no images.")
-                with told() as progress:
-                    run_id = import_gallery(workspace, embeddings, labels, name, distance, progress)
-                click.echo(f"Run {run_id} done. `workbench index {run_id}` makes its search fast.")
-                return
-            with told() as progress:
-                run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, progress)
-            run = workspace.run(run_id)
-            scores = f"MAP@R {percentage(run.best['MAP@R'], 2)}, R@1 {percentage(run.best['recall@1'], 2)}"
-            click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")
-            for path, reason in run.environment["data"]["left_out"]:
-                click.echo(one_line(f"Left out: {path} {reason}."), err=True)
+                run_id = import_gallery(workspace, embeddings, labels, name, distance, progress)
+            click.echo(f"Run {run_id} done. `workbench index {run_id}` makes its search fast.")
+            return
+        with told() as progress:
+            run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, progress)
+        run = workspace.run(run_id)
+        scores = f"MAP@R {percentage(run.best['MAP@R'], 2)}, R@1 {percentage(run.best['recall@1'], 2)}"
+        click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")
+        for path, reason in run.environment["data"]["left_out"]:
+            click.echo(one_line(f"Left out: {path} {reason}."), err=True)

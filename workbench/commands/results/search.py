@@ -1,18 +1,19 @@
 """`workbench search`: the test images nearest to the user's own images, as on the Retrieval page."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER, epoch
+from workbench.commands.arguments import NUMBER, epoch, workspace_option
 from workbench.commands.terminal import printable
 from workbench.files.spreadsheet import csv_text
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
+from workbench.workspace.paths import default_workspace
 
 if TYPE_CHECKING:
     from workbench.running.search.image_search import Answer, Epoch
@@ -25,85 +26,82 @@ KINDS = {"cosine": "cosine similarity", "l2": "minus the distance", "hyperbolic"
 Row = tuple[int, float, str, int, str]  # in the order of COLUMNS
 
 
-def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
-    """Add the command to the command line, with the workspace option that all commands share."""
+@click.command("search", short_help="Search a run's test half with images or words.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@click.argument("images", metavar="[IMAGE...]", type=click.Path(path_type=Path), nargs=-1)
+@workspace_option
+@click.option(
+    "--text", "texts", multiple=True, metavar="WORDS",
+    help="Search by words instead of images; once or more. For runs of a CLIP tower that was not trained.",
+)  # fmt: skip
+@click.option(
+    "--class-names", "sentence", metavar="SENTENCE", default=None,
+    help='Ask for each class by name in a sentence such as "a photo of a {}", and print how well that finds it.',
+)  # fmt: skip
+@click.option(
+    "--epoch", type=epoch, metavar="EPOCH", default=None,
+    help="Network to search with: best, last, or the number of an epoch. A run keeps those of its best (the "
+    "default) and its last epoch.",
+)  # fmt: skip
+@click.option(
+    "--evaluation",
+    type=NUMBER,
+    metavar="ID",
+    default=None,
+    help="The same by the id of one of the run's evaluations.",
+)
+@click.option("--k", type=click.IntRange(1), default=10, show_default=True, help="Neighbours of each image.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option(
+    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    help="Write all neighbours to this CSV file instead of printing tables.",
+)  # fmt: skip
+def search_run(
+    run_id: int,
+    images: tuple[Path, ...],
+    folder: Path | None,
+    texts: tuple[str, ...],
+    sentence: str | None,
+    epoch: "Epoch | None",
+    evaluation: int | None,
+    k: int,
+    as_json: bool,
+    csv_file: Path | None,
+) -> None:
+    """Search run RUN (its number in `workbench list runs`) with images or words: the nearest of its test half.
 
-    @cli.command("search")
-    @click.argument("run_id", metavar="RUN", type=NUMBER)
-    @click.argument("images", metavar="[IMAGE...]", type=click.Path(path_type=Path), nargs=-1)
-    @workspace_option
-    @click.option(
-        "--text", "texts", multiple=True, metavar="WORDS",
-        help="Search by words instead of images; once or more. For runs of a CLIP tower that was not trained.",
-    )  # fmt: skip
-    @click.option(
-        "--class-names", "sentence", metavar="SENTENCE", default=None,
-        help='Ask for each class by name in a sentence such as "a photo of a {}", and print how well that finds it.',
-    )  # fmt: skip
-    @click.option(
-        "--epoch", type=epoch, metavar="EPOCH", default=None,
-        help="Network to search with: best, last, or the number of an epoch. A run keeps those of its best (the "
-        "default) and its last epoch.",
-    )  # fmt: skip
-    @click.option(
-        "--evaluation",
-        type=NUMBER,
-        metavar="ID",
-        default=None,
-        help="The same by the id of one of the run's evaluations.",
-    )
-    @click.option("--k", type=click.IntRange(1), default=10, show_default=True, help="Neighbours of each image.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-    @click.option(
-        "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-        help="Write all neighbours to this CSV file instead of printing tables.",
-    )  # fmt: skip
-    def search_run(
-        run_id: int,
-        images: tuple[Path, ...],
-        folder: Path | None,
-        texts: tuple[str, ...],
-        sentence: str | None,
-        epoch: "Epoch | None",
-        evaluation: int | None,
-        k: int,
-        as_json: bool,
-        csv_file: Path | None,
-    ) -> None:
-        """Search run RUN (its number in `workbench list runs`) with images or words: the nearest of its test half.
+    The images are embedded with a checkpoint of the run, on the CPU, and compared with every embedding of the
+    evaluation of that checkpoint.
+    """
+    from workbench.running.search.image_search import BEST, OwnImage, search
+    from workbench.running.search.text_scores import text_scores
+    from workbench.running.search.text_search import search_texts
 
-        The images are embedded with a checkpoint of the run, on the CPU, and compared with every embedding of the
-        evaluation of that checkpoint.
-        """
-        from workbench.running.search.image_search import BEST, OwnImage, search
-        from workbench.running.search.text_scores import text_scores
-        from workbench.running.search.text_search import search_texts
-
-        if bool(images) + bool(texts) + (sentence is not None) != 1:
-            raise click.UsageError("Name images, or words with --text.")
-        if not images and epoch is not None:
-            raise click.UsageError("Words are compared with a tower that no epoch changed: leave --epoch out.")
-        if epoch is not None and evaluation is not None:
-            raise click.UsageError("--epoch and --evaluation name the same thing: give one of them.")
-        with Workspace(folder or default_workspace()) as workspace:
-            if sentence is not None:
-                click.echo(_scores(text_scores(workspace, run_id, sentence, evaluation), as_json))
-                return
-            answers: Sequence[AnyAnswer]
-            if texts:
-                answers = search_texts(workspace, run_id, texts, k, evaluation)
-            else:
-                own = [OwnImage(str(image), image) for image in images]
-                answers = search(workspace, run_id, own, k, BEST if epoch is None else epoch, evaluation)
-            rows = _rows(workspace, run_id, answers)
-        if csv_file is not None:
-            with files.atomic_write(csv_file) as file:
-                file.write(as_csv(answers, rows).encode())
-            click.echo(csv_file, err=as_json)
-        if as_json:
-            click.echo(as_plain_json(run_id, answers, rows))
-        elif csv_file is None:
-            click.echo(printable(as_tables(run_id, answers, rows)))
+    if bool(images) + bool(texts) + (sentence is not None) != 1:
+        raise click.UsageError("Name images, or words with --text.")
+    if not images and epoch is not None:
+        raise click.UsageError("Words are compared with a tower that no epoch changed: leave --epoch out.")
+    if epoch is not None and evaluation is not None:
+        raise click.UsageError("--epoch and --evaluation name the same thing: give one of them.")
+    with Workspace(folder or default_workspace()) as workspace:
+        if sentence is not None:
+            click.echo(_scores(text_scores(workspace, run_id, sentence, evaluation), as_json))
+            return
+        answers: Sequence[AnyAnswer]
+        if texts:
+            answers = search_texts(workspace, run_id, texts, k, evaluation)
+        else:
+            own = [OwnImage(str(image), image) for image in images]
+            answers = search(workspace, run_id, own, k, BEST if epoch is None else epoch, evaluation)
+        rows = _rows(workspace, run_id, answers)
+    if csv_file is not None:
+        with files.atomic_write(csv_file) as file:
+            file.write(as_csv(answers, rows).encode())
+        click.echo(csv_file, err=as_json)
+    if as_json:
+        click.echo(as_plain_json(run_id, answers, rows))
+    elif csv_file is None:
+        click.echo(printable(as_tables(run_id, answers, rows)))
 
 
 def _scores(metrics: dict[str, float], as_json: bool) -> str:

@@ -1,85 +1,80 @@
 """`workbench triage`: samples whose labels a user should look at, and what was decided about them."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
-from workbench.commands.arguments import NUMBER, epoch_option
+from workbench.commands.arguments import NUMBER, epoch_option, workspace_option
 from workbench.commands.results.deploy import evaluation_of
 from workbench.commands.terminal import one_line, show_json
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
+from workbench.workspace.paths import default_workspace
+
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
-    """Add the command to the command line, with the workspace option that all commands share."""
-    file = click.Path(path_type=Path, dir_okay=False)
+@click.command("triage", short_help="List the images of a run whose labels are suspect.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@workspace_option
+@epoch_option("that is asked")
+@click.option(
+    "--over", "least", type=click.FloatRange(0, 1), default=None,
+    help="Suspicion from which a label is listed; 0.6 by default.",
+)  # fmt: skip
+@click.option("--most", type=click.IntRange(1), default=50, show_default=True, help="Lines printed.")
+@click.option("--export", "out", type=FILE, default=None, metavar="FILE", help="Write all decisions as CSV.")
+@click.option("--import", "read", type=FILE, default=None, metavar="FILE", help="First store the decisions of a CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole queue as JSON.")
+def triage(
+    run_id: int, folder: Path | None, epoch: str | int, least: float | None, most: int, out: Path | None,
+    read: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """List the samples of run RUN whose labels are suspect, surest first, with what was decided about them.
 
-    @cli.command("triage")
-    @click.argument("run_id", metavar="RUN", type=NUMBER)
-    @workspace_option
-    @epoch_option("that is asked")
-    @click.option(
-        "--over", "least", type=click.FloatRange(0, 1), default=None,
-        help="Suspicion from which a label is listed; 0.6 by default.",
-    )  # fmt: skip
-    @click.option("--most", type=click.IntRange(1), default=50, show_default=True, help="Lines printed.")
-    @click.option("--export", "out", type=file, default=None, metavar="FILE", help="Write all decisions as CSV.")
-    @click.option(
-        "--import", "read", type=file, default=None, metavar="FILE", help="First store the decisions of a CSV."
-    )
-    @click.option("--json", "as_json", is_flag=True, help="Print the whole queue as JSON.")
-    def triage(
-        run_id: int, folder: Path | None, epoch: str | int, least: float | None, most: int, out: Path | None,
-        read: Path | None, as_json: bool,
-    ) -> None:  # fmt: skip
-        """List the samples of run RUN whose labels are suspect, surest first, with what was decided about them.
+    Decisions are made in the window or imported; they are stored in the workspace, and images stay as they are.
+    A run trains with them by training.label_decisions=FILE, and is scored with them by
+    evaluation.label_decisions=FILE.
+    """
+    from workbench.results.label_overlay import export_decisions, import_decisions, precision, read_triage
+    from workbench.results.triage import LEAST
 
-        Decisions are made in the window or imported; they are stored in the workspace, and images stay as they are.
-        A run trains with them by training.label_decisions=FILE, and is scored with them by
-        evaluation.label_decisions=FILE.
-        """
-        from workbench.results.label_overlay import export_decisions, import_decisions, precision, read_triage
-        from workbench.results.triage import LEAST
-
-        with Workspace(folder or default_workspace()) as workspace:
-            evaluation = evaluation_of(workspace, run_id, epoch)
-            dataset_id = workspace.run(run_id).dataset_id or 0
-            if read is not None:
-                stored, unknown = import_decisions(workspace, dataset_id, read)
-                click.echo(f"Decisions stored: {stored:,}; about images of another data set: {unknown:,}.", err=True)
-            triage = read_triage(workspace, evaluation.id, LEAST if least is None else least)
-            dataset, samples = workspace.dataset(triage.dataset_id), workspace.samples(triage.dataset_id)
-            paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
-            if out is not None:
-                count = export_decisions(workspace, triage.dataset_id, out)
-                click.echo(f"Decisions written to {out}: {count:,}.", err=True)
-        rows = [
-            asdict(suspect) | {
-                "path": paths.get(suspect.sample_id, ""),
-                "decision": decided.decision if (decided := triage.decisions.get(suspect.sample_id)) else "",
-            }
-            for suspect in triage.suspects
-        ]  # fmt: skip
-        if as_json:
-            show_json(rows)
-            return
-        click.echo(f"{len(rows):,} suspects in epoch {evaluation.epoch} of run {run_id}:")
-        for row in rows[:most]:
-            names = f"{dataset.class_name(row['label'])} -> {dataset.class_name(row['suggested'])}?"
-            votes = f"{row['votes']} of {row['voters']} neighbours"
-            line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:19}  {row['decision']:8} {row['path']}"
-            if row["across"]:
-                line += f"  near-copy of {paths.get(row['other'], '')} in the training half"
-            click.echo(one_line(line.rstrip()))
-        judged = precision(triage.suspects, triage.decisions)
-        if judged.answered:
-            wrong = "1 was a wrong label" if judged.right == 1 else f"{judged.right:,} were wrong labels"
-            click.echo(
-                f"Of {judged.answered:,} answered, {wrong}: "
-                f"{percentage(judged.right / judged.answered, 0)} "
-                f"(95%: {percentage(judged.low, 0)} to {percentage(judged.high, 0)})."
-            )
+    with Workspace(folder or default_workspace()) as workspace:
+        evaluation = evaluation_of(workspace, run_id, epoch)
+        dataset_id = workspace.run(run_id).dataset_id or 0
+        if read is not None:
+            stored, unknown = import_decisions(workspace, dataset_id, read)
+            click.echo(f"Decisions stored: {stored:,}; about images of another data set: {unknown:,}.", err=True)
+        triage = read_triage(workspace, evaluation.id, LEAST if least is None else least)
+        dataset, samples = workspace.dataset(triage.dataset_id), workspace.samples(triage.dataset_id)
+        paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+        if out is not None:
+            count = export_decisions(workspace, triage.dataset_id, out)
+            click.echo(f"Decisions written to {out}: {count:,}.", err=True)
+    rows = [
+        asdict(suspect) | {
+            "path": paths.get(suspect.sample_id, ""),
+            "decision": decided.decision if (decided := triage.decisions.get(suspect.sample_id)) else "",
+        }
+        for suspect in triage.suspects
+    ]  # fmt: skip
+    if as_json:
+        show_json(rows)
+        return
+    click.echo(f"{len(rows):,} suspects in epoch {evaluation.epoch} of run {run_id}:")
+    for row in rows[:most]:
+        names = f"{dataset.class_name(row['label'])} -> {dataset.class_name(row['suggested'])}?"
+        votes = f"{row['votes']} of {row['voters']} neighbours"
+        line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:19}  {row['decision']:8} {row['path']}"
+        if row["across"]:
+            line += f"  near-copy of {paths.get(row['other'], '')} in the training half"
+        click.echo(one_line(line.rstrip()))
+    judged = precision(triage.suspects, triage.decisions)
+    if judged.answered:
+        wrong = "1 was a wrong label" if judged.right == 1 else f"{judged.right:,} were wrong labels"
+        click.echo(
+            f"Of {judged.answered:,} answered, {wrong}: "
+            f"{percentage(judged.right / judged.answered, 0)} "
+            f"(95%: {percentage(judged.low, 0)} to {percentage(judged.high, 0)})."
+        )

@@ -1,80 +1,75 @@
 """`workbench benchmark fair`: the same search, steps and held-out classes for every loss."""
 
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from workbench import files
-from workbench.commands.arguments import FOLDER, losses_named
-from workbench.commands.terminal import say_while_read
+from workbench.commands.arguments import FOLDER, losses_named, workspace_option
+from workbench.commands.terminal import INTERRUPTED, say_while_read
 from workbench.entries import catalog as catalogs
 from workbench.files.new_files import NewFiles
 from workbench.problem import Problem
 from workbench.settings.changed import toml_value
 from workbench.workspace import Workspace
+from workbench.workspace.paths import default_workspace
 
-INTERRUPTED = 130
 
+@click.command("fair")
+@workspace_option
+@click.option(
+    "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True,
+    help="Folder with mnist/, omniglot/, caltech101/ and weights/.",
+)  # fmt: skip
+@click.option(
+    "--on", "bench", type=click.Choice(["omniglot", "mnist", "caltech"]), default="omniglot", show_default=True,
+    help="Data to train on.",
+)  # fmt: skip
+@click.option("--methods", multiple=True, metavar="A,B", help="Losses by name; all by default.")
+@click.option("--trials", type=click.IntRange(1, 1000), default=16, show_default=True, help="Trials per loss.")
+@click.option("--seeds", type=click.IntRange(1, 100), default=5, show_default=True, help="New seeds at the end.")
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    default=None,
+    help="Optimiser steps of a run, by whole epochs; 300 by default.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2, 20),
+    default=None,
+    help="Folds of the training classes; by default 4, of mnist 2.",
+)
+@click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
+@click.option(
+    "--out", type=FOLDER, default=None,
+    help="Folder for results.md, ranks.svg, ranking.csv, pairs.csv and trials.csv.",
+)  # fmt: skip
+def fair(
+    folder: Path | None, data: Path, bench: str, methods: tuple[str, ...], trials: int, seeds: int,
+    steps: int | None, folds: int | None, changes: tuple[str, ...], out: Path | None,
+) -> None:  # fmt: skip
+    """Tune every loss alike on held-out training classes, then rank the best settings on the test half.
 
-def add_to(group: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
-    """Add the command to the group, with the workspace option that all commands share."""
+    What is done is not repeated: the same command goes on after Ctrl+C or a kill.
+    """
+    from workbench.fair import plan as plans
+    from workbench.fair.runs import Interrupted
 
-    @group.command("fair")
-    @workspace_option
-    @click.option(
-        "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True,
-        help="Folder with mnist/, omniglot/, caltech101/ and weights/.",
-    )  # fmt: skip
-    @click.option(
-        "--on", "bench", type=click.Choice(["omniglot", "mnist", "caltech"]), default="omniglot", show_default=True,
-        help="Data to train on.",
-    )  # fmt: skip
-    @click.option("--methods", multiple=True, metavar="A,B", help="Losses by name; all by default.")
-    @click.option("--trials", type=click.IntRange(1, 1000), default=16, show_default=True, help="Trials per loss.")
-    @click.option("--seeds", type=click.IntRange(1, 100), default=5, show_default=True, help="New seeds at the end.")
-    @click.option(
-        "--steps",
-        type=click.IntRange(1),
-        default=None,
-        help="Optimiser steps of a run, by whole epochs; 300 by default.",
-    )
-    @click.option(
-        "--folds",
-        type=click.IntRange(2, 20),
-        default=None,
-        help="Folds of the training classes; by default 4, of mnist 2.",
-    )
-    @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
-    @click.option(
-        "--out", type=FOLDER, default=None,
-        help="Folder for results.md, ranks.svg, ranking.csv, pairs.csv and trials.csv.",
-    )  # fmt: skip
-    def fair(
-        folder: Path | None, data: Path, bench: str, methods: tuple[str, ...], trials: int, seeds: int,
-        steps: int | None, folds: int | None, changes: tuple[str, ...], out: Path | None,
-    ) -> None:  # fmt: skip
-        """Tune every loss alike on held-out training classes, then rank the best settings on the test half.
-
-        What is done is not repeated: the same command goes on after Ctrl+C or a kill.
-        """
-        from workbench.fair import plan as plans
-        from workbench.fair.runs import Interrupted
-
-        known = catalogs.current()
-        chosen = losses_named(methods, catalogs.names(known, "loss"))
-        plan = plans.planned(bench, data, trials, seeds, steps=steps, folds=folds, changes=_changes(changes))
-        plans.refuse_unfit_changes(plan, known)
-        plans.refuse_missing_data(plan)
-        with Workspace(folder or default_workspace(), create=True) as workspace:
-            try:
-                comparison = _compared(workspace, plan, chosen, known)
-            except Interrupted:
-                click.echo("Interrupted. The same command continues it.", err=True)
-                raise SystemExit(INTERRUPTED) from None
-        _show(comparison, out)
+    known = catalogs.current()
+    chosen = losses_named(methods, catalogs.names(known, "loss"))
+    plan = plans.planned(bench, data, trials, seeds, steps=steps, folds=folds, changes=_changes(changes))
+    plans.refuse_unfit_changes(plan, known)
+    plans.refuse_missing_data(plan)
+    with Workspace(folder or default_workspace(), create=True) as workspace:
+        try:
+            comparison = _compared(workspace, plan, chosen, known)
+        except Interrupted:
+            click.echo("Interrupted. The same command continues it.", err=True)
+            raise SystemExit(INTERRUPTED) from None
+    _show(comparison, out)
 
 
 def _changes(changes: tuple[str, ...]) -> dict[str, Any]:

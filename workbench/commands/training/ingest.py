@@ -1,13 +1,12 @@
 """`workbench ingest`: imports run folders into a workspace."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep, time
-from typing import Any
 
 import click
 
+from workbench.commands.arguments import workspace_option
 from workbench.commands.terminal import one_line
 from workbench.problem import Problem
 from workbench.progress import duration
@@ -20,25 +19,23 @@ from workbench.workspace.folders import journal, travelling
 from workbench.workspace.folders.replaying import shown
 from workbench.workspace.folders.settled import state_of
 from workbench.workspace.owners import ownership
+from workbench.workspace.paths import default_workspace
 
 POLL = 1.0  # seconds between two looks with --follow
 
 
-def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
-    """Add the command to the command line, with the workspace option that all commands share."""
+@click.command("ingest", short_help="Import the runs of a folder into a workspace.")
+@click.argument("source", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@workspace_option
+@click.option("--follow", is_flag=True, help="Continue while runs in DIR grow; stop with Ctrl+C.")
+def take_in(source: Path, folder: Path | None, follow: bool) -> None:
+    """Import the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
 
-    @cli.command("ingest")
-    @click.argument("source", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True))
-    @workspace_option
-    @click.option("--follow", is_flag=True, help="Continue while runs in DIR grow; stop with Ctrl+C.")
-    def take_in(source: Path, folder: Path | None, follow: bool) -> None:
-        """Import the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
-
-        Nothing is imported twice, and a folder may be imported while its run trains. The exit status is 0 if all that
-        is in DIR was imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
-        """
-        with Workspace(folder or default_workspace(), create=True) as workspace:
-            sys.exit(take_in_all(workspace, source, follow=follow))
+    Nothing is imported twice, and a folder may be imported while its run trains. The exit status is 0 if all that
+    is in DIR was imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
+    """
+    with Workspace(folder or default_workspace(), create=True) as workspace:
+        sys.exit(take_in_all(workspace, source, follow=follow))
 
 
 def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:

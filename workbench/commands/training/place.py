@@ -1,14 +1,12 @@
 """`workbench place`: other machines where runs can train, and commands for runs there."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
 
 import click
 
-from workbench.commands.arguments import NUMBER
+from workbench.commands.arguments import NUMBER, workspace_option
 from workbench.commands.terminal import ProgressLine, best_in_words, show_json
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
@@ -23,6 +21,7 @@ from workbench.running.facts.in_words import stored_in_words
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
 from workbench.workspace.folders.replaying import shown
+from workbench.workspace.paths import default_workspace
 from workbench.workspace.tables import placements
 
 POLL = 1.0  # seconds between two looks
@@ -31,78 +30,77 @@ DETACHED = 130
 ENDINGS = {"after-epoch": Ending.AFTER_EPOCH, "saved": Ending.SAVED, "at-once": Ending.AT_ONCE}
 
 
-def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
-    """Add the group to the command line, with the workspace option that all commands share."""
+@click.group()
+def place() -> None:
+    """Other machines where runs can train."""
 
-    @cli.group("place")
-    def group() -> None:
-        """Other machines where runs can train."""
 
-    _add_records(group)
+@place.command("follow")
+@click.argument("name")
+@workspace_option
+def follow(name: str, folder: Path | None) -> None:
+    """Import what the runs at a place write, until all have ended; Ctrl+C ends only the following."""
+    with Workspace(folder or default_workspace()) as workspace:
+        for run_id in _unsent(workspace, name):
+            click.echo(f"Run {run_id} was never sent there: workbench place resume {run_id}", err=True)
+        place = records.named(name)
+        status = _follow(workspace, name, _at_work(workspace, place), others=True)
+        with workspace.reading() as db:
+            left = {there.run_id for there in placements.at_work(db, name) if there.job}
+        # Those of another kind of place are named, and not followed.
+        sys.exit(1 if status == 0 and left - set(_at_work(workspace, place)) else status)
 
-    @group.command("follow")
-    @click.argument("name")
-    @workspace_option
-    def follow(name: str, folder: Path | None) -> None:
-        """Import what the runs at a place write, until all have ended; Ctrl+C ends only the following."""
-        with Workspace(folder or default_workspace()) as workspace:
-            for run_id in _unsent(workspace, name):
-                click.echo(f"Run {run_id} was never sent there: workbench place resume {run_id}", err=True)
-            place = records.named(name)
-            status = _follow(workspace, name, _at_work(workspace, place), others=True)
-            with workspace.reading() as db:
-                left = {there.run_id for there in placements.at_work(db, name) if there.job}
-            # Those of another kind of place are named, and not followed.
-            sys.exit(1 if status == 0 and left - set(_at_work(workspace, place)) else status)
 
-    @group.command("stop")
-    @click.argument("run", type=NUMBER)
-    @workspace_option
-    @click.option(
-        "--how", type=click.Choice(sorted(ENDINGS)), default="saved", show_default=True,
-        help="after-epoch; saved: before its next step, with a checkpoint; at-once: killed.",
-    )  # fmt: skip
-    def stop(run: int, folder: Path | None, how: str) -> None:
-        """End a run at its place, by its number here."""
-        with Workspace(folder or default_workspace()) as workspace:
-            place, known = _place_of(workspace, run), workspace.run(run)
-            standing = working.standing(workspace, run)
-            if standing is not None and (standing.state.live or standing.state is JobState.LOST):
-                working.end(workspace, run, ENDINGS[how])
-        see = f"`workbench place follow {place}` shows its end."
-        if standing is None:
-            click.echo(f"Run {run} was never started at {place}: there is nothing to end.")
-        elif standing.state.live:
-            click.echo(f"Run {run} was asked to end. {see}")
-        elif standing.state is JobState.LOST:
-            click.echo(f"{place} does not know whether run {run} has ended. It was asked to end. {see}")
-        else:
-            click.echo(f"Run {run} has already ended at {place}. {see if known.live else f'It is {known.status}.'}")
+@place.command("stop")
+@click.argument("run", type=NUMBER)
+@workspace_option
+@click.option(
+    "--how", type=click.Choice(sorted(ENDINGS)), default="saved", show_default=True,
+    help="after-epoch; saved: before its next step, with a checkpoint; at-once: killed.",
+)  # fmt: skip
+def stop(run: int, folder: Path | None, how: str) -> None:
+    """End a run at its place, by its number here."""
+    with Workspace(folder or default_workspace()) as workspace:
+        place, known = _place_of(workspace, run), workspace.run(run)
+        standing = working.standing(workspace, run)
+        if standing is not None and (standing.state.live or standing.state is JobState.LOST):
+            working.end(workspace, run, ENDINGS[how])
+    see = f"`workbench place follow {place}` shows its end."
+    if standing is None:
+        click.echo(f"Run {run} was never started at {place}: there is nothing to end.")
+    elif standing.state.live:
+        click.echo(f"Run {run} was asked to end. {see}")
+    elif standing.state is JobState.LOST:
+        click.echo(f"{place} does not know whether run {run} has ended. It was asked to end. {see}")
+    else:
+        click.echo(f"Run {run} has already ended at {place}. {see if known.live else f'It is {known.status}.'}")
 
-    @group.command("resume")
-    @click.argument("run", type=NUMBER)
-    @workspace_option
-    @click.option("--detach", is_flag=True, help="Do not follow it.")
-    def resume(run: int, folder: Path | None, detach: bool) -> None:
-        """Resume an ended run at its place, from its last checkpoint there, or send one that was never sent."""
-        with Workspace(folder or default_workspace()) as workspace:
-            place, unsent = _place_of(workspace, run), run in _unsent(workspace)
-            working.resume(workspace, run)
-            click.echo(f"Run {run} is at {place}." if unsent else f"Run {run} continues at {place}.", err=True)
-            sys.exit(0 if detach else _follow(workspace, place, [run]))
 
-    @group.command("fetch")
-    @click.argument("run", type=NUMBER)
-    @workspace_option
-    def fetch(run: int, folder: Path | None) -> None:
-        """Fetch the checkpoints of a run that has ended."""
-        with Workspace(folder or default_workspace()) as workspace:
-            place = _place_of(workspace, run)
-            working.fetch_checkpoints(workspace, run)
-            status = _follow(workspace, place, [run])
-            for path in workspace.artefacts(run, "checkpoint"):
-                click.echo(path)
-            sys.exit(status)
+@place.command("resume")
+@click.argument("run", type=NUMBER)
+@workspace_option
+@click.option("--detach", is_flag=True, help="Do not follow it.")
+def resume(run: int, folder: Path | None, detach: bool) -> None:
+    """Resume an ended run at its place, from its last checkpoint there, or send one that was never sent."""
+    with Workspace(folder or default_workspace()) as workspace:
+        place, unsent = _place_of(workspace, run), run in _unsent(workspace)
+        working.resume(workspace, run)
+        click.echo(f"Run {run} is at {place}." if unsent else f"Run {run} continues at {place}.", err=True)
+        sys.exit(0 if detach else _follow(workspace, place, [run]))
+
+
+@place.command("fetch")
+@click.argument("run", type=NUMBER)
+@workspace_option
+def fetch(run: int, folder: Path | None) -> None:
+    """Fetch the checkpoints of a run that has ended."""
+    with Workspace(folder or default_workspace()) as workspace:
+        place = _place_of(workspace, run)
+        working.fetch_checkpoints(workspace, run)
+        status = _follow(workspace, place, [run])
+        for path in workspace.artefacts(run, "checkpoint"):
+            click.echo(path)
+        sys.exit(status)
 
 
 def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: bool) -> int:
@@ -116,103 +114,103 @@ def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: b
         return 0 if detach else _follow(workspace, name, numbers, quiet=quiet, result=True)
 
 
-def _add_records(group: click.Group) -> None:
-    """The commands on the places themselves."""
+@place.command("add")
+@click.argument("name")
+@click.option("--ssh", "host", metavar="HOST", help="As in `ssh HOST`: an alias of your SSH config, or user@machine.")
+@click.option(
+    "--slurm", "login", metavar="HOST", help="Login node of a Slurm cluster; `here` where this machine has sbatch."
+)
+@click.option("--ray", "url", metavar="URL", help="Dashboard of a running Ray cluster: http://HOST:8265.")
+@click.option("--folder", show_default=FOLDER, help="Folder there for the runs.")
+@click.option("--python", show_default=PYTHON, help="The Python there that has Workbench.")
+@click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Any other field of the place.")
+@click.option("--no-check", is_flag=True, help="Do not ask the place what it has.")
+def add(
+    name: str, host: str | None, login: str | None, url: str | None, folder: str | None, python: str | None,
+    fields: tuple[str, ...], no_check: bool,
+) -> None:  # fmt: skip
+    """Add a place, or change one, and check it. What is not named stays as it is.
 
-    @group.command("add")
-    @click.argument("name")
-    @click.option(
-        "--ssh", "host", metavar="HOST", help="As in `ssh HOST`: an alias of your SSH config, or user@machine."
-    )
-    @click.option(
-        "--slurm", "login", metavar="HOST", help="Login node of a Slurm cluster; `here` where this machine has sbatch."
-    )
-    @click.option("--ray", "url", metavar="URL", help="Dashboard of a running Ray cluster: http://HOST:8265.")
-    @click.option("--folder", show_default=FOLDER, help="Folder there for the runs.")
-    @click.option("--python", show_default=PYTHON, help="The Python there that has Workbench.")
-    @click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Any other field of the place.")
-    @click.option("--no-check", is_flag=True, help="Do not ask the place what it has.")
-    def add(
-        name: str, host: str | None, login: str | None, url: str | None, folder: str | None, python: str | None,
-        fields: tuple[str, ...], no_check: bool,
-    ) -> None:  # fmt: skip
-        """Add a place, or change one, and check it. What is not named stays as it is.
-
-        A place that becomes one of another kind keeps its folder, its Python, its data and its SSH config.
-        """
-        reached = {"ssh": host, "slurm": login, "ray": url}
-        kinds = [kind for kind, address in reached.items() if address is not None]
-        before = records.existing(name)
-        if len(kinds) > 1 or (not kinds and before is None):
-            raise click.UsageError("Name one machine: --ssh HOST, --slurm HOST or --ray URL.")
-        kind = kinds[0] if kinds or before is None else before.kind
-        address = "" if login == "here" else reached[kind]
-        values = {} if before is None else records.kept_by(before, kind)
-        changes = {"folder": folder, "python": python, "url" if url else "host": address}
-        values |= {"kind": kind, "name": name} | {key: value for key, value in changes.items() if value is not None}
-        values |= _set(fields)
-        records.store(records.made(values))
-        click.echo(f"The place {name} is written in {records.folder()}.")
-        if before is not None and before.kind != kind:
-            click.echo(f"It was of the kind {before.kind}. Fields that only this kind has are not kept.")
-            click.echo(f"Runs that were sent to it before are followed only while it is of the kind {before.kind}.")
-        if not no_check:
-            sys.exit(_check(name))
-
-    @group.command("list")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
-    def show(as_json: bool) -> None:
-        """The places, with how each is reached."""
-        places, problems = records.readable()
-        if as_json:
-            show_json([{"name": place.name, "kind": place.kind, **place.model_dump()} for place in places])
-        for place in () if as_json else places:
-            words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name", "data"}).items() if value]
-            words += [f"data of {here} in {there}" for here, there in place.data.items()]
-            click.echo(f"{place.name:20} {place.kind:6} {', '.join(words)}")
-        if problems:
-            raise problems[0]
-        if not places and not as_json:
-            click.echo("There are no places: `workbench place add` adds one.", err=True)
-
-    @group.command("check")
-    @click.argument("name")
-    def check(name: str) -> None:
-        """Check what is there and what is missing; prints a sentence on each."""
+    A place that becomes one of another kind keeps its folder, its Python, its data and its SSH config.
+    """
+    reached = {"ssh": host, "slurm": login, "ray": url}
+    kinds = [kind for kind, address in reached.items() if address is not None]
+    before = records.existing(name)
+    if len(kinds) > 1 or (not kinds and before is None):
+        raise click.UsageError("Name one machine: --ssh HOST, --slurm HOST or --ray URL.")
+    kind = kinds[0] if kinds or before is None else before.kind
+    address = "" if login == "here" else reached[kind]
+    values = {} if before is None else records.kept_by(before, kind)
+    changes = {"folder": folder, "python": python, "url" if url else "host": address}
+    values |= {"kind": kind, "name": name} | {key: value for key, value in changes.items() if value is not None}
+    values |= _set(fields)
+    records.store(records.made(values))
+    click.echo(f"The place {name} is written in {records.folder()}.")
+    if before is not None and before.kind != kind:
+        click.echo(f"It was of the kind {before.kind}. Fields that only this kind has are not kept.")
+        click.echo(f"Runs that were sent to it before are followed only while it is of the kind {before.kind}.")
+    if not no_check:
         sys.exit(_check(name))
 
-    @group.command("remove")
-    @click.argument("name")
-    def remove(name: str) -> None:
-        """Remove a place from the list. Its runs continue there, but are no longer followed."""
-        records.remove(name)
-        click.echo(f"The place {name} is removed.")
 
-    @group.command("data")
-    @click.argument("name")
-    @click.argument("here")
-    @click.argument("there")
-    def data(name: str, here: str, there: str) -> None:
-        """Tell that the folder or file HERE, on this machine, is THERE at the place, by a path from / on."""
-        here = sending.whole_path(here)
-        records.store(records.with_data(records.named(name), here, there))
-        click.echo(f"{here} is {there} at {name}.")
+@place.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+def show(as_json: bool) -> None:
+    """The places, with how each is reached."""
+    places, problems = records.readable()
+    if as_json:
+        show_json([{"name": place.name, "kind": place.kind, **place.model_dump()} for place in places])
+    for place in () if as_json else places:
+        words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name", "data"}).items() if value]
+        words += [f"data of {here} in {there}" for here, there in place.data.items()]
+        click.echo(f"{place.name:20} {place.kind:6} {', '.join(words)}")
+    if problems:
+        raise problems[0]
+    if not places and not as_json:
+        click.echo("There are no places: `workbench place add` adds one.", err=True)
 
-    @group.command("install")
-    @click.argument("name")
-    @click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
-    @click.option("--python", "base", default="python3", show_default=True, help="The Python there to begin with.")
-    @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-    def install(name: str, wheel: Path | None, base: str, yes: bool) -> None:
-        """Install Workbench in a folder of yours at a place; shows the steps first. Nothing else is installed there."""
-        place = records.named(name)
-        plan = installing.plan(place, base, wheel)
-        click.echo(f"At {name}, in your home folder:")
-        for line in plan.lines():
-            click.echo(f"  {line}")
-        if yes or click.confirm("Do this?"):
-            installing.carry_out(plan, host_of(place), click.echo)
-            sys.exit(_check(name))
+
+@place.command("check")
+@click.argument("name")
+def check(name: str) -> None:
+    """Check what is there and what is missing; prints a sentence on each."""
+    sys.exit(_check(name))
+
+
+@place.command("remove")
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove a place from the list. Its runs continue there, but are no longer followed."""
+    records.remove(name)
+    click.echo(f"The place {name} is removed.")
+
+
+@place.command("data")
+@click.argument("name")
+@click.argument("here")
+@click.argument("there")
+def data(name: str, here: str, there: str) -> None:
+    """Tell that the folder or file HERE, on this machine, is THERE at the place, by a path from / on."""
+    here = sending.whole_path(here)
+    records.store(records.with_data(records.named(name), here, there))
+    click.echo(f"{here} is {there} at {name}.")
+
+
+@place.command("install")
+@click.argument("name")
+@click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
+@click.option("--python", "base", default="python3", show_default=True, help="The Python there to begin with.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+def install(name: str, wheel: Path | None, base: str, yes: bool) -> None:
+    """Install Workbench in a folder of yours at a place; shows the steps first. Nothing else is installed there."""
+    place = records.named(name)
+    plan = installing.plan(place, base, wheel)
+    click.echo(f"At {name}, in your home folder:")
+    for line in plan.lines():
+        click.echo(f"  {line}")
+    if yes or click.confirm("Do this?"):
+        installing.carry_out(plan, host_of(place), click.echo)
+        sys.exit(_check(name))
 
 
 def _set(fields: tuple[str, ...]) -> dict[str, str]:

@@ -1,320 +1,97 @@
-"""`workbench run`: all runs of one config, one after another, with a progress line and Ctrl+C."""
+"""`workbench run` and `workbench sample`: train the runs of a config."""
 
-import contextlib
-import os
-import signal
-from collections.abc import Iterator
-from math import nan
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from workbench.commands.terminal import ProgressLine, best_in_words, say_while_read, scores_in_words, told
-from workbench.config import RunConfig
-from workbench.control import Control
-from workbench.events import Ended, RunState, score_of
-from workbench.jobs import Job
-from workbench.problem import Problem, RunTaken
+from workbench.commands.arguments import FOLDER, workspace_option
+from workbench.commands.training import place
+from workbench.commands.training.run_here import run_here, run_in_folder
+from workbench.problem import Problem
+from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.devices.together import parse_devices
-from workbench.running.listed import Listed
+from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
-from workbench.workspace.experiments import experiments
-from workbench.workspace.folders import travelling
-from workbench.workspace.folders.dataset_copy import ExperimentCopy, read_experiment
-from workbench.workspace.folders.journal import entries, last_state
-from workbench.workspace.rows import Experiment
-from workbench.workspace.times import now
+from workbench.workspace.paths import default_workspace
 
-if TYPE_CHECKING:
-    from workbench.running.folds_and_seeds import Child
-
-INTERRUPTED = 130
-KEPT = "Its checkpoints are kept, and `--resume` goes on from the last one."
+DEVICES = (
+    "GPUs that train each run together, by number, such as 0,1,2,3; cpu,cpu is two processes on the CPU, "
+    "env this process and others that srun or torchrun started."
+)
+RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
-def run_here(
-    config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: str = "",
-    at_once: bool = False,
-) -> int:  # fmt: skip
-    """Train all runs of the config, one after another, each on all `devices` ("0,1"); returns the exit status.
-
-    Where they go `at_once`, each has one of the devices, and a single one the first.
-    """
-    from workbench.running import folds_and_seeds
-    from workbench.running.unusable import refuse_unusable
-
-    workspace.sweep_dead_runs()
-    listed = None
-    if not resume:  # before a run is made: nothing of a refused one is left in the list
-        with told() as progress:
-            listed = refuse_unusable(config, progress, devices=parse_devices(devices) if devices else ())
-    if len(folds_and_seeds.children(config)) == 1:
-        run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
-        devices = devices.partition(",")[0] if at_once else devices
-        return _run_one(config, workspace, run_id, listed, resume=resume, report=report, quiet=quiet, devices=devices)
-    if resume:
-        experiment, numbers = folds_and_seeds.unfinished(workspace, config)
-    else:
-        numbers = folds_and_seeds.prepare(config, workspace)
-        experiment = workspace.run(numbers[0]).experiment_id or 0
-    if at_once:
-        if status := _at_once(workspace, numbers, parse_devices(devices), resume=resume, quiet=quiet):
-            return status
-    else:
-        for run_id in numbers:
-            status = _run_one(
-                config, workspace, run_id, listed, resume=resume, report=report, quiet=quiet, devices=devices
-            )  # fmt: skip
-            if status:
-                return status
-    folds_and_seeds.conclude(workspace, experiment)
-    concluded = next(stored for stored in experiments.every(workspace) if stored.id == experiment)
-    click.echo(folds_and_seeds.markdown(concluded))
-    return 0
-
-
-def _at_once(
-    workspace: Workspace, numbers: list[int], devices: tuple[str, ...], *, resume: bool, quiet: bool
-) -> int:  # fmt: skip
-    """Train runs at once, one on each device; returns the exit status. Raises Problem if one failed."""
-    from workbench.commands.training.at_once import Lanes
-
-    lanes = Lanes(workspace, devices, (lambda line: None) if quiet else say_while_read)
-    problems = lanes.train(numbers, resume=resume)
-    if problems:
-        raise Problem(" ".join(problems), kept=KEPT)
-    if lanes.interrupted:
-        click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
-        return INTERRUPTED
-    return 0
-
-
-def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, devices: str = "") -> int:
-    """Train all runs of the config in run folders, one after another; returns the exit status.
-
-    One run has `folder` itself; several have folders 1, 2, ... in it, all made before the first one begins.
-    """
-    from workbench.running import folds_and_seeds
-    from workbench.running.devices import rank
-    from workbench.running.devices.launched_ranks import LAUNCHED, launched
-
-    children = folds_and_seeds.children(config)
-    folders = [folder] if len(children) == 1 else [folder / str(number + 1) for number in range(len(children))]
-    if devices == LAUNCHED:
-        if len(children) > 1:
-            raise Problem(
-                "Ranks that srun or torchrun started train one run, and the config asks for several.",
-                kept="Nothing was started.", todo="Start each in a folder of its own: --set seeds=1 --set seed=N.",
-            )  # fmt: skip
-        if (own := launched()).rank:
-            rank.train_launched(own, config, folder)
-            return 0
-    _make_folders(config, children, folders, folder, resume=resume)
-    for of_child in folders:
-        ended = resume and last_state(of_child)
-        if ended == "done":
-            click.echo(f"The run in {of_child} was done already.")
-            continue
-        status = _folder_run(
-            config, of_child, folder, resume=resume and ended != "queued", quiet=quiet, devices=devices
+@click.command(short_help="Train a config: a .toml file, or a preset by its name.")
+@click.argument("config")
+@workspace_option
+@click.option("--resume", is_flag=True, help=RESUME)
+@click.option(
+    "--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as training.epochs=3."
+)
+@click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
+@click.option("--quiet", is_flag=True, help="No progress; only notes about the run and the last line.")
+@click.option("--devices", default="", metavar="LIST", help=DEVICES)
+@click.option("--at-once", is_flag=True, help="Seeds and folds train at once, one on each of the --devices.")
+@click.option(
+    "--folder", "alone", type=FOLDER, default=None,
+    help="Write the run into this new folder alone, without a workspace; `workbench ingest` imports it later.",
+)  # fmt: skip
+@click.option("--place", "elsewhere", default="", metavar="NAME", help="Run it at a place (`workbench place list`).")
+@click.option("--detach", is_flag=True, help="With --place: do not follow it.")
+def run(
+    config: str,
+    folder: Path | None,
+    resume: bool,
+    changes: tuple[str, ...],
+    report: bool,
+    quiet: bool,
+    devices: str,
+    at_once: bool,
+    alone: Path | None,
+    elsewhere: str,
+    detach: bool,
+) -> None:
+    """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`). Relative paths, also those in the
+    file, start at the working folder; the run keeps whole paths."""
+    if alone is not None and (folder is not None or report):
+        raise click.UsageError("--folder cannot be combined with --workspace or --report: there is no workspace.")
+    if elsewhere and (alone is not None or resume or report or devices):
+        raise click.UsageError("--place cannot be combined with --folder, --resume, --report or --devices.")
+    if detach and not elsewhere:
+        raise click.UsageError("--detach needs --place.")
+    if at_once and (not devices or report or alone is not None):
+        raise click.UsageError("--at-once needs --devices, and cannot be combined with --report or --folder.")
+    named = _devices(devices)
+    wanted = read_config(config, changes)
+    if elsewhere:
+        sys.exit(place.run_at(wanted, folder or default_workspace(), elsewhere, detach=detach, quiet=quiet))
+    if named == (LAUNCHED,) and alone is None:  # refused before a run is made
+        raise click.UsageError(f"--devices {LAUNCHED} needs --folder.")
+    if alone is not None:
+        sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
+    with Workspace(folder or default_workspace(), create=True) as workspace:
+        status = run_here(
+            wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once
         )
-        if status:
-            return status
-    if len(folders) > 1 and all(last_state(of_child) == "done" for of_child in folders):
-        click.echo(_together(config, children, folder, folders))
-    return 0
+        sys.exit(status)
 
 
-def _together(config: RunConfig, children: "list[Child]", whole: Path, folders: list[Path]) -> str:
-    """The result of all runs as a table; of folds, which are joined by their embeddings, where it will be."""
-    from workbench.running import folds_and_seeds
-
-    if len({child.fold for child in children}) > 1:
-        return f"The folds are joined where they arrive: workbench ingest {whole} --workspace DIR"
-    best = [_best_of_folder(folder)[0] for folder in folders]
-    result = {"runs": len(best), "separated": folds_and_seeds.separated(best)}
-    return folds_and_seeds.markdown(Experiment(0, config.name, config.to_toml(), now(), result))
-
-
-def _make_folders(
-    config: RunConfig, children: "list[Child]", folders: list[Path], whole: Path, *, resume: bool
-) -> None:  # fmt: skip
-    """Make the run folders: all of them, or with `resume` those that a process left unmade that was killed meanwhile.
-
-    Raises:
-        Problem: a folder has anything else or a run of another config, or there is nothing to resume; then none was
-            made.
-    """
-    unmade: list[tuple[RunConfig, Path]] = []
-    for child, of_child in zip(children, folders, strict=True):
-        if resume and travelling.has_run(of_child):
-            _check_config(child.config, of_child)
-        else:
-            unmade.append((child.config, of_child))
-    if len(children) > 1 and travelling.has_run(whole):
-        raise Problem(
-            f"There is one run in {whole}, and the config asks for {len(children)}.",
-            kept="Nothing was started or changed.",
-            todo="Name another folder.",
-        )
-    begun = [travelling.was_begun(of_child, own) for own, of_child in unmade]
-    if resume and len(unmade) == len(folders) and not any(begun):
-        raise Problem(
-            f"There is no run in {whole}: nothing can be resumed.",
-            kept="Nothing was started or changed.",
-            todo="Leave --resume out to start one.",
-        )
-    group = _experiment(config, folders) if len(children) > 1 else None
-    for own, of_child in unmade:
-        travelling.make(of_child, own, group)
-
-
-def _check_config(config: RunConfig, folder: Path) -> None:
-    """Raises Problem for a folder whose run has another config."""
-    _, _, text = travelling.read(folder)
-    if not config.is_recorded_as(text):
-        raise Problem(
-            f"The run in {folder} has another config.",
-            kept="It was not changed.",
-            todo=f"Go on with: workbench run {folder / travelling.CONFIG} --folder {folder} --resume",
-        )
-
-
-def _experiment(config: RunConfig, folders: list[Path]) -> ExperimentCopy:
-    """The experiment of these folders: that of those that were made, so that the others belong to it, too."""
-    for folder in folders:
-        with contextlib.suppress(Problem, OSError, ValueError):
-            stored = read_experiment(folder)
-            if stored is not None and config.is_recorded_as(stored.config):
-                return stored
-    return ExperimentCopy(name=config.name, config=config.to_toml(), created=now())
-
-
-def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, quiet: bool, devices: str) -> int:
-    """Train one run of a config whose runs are in the folder `whole`; returns the exit status."""
-    from workbench.running.launch import make_folder_job
-
-    control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
+def _devices(text: str) -> tuple[str, ...]:
+    """The devices that --devices names. Raises click.UsageError for what is none."""
     try:
-        job = make_folder_job(folder, control, line, resume=resume, device=devices)
-    except Problem as refused:
-        if resume:
-            raise
-        kept = f"The run in {folder} is made, and was not started."
-        todo = f"Once that is mended: workbench run CONFIG --folder {whole} --resume"
-        raise Problem(refused.what, kept=kept, todo=todo) from refused
-    asked = folder / travelling.AFTER_EPOCH
-    with _obeying_signals(control):
-        ended = _finished(job, control, line, asked)
-    if not control.interrupted:  # an interrupted one may be started again by itself
-        with contextlib.suppress(OSError):
-            asked.unlink()
-    line.finish(f"The run in {folder}: {ended.status}. {scores_in_words(*_best_of_folder(folder))}".rstrip())
-    problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
-    if job.untold is not None:
-        raise Problem(f"{problem} Its end could not be recorded: {job.untold}".lstrip(), kept=KEPT)
-    if problem:
-        raise Problem(problem)
-    if control.interrupted:
-        click.echo(f"Go on with: workbench run CONFIG --folder {whole} --resume", err=True)
-        return INTERRUPTED
-    return 0
+        return parse_devices(text) if text else ()
+    except Problem as problem:
+        raise click.UsageError(str(problem)) from None
 
 
-def _best_of_folder(folder: Path) -> tuple[dict[str, float], int]:
-    """The metrics of the best epoch of a run folder, and this epoch; none without an evaluation."""
-    best, score, at = dict[str, float](), -2.0, 0
-    with contextlib.suppress(Problem, OSError):  # how the run ended is said in any case
-        for entry in filter(None, entries(folder, b'"evaluation"')):
-            if entry.evaluation is None:
-                continue
-            metrics = {name: nan if value is None else value for name, value in entry.evaluation.metrics.items()}
-            reached = score_of(metrics)
-            if (new := -1.0 if reached is None else reached) > score:
-                best, score, at = metrics, new, entry.evaluation.epoch
-    return best, at
-
-
-@contextlib.contextmanager
-def _obeying_signals(control: Control) -> Iterator[None]:
-    """While a run works in a folder: SIGTERM ends it with a checkpoint, SIGUSR1 after its epoch."""
-    obeyed = {signal.SIGTERM: control.interrupt}
-    if os.name == "posix":
-        obeyed[signal.SIGUSR1] = control.stop
-    before = {number: signal.signal(number, lambda *_, obey=obey: obey()) for number, obey in obeyed.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _finished(job: Job, control: Control, line: ProgressLine, asked: Path | None = None) -> Ended:
-    """Start the job and wait for its end; Ctrl+C ends it with a checkpoint, twice without a new one.
-
-    A file `asked` ends it after its epoch.
-    """
-
-    def interrupt(*_: object) -> None:
-        if control.interrupted:
-            control.cancel()
-        control.interrupt()
-        line.say("Stopping before the next step; a checkpoint is kept. Press Ctrl+C again to end without a new one.")
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        job.start()
-        while not job.join(0.2):
-            if asked is not None and asked.exists():
-                control.stop()
-                asked = None
-    finally:
-        signal.signal(signal.SIGINT, before)
-    return job.ended or Ended("failed", "The run ended in an unknown way.")
-
-
-def _run_one(
-    config: RunConfig, workspace: Workspace, run_id: int, listed: Listed | None, *, resume: bool, report: bool,
-    quiet: bool, devices: str,
-) -> int:  # fmt: skip
-    """Train on a worker thread with a progress line; returns the exit status. `listed` is as for `make_job`."""
-    from workbench.running.launch import make_job
-
-    if resume:
-        workspace.take_over(run_id)
-    control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_job(workspace, run_id, control, line, resume=resume, device=devices, listed=listed)
-    ended = _finished(job, control, line)
-    done = workspace.run(run_id)
-    line.finish(f"Run {run_id} {ended.status}. {best_in_words(done)}".rstrip())
-    problem = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
-    if isinstance(job.untold, RunTaken):
-        raise job.untold
-    if job.untold is not None:
-        raise Problem(f"{problem} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=KEPT)
-    if problem:
-        raise Problem(problem)
-    if control.interrupted:
-        click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
-        return INTERRUPTED
-    if report:
-        from workbench.reports import write_report
-
-        line.say("Writing the report")
-        for path in write_report(workspace, run_id, workspace.file(run_id, "report"), formats=("html",)):
-            click.echo(path)
-    return 0
-
-
-def _unfinished(workspace: Workspace, config: RunConfig) -> int:
-    """The newest run of a config that is not done; a cancelled one counts if it has a checkpoint."""
-    from workbench.running.trained_network import checkpoints
-
-    for run in workspace.runs():
-        begun = run.status != RunState.CANCELLED or bool(checkpoints(workspace, run.id))
-        if (run.live or run.resumable) and begun and config.is_recorded_as(run.config):
-            return run.id  # one that still works is refused when it is taken over, with the name of its owner
-    raise Problem(
-        f"There is no unfinished run of this config in {workspace.path}.", todo="Leave --resume out to start one."
-    )
+@click.command(short_help="Train the sample project here, and write its report.")
+@workspace_option
+@click.option(
+    "--epochs", type=click.IntRange(1, 1000), default=None, help="Passes over the data; the preset's by default."
+)
+def sample(folder: Path | None, epochs: int | None) -> None:
+    """Run the sample project (Digits, small CNN, CE) here, and write its report."""
+    wanted = read_config("sample-digits", () if epochs is None else (f"training.epochs={epochs}",))
+    with Workspace(folder or default_workspace(), create=True) as workspace:
+        sys.exit(run_here(wanted, workspace, resume=False, report=True, quiet=False))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.commands.arguments import NUMBER
-from workbench.commands.terminal import say_while_read, show_json, show_lines, told
+from workbench.commands.arguments import NUMBER, workspace_option
+from workbench.commands.terminal import INTERRUPTED, say_while_read, show_json, show_lines, told
 from workbench.commands.training import sweep_table
 from workbench.entries import catalog as catalogs
 from workbench.names import similar
@@ -19,11 +19,11 @@ from workbench.settings import checks
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps as stored
+from workbench.workspace.paths import default_workspace
 
 if TYPE_CHECKING:
     from workbench.places.place import Place
 
-INTERRUPTED = 130
 Places = Callable[[], Path]
 devices_option = click.option(
     "--devices", "names", default="", metavar="NAME,NAME", callback=lambda ctx, option, value: devices_of(value),
@@ -42,167 +42,171 @@ place_option = click.option(
 )
 
 
-def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Places) -> None:
-    """Add the group to the command line, with the workspace option that all commands share."""
+@click.group(short_help="Train many settings of one config in the background.")
+def sweep() -> None:
+    """Many settings of one config: a grid, random draws or a Bayesian search, with seeds, in the background."""
 
-    @cli.group()
-    def sweep() -> None:
-        """Many settings of one config: a grid, random draws or a Bayesian search, with seeds, in the background."""
 
-    @sweep.command("start")
-    @click.argument("config")
-    @click.option(
-        "--param", "-p", "parameters", multiple=True, metavar="FIELD=VALUES",
-        help="A,B,C or LOW..HIGH, then :log and the points of a grid: loss.scale=16,32, training.lr=1e-4..1e-2:log.",
-    )  # fmt: skip
-    @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
-    @click.option("--how", type=click.Choice(["grid", "random", "bayes"]), default=None, help="By default a grid.")
-    @click.option("--trials", type=click.IntRange(1), default=None, help="Trials of a random or Bayesian sweep.")
-    @click.option("--seeds", type=click.IntRange(1, 100), default=None, help="Seeds per trial.")
-    @click.option("--metric", default="", help="The objective; by default MAP@R of held-out classes, if any.")
-    @click.option("--detach", is_flag=True, help="Work in a process of its own that outlives this terminal.")
-    @click.option("--quiet", is_flag=True, help="Print the last table only.")
-    @devices_option
-    @workers_option
-    @place_option
-    @workspace_option
-    def start(
-        config: str, parameters: tuple[str, ...], changes: tuple[str, ...], how: str | None, trials: int | None,
-        seeds: int | None, metric: str, detach: bool, quiet: bool, names: tuple[str, ...], workers: int | None,
-        place: str, folder: Path | None,
-    ) -> None:  # fmt: skip
-        """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
-        from workbench.sweeps import starting
+@sweep.command("start")
+@click.argument("config")
+@click.option(
+    "--param", "-p", "parameters", multiple=True, metavar="FIELD=VALUES",
+    help="A,B,C or LOW..HIGH, then :log and the points of a grid: loss.scale=16,32, training.lr=1e-4..1e-2:log.",
+)  # fmt: skip
+@click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
+@click.option("--how", type=click.Choice(["grid", "random", "bayes"]), default=None, help="By default a grid.")
+@click.option("--trials", type=click.IntRange(1), default=None, help="Trials of a random or Bayesian sweep.")
+@click.option("--seeds", type=click.IntRange(1, 100), default=None, help="Seeds per trial.")
+@click.option("--metric", default="", help="The objective; by default MAP@R of held-out classes, if any.")
+@click.option("--detach", is_flag=True, help="Work in a process of its own that outlives this terminal.")
+@click.option("--quiet", is_flag=True, help="Print the last table only.")
+@devices_option
+@workers_option
+@place_option
+@workspace_option
+def start(
+    config: str, parameters: tuple[str, ...], changes: tuple[str, ...], how: str | None, trials: int | None,
+    seeds: int | None, metric: str, detach: bool, quiet: bool, names: tuple[str, ...], workers: int | None,
+    place: str, folder: Path | None,
+) -> None:  # fmt: skip
+    """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
+    from workbench.sweeps import starting
 
-        there = _checked_place(names, place)
-        plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
-        listed = None
-        if there is not None:  # which has data of its own
-            starting.refuse_unknown_data(plan, catalogs.current(), there)
-        else:
-            with told() as progress:
-                listed = starting.refuse_unusable(plan, catalogs.current(), progress, names)
-        with Workspace(folder or default_workspace(), create=True) as workspace:
-            number = starting.store(workspace, plan)
-            counts = f"{_counted(plan.trials, 'setting')}, {_counted(plan.runs, 'run')}"
-            click.echo(f"Sweep {number}: {counts}, by {plan.metric}.")
-            if plan.fewer:
-                click.echo(plan.fewer, err=True)
-            for sentence in plan.remarks:
-                click.echo(sentence, err=True)
-            if detach:
-                starting.work_apart(workspace, number, names, workers or 0, place)
-                click.echo(f"Its worker is started; see it with: workbench sweep show {number}")
-                return
-            _work_here(workspace, number, quiet, names, workers or 0, place, listed)
+    there = _checked_place(names, place)
+    plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
+    listed = None
+    if there is not None:  # which has data of its own
+        starting.refuse_unknown_data(plan, catalogs.current(), there)
+    else:
+        with told() as progress:
+            listed = starting.refuse_unusable(plan, catalogs.current(), progress, names)
+    with Workspace(folder or default_workspace(), create=True) as workspace:
+        number = starting.store(workspace, plan)
+        counts = f"{_counted(plan.trials, 'setting')}, {_counted(plan.runs, 'run')}"
+        click.echo(f"Sweep {number}: {counts}, by {plan.metric}.")
+        if plan.fewer:
+            click.echo(plan.fewer, err=True)
+        for sentence in plan.remarks:
+            click.echo(sentence, err=True)
+        if detach:
+            starting.work_apart(workspace, number, names, workers or 0, place)
+            click.echo(f"Its worker is started; see it with: workbench sweep show {number}")
+            return
+        _work_here(workspace, number, quiet, names, workers or 0, place, listed)
 
-    @sweep.command("run")
-    @click.argument("number", metavar="SWEEP", type=NUMBER)
-    @click.option("--quiet", is_flag=True, help="Print the last table only.")
-    @devices_option
-    @workers_option
-    @place_option
-    @workspace_option
-    def run(
-        number: int, quiet: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
-    ) -> None:
-        """Train the runs of a sweep in this terminal until it is done; Ctrl+C keeps a checkpoint of the current run."""
-        with Workspace(folder or default_workspace()) as workspace:
-            _work_here(workspace, number, quiet, names, workers or 0, place)
 
-    @sweep.command("list")
-    @json_option
-    @workspace_option
-    def list_sweeps(as_json: bool, folder: Path | None) -> None:
-        """Show every sweep with its state and time left."""
-        with Workspace(folder or default_workspace()) as workspace:
-            if as_json:
-                show_json([sweep_table.head_as_data(workspace, listed) for listed in stored.every(workspace)])
-                return
-            lines = (sweep_table.line(workspace, listed) for listed in stored.every(workspace))
-            show_lines(lines, "There are no sweeps.")
+@sweep.command("run")
+@click.argument("number", metavar="SWEEP", type=NUMBER)
+@click.option("--quiet", is_flag=True, help="Print the last table only.")
+@devices_option
+@workers_option
+@place_option
+@workspace_option
+def run(number: int, quiet: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None) -> None:
+    """Train the runs of a sweep in this terminal until it is done; Ctrl+C keeps a checkpoint of the current run."""
+    with Workspace(folder or default_workspace()) as workspace:
+        _work_here(workspace, number, quiet, names, workers or 0, place)
 
-    @sweep.command("presets")
-    def list_presets() -> None:
-        """Show the papers' sweeps."""
-        from workbench.sweeps.plan import sweep_presets
-        from workbench.sweeps.space import written
 
-        for preset in sweep_presets():
-            varied = "; ".join(f"{parameter.field}={written(parameter)}" for parameter in preset.parameters)
-            click.echo(
-                f"{preset.key:24} {preset.title}  [{preset.source}]\n"
-                f"{'':24} {preset.preset}: {varied}\n{'':24} {preset.summary}"
-            )
+@sweep.command("list")
+@json_option
+@workspace_option
+def list_sweeps(as_json: bool, folder: Path | None) -> None:
+    """Show every sweep with its state and time left."""
+    with Workspace(folder or default_workspace()) as workspace:
+        if as_json:
+            show_json([sweep_table.head_as_data(workspace, listed) for listed in stored.every(workspace)])
+            return
+        lines = (sweep_table.line(workspace, listed) for listed in stored.every(workspace))
+        show_lines(lines, "There are no sweeps.")
 
-    @sweep.command("show")
-    @click.argument("number", metavar="SWEEP", type=NUMBER)
-    @json_option
-    @workspace_option
-    def show(number: int, as_json: bool, folder: Path | None) -> None:
-        """Show the settings of a sweep by their objective, and the time left."""
-        with Workspace(folder or default_workspace()) as workspace:
-            if as_json:
-                show_json(sweep_table.as_data(workspace, number))
-                return
-            for line in sweep_table.table(workspace, number):
-                click.echo(line)
 
-    @sweep.command("pause")
-    @click.argument("number", metavar="SWEEP", type=NUMBER)
-    @workspace_option
-    def pause(number: int, folder: Path | None) -> None:
-        """Stop after a checkpoint of the current run."""
-        from workbench.sweeps import starting
+@sweep.command("presets")
+def list_presets() -> None:
+    """Show the papers' sweeps."""
+    from workbench.sweeps.plan import sweep_presets
+    from workbench.sweeps.space import written
 
-        with Workspace(folder or default_workspace()) as workspace:
-            starting.pause(workspace, number)
-            click.echo(f"Sweep {number} is asked to pause.")
+    for preset in sweep_presets():
+        varied = "; ".join(f"{parameter.field}={written(parameter)}" for parameter in preset.parameters)
+        click.echo(
+            f"{preset.key:24} {preset.title}  [{preset.source}]\n"
+            f"{'':24} {preset.preset}: {varied}\n{'':24} {preset.summary}"
+        )
 
-    @sweep.command("resume")
-    @click.argument("number", metavar="SWEEP", type=NUMBER)
-    @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
-    @devices_option
-    @workers_option
-    @place_option
-    @workspace_option
-    def resume(
-        number: int, here: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
-    ) -> None:
-        """Resume a sweep that was paused or lost its worker."""
-        from workbench.sweeps import starting
 
-        _checked_place(names, place)
-        with Workspace(folder or default_workspace()) as workspace:
-            starting.resume(workspace, number)
-            _go_on(workspace, number, here, names, workers or 0, place)
+@sweep.command("show")
+@click.argument("number", metavar="SWEEP", type=NUMBER)
+@json_option
+@workspace_option
+def show(number: int, as_json: bool, folder: Path | None) -> None:
+    """Show the settings of a sweep by their objective, and the time left."""
+    with Workspace(folder or default_workspace()) as workspace:
+        if as_json:
+            show_json(sweep_table.as_data(workspace, number))
+            return
+        for line in sweep_table.table(workspace, number):
+            click.echo(line)
 
-    @sweep.command("retry")
-    @click.argument("number", metavar="SWEEP", type=NUMBER)
-    @click.option("--run", "trial", type=NUMBER, default=None, help="Only this run, by its number.")
-    @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
-    @workspace_option
-    def retry(number: int, trial: int | None, here: bool, folder: Path | None) -> None:
-        """Put failed and cancelled runs back into the queue and continue."""
-        with Workspace(folder or default_workspace()) as workspace:
-            stored.one(workspace, number)
-            chosen = _trial_of(workspace, number, trial)
-            back = stored.retry(workspace, number, chosen)
-            if not back:
-                raise Problem(f"Sweep {number} has no failed or cancelled run to retry.", kept="It was not changed.")
-            click.echo(f"{back} {'run is' if back == 1 else 'runs are'} back in the queue.")
-            _go_on(workspace, number, here)
 
-    @sweep.command("cancel")
-    @click.argument("number", metavar="SWEEP", type=NUMBER)
-    @workspace_option
-    def cancel(number: int, folder: Path | None) -> None:
-        """End a sweep; what was trained is kept."""
-        with Workspace(folder or default_workspace()) as workspace:
-            if stored.one(workspace, number).state == "done":
-                raise Problem(f"Sweep {number} is done.", kept="It was not changed.")
-            stored.cancel(workspace, number)
-            click.echo(f"Sweep {number} is cancelled.")
+@sweep.command("pause")
+@click.argument("number", metavar="SWEEP", type=NUMBER)
+@workspace_option
+def pause(number: int, folder: Path | None) -> None:
+    """Stop after a checkpoint of the current run."""
+    from workbench.sweeps import starting
+
+    with Workspace(folder or default_workspace()) as workspace:
+        starting.pause(workspace, number)
+        click.echo(f"Sweep {number} is asked to pause.")
+
+
+@sweep.command("resume")
+@click.argument("number", metavar="SWEEP", type=NUMBER)
+@click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
+@devices_option
+@workers_option
+@place_option
+@workspace_option
+def resume(
+    number: int, here: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
+) -> None:
+    """Resume a sweep that was paused or lost its worker."""
+    from workbench.sweeps import starting
+
+    _checked_place(names, place)
+    with Workspace(folder or default_workspace()) as workspace:
+        starting.resume(workspace, number)
+        _go_on(workspace, number, here, names, workers or 0, place)
+
+
+@sweep.command("retry")
+@click.argument("number", metavar="SWEEP", type=NUMBER)
+@click.option("--run", "trial", type=NUMBER, default=None, help="Only this run, by its number.")
+@click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
+@workspace_option
+def retry(number: int, trial: int | None, here: bool, folder: Path | None) -> None:
+    """Put failed and cancelled runs back into the queue and continue."""
+    with Workspace(folder or default_workspace()) as workspace:
+        stored.one(workspace, number)
+        chosen = _trial_of(workspace, number, trial)
+        back = stored.retry(workspace, number, chosen)
+        if not back:
+            raise Problem(f"Sweep {number} has no failed or cancelled run to retry.", kept="It was not changed.")
+        click.echo(f"{back} {'run is' if back == 1 else 'runs are'} back in the queue.")
+        _go_on(workspace, number, here)
+
+
+@sweep.command("cancel")
+@click.argument("number", metavar="SWEEP", type=NUMBER)
+@workspace_option
+def cancel(number: int, folder: Path | None) -> None:
+    """End a sweep; what was trained is kept."""
+    with Workspace(folder or default_workspace()) as workspace:
+        if stored.one(workspace, number).state == "done":
+            raise Problem(f"Sweep {number} is done.", kept="It was not changed.")
+        stored.cancel(workspace, number)
+        click.echo(f"Sweep {number} is cancelled.")
 
 
 def planned_from(

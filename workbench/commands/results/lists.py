@@ -1,0 +1,132 @@
+"""`workbench list`: entries, models, fields, presets and runs."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.commands.arguments import workspace_option
+from workbench.commands.results.run_lines import run_lines
+from workbench.commands.terminal import show_json, show_lines
+from workbench.entries import catalog as catalogs
+from workbench.entries.offered_models import OfferedModel, offered_models
+from workbench.settings.presets import presets
+from workbench.settings.run_fields import common_fields
+from workbench.workspace import Workspace
+from workbench.workspace.paths import default_workspace
+
+KINDS = {
+    "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
+    "augmentations": "augmentation",
+}  # fmt: skip
+
+
+@click.command("list", short_help="Show runs, presets, fields, losses and other entries.")
+@click.argument("what", type=click.Choice([*KINDS, "models", "fields", "presets", "runs"]))
+@click.argument("words", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines: of runs also times and all scores.")
+@workspace_option
+def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path | None) -> None:
+    """Show what a config file can name, with each parameter, its default and range; the models of timm; the fields of
+    every config; presets; or the runs. With WORDS, only those that contain each of them."""
+
+    def wanted(*texts: str) -> bool:
+        return all(word.casefold() in " ".join(texts).casefold() for word in words)
+
+    listed = _listed(what, wanted, folder)
+    if as_json:
+        show_json([data for _, data in listed])
+        return
+    holding = f" with {' '.join(words)}" if words else ""
+    others = _lists_with(wanted) if what == "fields" and words else ""
+    show_lines((line for line, _ in listed), f"There are no {what}{holding}.{others}")
+
+
+def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of each run, model, field, preset or entry whose texts are wanted, with its data for JSON."""
+    if what == "runs":
+        with Workspace(folder or default_workspace()) as workspace:
+            lines = run_lines(workspace)
+        yield from (listed for listed in lines if wanted(listed[0]))
+    elif what == "models":
+        for model in offered_models("timm_models"):
+            if wanted(model.name, model.licence):
+                yield _model_line(model), asdict(model)
+    elif what == "fields":
+        for name, facts in common_fields().items():
+            if wanted(name, facts["description"]):
+                yield _field_line("", name, facts), {"name": name, **facts}
+    elif what == "presets":
+        for preset in presets():
+            if wanted(preset.key, preset.title, preset.summary):
+                line = f"{preset.key:24} {preset.title}\n{'':24} {preset.summary}"
+                yield line, {"name": preset.key, "title": preset.title, "summary": preset.summary}
+    else:
+        for key, described in catalogs.current().items():
+            kind, _, name = key.partition("/")
+            if kind == KINDS[what] and wanted(name, described["title"], described["help"], described["source"]):
+                yield "\n".join(_entry_lines(kind, name, described)), {"name": name, **described}
+
+
+def _lists_with(wanted: Callable[..., bool]) -> str:
+    """A sentence, after a blank, on the lists of entries with wanted fields, such as split.validation; or empty."""
+    fields: dict[str, str] = {}
+    for key, described in catalogs.current().items():
+        kind = key.partition("/")[0]
+        for name, facts in described["params"].items():
+            if wanted(f"{kind}.{name}", facts["description"]):
+                fields.setdefault(kind, f"{kind}.{name}")
+    lists = [f"`workbench list {what}` has {fields[kind]}" for what, kind in KINDS.items() if kind in fields]
+    return f" {'; '.join(lists)}." if lists else ""
+
+
+def _entry_lines(kind: str, name: str, described: dict[str, Any]) -> Iterator[str]:
+    yield f"{name:28} {described['help']}  [{described['source']}]"
+    if described["origin"]:
+        yield f"    plug-in: {described['origin']}"
+    for field, facts in described["params"].items():
+        yield _field_line("    ", field, facts)
+    if batch := described["facts"].get("batch"):
+        yield f"    batches: {batch}"
+    if kind == "loss":
+        for sentence in catalogs.defaults_told(catalogs.current(), name):
+            yield f"    {sentence}"
+
+
+def _model_line(model: OfferedModel) -> str:
+    size = f"{model.parameters / 1e6:8,.1f} M  {model.image + ' px':>11}  {model.features:>6,} features"
+    return f"{model.name:60} {size}  {model.licence}".rstrip()
+
+
+def _field_line(indent: str, name: str, facts: dict[str, Any]) -> str:
+    return f"{indent}{name} = {facts['default']!r}{_range(facts)}  {facts['description']}"
+
+
+def _range(facts: dict[str, Any]) -> str:
+    if "enum" in facts:
+        return f" ({' | '.join(facts['enum'])})"
+    low = next(
+        (
+            f"{sign}{_limit(facts[key])}"
+            for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> "))
+            if key in facts
+        ),
+        "",
+    )
+    high = next(
+        (
+            f"{sign}{_limit(facts[key])}"
+            for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< "))
+            if key in facts
+        ),
+        "",
+    )
+    said = ", ".join(part for part in (low, high) if part)
+    return f" ({said})" if said else ""
+
+
+def _limit(value: float) -> str:
+    """With all digits of a whole number: the highest seed is 2147483647."""
+    return str(int(value)) if value == int(value) else f"{value:g}"
