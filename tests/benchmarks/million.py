@@ -84,7 +84,7 @@ def near_in_classes(embeddings, labels, sample_ids, k=100, ks=(1, 2, 4, 8), dist
 def make(args: argparse.Namespace) -> None:
     """Draw the embeddings and import them."""
     from workbench.evaluation import retrieval
-    from workbench.exchange.importing import import_embeddings
+    from workbench.exchange.imported.importing import import_embeddings
     from workbench.workspace import Workspace
 
     if args.neighbours == "classes":

@@ -49,7 +49,7 @@ def draw(args: argparse.Namespace, source: Path) -> None:
 
 def make(args: argparse.Namespace) -> None:
     """Draw and import."""
-    from workbench.exchange.gallery_import import import_gallery
+    from workbench.exchange.imported.gallery_import import import_gallery
     from workbench.workspace import Workspace
 
     source = args.folder / "source"

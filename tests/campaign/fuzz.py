@@ -28,7 +28,7 @@ from workbench.datasets.inspection import inspect
 from workbench.datasets.split import Split
 from workbench.entries import catalog as catalogs
 from workbench.exchange.formats import export_run
-from workbench.exchange.importing import import_embeddings
+from workbench.exchange.imported.importing import import_embeddings
 from workbench.files import archives
 from workbench.problem import Problem
 from workbench.reports.templates import offered

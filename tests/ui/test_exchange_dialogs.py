@@ -276,7 +276,7 @@ def test_a_cancelled_import_makes_no_run(qtbot, session, window, arrays):
 
 
 def test_an_imported_run_cannot_be_trained_again(qtbot, session, window, arrays, notices):
-    from workbench.exchange.importing import import_embeddings
+    from workbench.exchange.imported.importing import import_embeddings
 
     session.show_run(import_embeddings(session.workspace, arrays / "vectors.npy", arrays / "labels.npy"))
     window.run_actions.duplicate.trigger()

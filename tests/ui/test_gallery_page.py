@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.exchange.gallery_import import import_gallery
+from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.problem import Problem
 from workbench.searching import building
 from workbench.ui.pages.retrieval import RetrievalPage

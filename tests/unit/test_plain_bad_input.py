@@ -13,7 +13,7 @@ from workbench.config import BadConfig, RunConfig
 from workbench.datasets.reading.pickled_arrays import NotPlain, read_pickled
 from workbench.datasets.reading.published import skipped_numbers
 from workbench.entries import catalog
-from workbench.exchange.importing import import_embeddings
+from workbench.exchange.imported.importing import import_embeddings
 from workbench.files import archives, atomic_write, make_folder
 from workbench.problem import Problem
 from workbench.reports.templates import offered, templates

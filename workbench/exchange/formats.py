@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from workbench import files
-from workbench.exchange import config, embeddings, scalars, tensorboard, trained
+from workbench.exchange.exported import config, embeddings, scalars, tensorboard, trained
 from workbench.exchange.source import BEST, Epoch, Source, source_of
 from workbench.files.packages import missing
 from workbench.problem import Problem
@@ -16,13 +16,13 @@ from workbench.workspace import Workspace
 
 
 def _torch(source: Source, out: Path, progress: Progress) -> list[Path]:
-    from workbench.exchange import model
+    from workbench.exchange.exported import model
 
     return model.write_torch(source, out, progress)
 
 
 def _onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
-    from workbench.exchange import model
+    from workbench.exchange.exported import model
 
     return model.write_onnx(source, out, progress)
 

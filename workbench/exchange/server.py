@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from workbench.exchange.formats import export_run
-from workbench.exchange.gallery_import import import_gallery
-from workbench.exchange.importing import import_embeddings
+from workbench.exchange.imported.gallery_import import import_gallery
+from workbench.exchange.imported.importing import import_embeddings
 from workbench.jobs import serving
 from workbench.jobs.serving import Message, Ops, field
 from workbench.progress import Progress

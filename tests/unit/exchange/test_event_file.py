@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.exchange import tensorboard
+from workbench.exchange.exported import tensorboard
 from workbench.exchange.formats import export_run
 
 

@@ -15,11 +15,11 @@ from workbench.cli import cli
 from workbench.config import BadConfig, RunConfig
 from workbench.control import Cancelled
 from workbench.evaluation.neighbours import nearest
-from workbench.exchange import labelled_embeddings
 from workbench.exchange.formats import export_run
-from workbench.exchange.gallery_import import import_gallery
-from workbench.exchange.importing import import_embeddings
-from workbench.exchange.tables import read_embeddings
+from workbench.exchange.imported import labelled_embeddings
+from workbench.exchange.imported.gallery_import import import_gallery
+from workbench.exchange.imported.importing import import_embeddings
+from workbench.exchange.imported.tables import read_embeddings
 from workbench.files import packages
 from workbench.problem import Problem
 from workbench.progress import quiet

@@ -7,8 +7,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from workbench.exchange.importing import import_embeddings
-from workbench.exchange.tables import read_embeddings, read_words
+from workbench.exchange.imported.importing import import_embeddings
+from workbench.exchange.imported.tables import read_embeddings, read_words
 from workbench.problem import Problem
 from workbench.progress import quiet
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from workbench.exchange.importing import import_embeddings
+from workbench.exchange.imported.importing import import_embeddings
 from workbench.workspace.tables.deletion import IMPORTED_IMAGES
 
 

@@ -13,8 +13,8 @@ from torch import nn
 
 from workbench.backbones.model import build_model
 from workbench.config import EmbeddingParams
+from workbench.exchange.exported.model import Cells, Deployed, with_cells
 from workbench.exchange.formats import export_run
-from workbench.exchange.model import Cells, Deployed, with_cells
 from workbench.problem import Problem
 from workbench.running import trained_network
 from workbench.workspace import Workspace

@@ -9,8 +9,8 @@ from PIL import Image
 
 from tests.ui.small_run import store_run
 from workbench.control import Cancelled
-from workbench.exchange import selected_images
-from workbench.exchange.selected_images import Written, safe, write_links, write_table
+from workbench.exchange.exported import selected_images
+from workbench.exchange.exported.selected_images import Written, safe, write_links, write_table
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 

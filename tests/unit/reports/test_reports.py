@@ -16,7 +16,7 @@ from tests.unit.comparing.compared_runs import images, store
 from workbench import files, reports
 from workbench.config import Choice, RunConfig
 from workbench.events import Ended, Scalar
-from workbench.exchange.gallery_import import import_gallery
+from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.files.spreadsheet import csv_cell
 from workbench.problem import Problem
 from workbench.progress import quiet

@@ -12,7 +12,7 @@ from tests.ui.small_run import store_run
 from workbench.cli import cli
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.exchange.importing import import_embeddings
+from workbench.exchange.imported.importing import import_embeddings
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.running.search.image_search import OwnImage, search, similarities

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from workbench.cli import cli
 from workbench.control import Cancelled
-from workbench.exchange.gallery_import import import_gallery
+from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.searching import building

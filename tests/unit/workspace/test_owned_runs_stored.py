@@ -14,7 +14,7 @@ from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Saved, Scalar, Status
-from workbench.exchange.importing import config_of
+from workbench.exchange.imported.importing import config_of
 from workbench.problem import Problem, RunTaken
 from workbench.workspace import Workspace
 from workbench.workspace import recorder as recording

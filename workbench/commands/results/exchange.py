@@ -9,8 +9,8 @@ import click
 from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
-from workbench.exchange.gallery_import import import_gallery
-from workbench.exchange.importing import import_embeddings
+from workbench.exchange.imported.gallery_import import import_gallery
+from workbench.exchange.imported.importing import import_embeddings
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
 from workbench.numerals import percentage
 from workbench.workspace import Workspace

@@ -12,7 +12,7 @@ from workbench import __version__
 from workbench.config import KINDS, OWN_LOOP, BadConfig, RunConfig
 from workbench.entries import catalog
 from workbench.events import score_of
-from workbench.exchange.importing import data_facts, take_back
+from workbench.exchange.imported.importing import data_facts, take_back
 from workbench.exchange.own_loop.arguments import MOST_STEPS, queries_of, whole, words_of
 from workbench.exchange.own_loop.evaluated_images import EvaluatedImages, of_loop, of_run
 from workbench.exchange.own_loop.recorded_run import RecordedRun

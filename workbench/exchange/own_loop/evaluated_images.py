@@ -10,11 +10,11 @@ import numpy as np
 from workbench.config import OWN_LOOP
 from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import ImageSet
-from workbench.exchange import labelled_embeddings
-from workbench.exchange.importing import check_searchable
-from workbench.exchange.named_arrays import KEPT as NOT_IMPORTED
+from workbench.exchange.imported import labelled_embeddings
+from workbench.exchange.imported.importing import check_searchable
+from workbench.exchange.imported.named_arrays import KEPT as NOT_IMPORTED
+from workbench.exchange.imported.tables import are_images
 from workbench.exchange.own_loop.arguments import encodable
-from workbench.exchange.tables import are_images
 from workbench.problem import UNSTARTED, Problem
 from workbench.progress import quiet
 from workbench.workspace import Workspace

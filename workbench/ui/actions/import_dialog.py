@@ -5,8 +5,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
+from workbench.exchange.imported.tables import ENDINGS
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
-from workbench.exchange.tables import ENDINGS
 from workbench.problem import Problem
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session

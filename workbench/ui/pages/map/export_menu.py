@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
-from workbench.exchange.embeddings import write_projector
+from workbench.exchange.exported.embeddings import write_projector
 from workbench.exchange.source import Source
 from workbench.problem import Problem
 from workbench.progress import Progress

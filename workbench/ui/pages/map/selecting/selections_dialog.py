@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.exchange.selected_images import Written, safe, write_links, write_table
+from workbench.exchange.exported.selected_images import Written, safe, write_links, write_table
 from workbench.progress import Progress
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.state.session import Session

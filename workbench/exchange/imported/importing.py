@@ -13,8 +13,8 @@ from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import display_name
 from workbench.events import Ended, Evaluated, Scalar, Status
-from workbench.exchange import labelled_embeddings
-from workbench.exchange.named_arrays import KEPT
+from workbench.exchange.imported import labelled_embeddings
+from workbench.exchange.imported.named_arrays import KEPT
 from workbench.exchange.source import IMAGE_SIZE
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from workbench.config import RunConfig
+from workbench.exchange.exported.written import written_file
 from workbench.exchange.source import Source
-from workbench.exchange.written import written_file
 from workbench.progress import Progress
 from workbench.running import trained_network
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.exchange.named_arrays import KEPT, read_named
+from workbench.exchange.imported.named_arrays import KEPT, read_named
 from workbench.files.packages import load
 from workbench.files.spreadsheet import DECIMAL_COMMA, plain_cell, separated
 from workbench.files.unreadable import lines_of, opened_text, refusing

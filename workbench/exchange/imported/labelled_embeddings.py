@@ -12,8 +12,8 @@ from workbench import files
 from workbench.config import IMPORTED
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import load
-from workbench.exchange.named_arrays import KEPT
-from workbench.exchange.tables import image_array, read_embeddings, read_words
+from workbench.exchange.imported.named_arrays import KEPT
+from workbench.exchange.imported.tables import image_array, read_embeddings, read_words
 from workbench.problem import Problem
 from workbench.progress import Progress
 

@@ -10,8 +10,8 @@ import torch  # noqa: TID253 - only formats.py imports this file, inside functio
 from torch import Tensor, nn  # noqa: TID253
 
 from workbench import __version__
+from workbench.exchange.exported.written import written_file
 from workbench.exchange.source import Source
-from workbench.exchange.written import written_file
 from workbench.files.packages import load
 from workbench.problem import Problem
 from workbench.progress import Progress

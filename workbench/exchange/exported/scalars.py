@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.exchange.exported.written import written_file
 from workbench.exchange.source import Source
-from workbench.exchange.written import written_file
 from workbench.files.packages import load
 from workbench.files.spreadsheet import csv_text
 from workbench.progress import Progress

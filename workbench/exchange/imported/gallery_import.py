@@ -7,9 +7,9 @@ import numpy as np
 
 from workbench import __version__
 from workbench.datasets.images.loader import display_name
-from workbench.exchange.importing import config_of, imported_run
-from workbench.exchange.named_arrays import KEPT
-from workbench.exchange.tables import mapped_array
+from workbench.exchange.imported.importing import config_of, imported_run
+from workbench.exchange.imported.named_arrays import KEPT
+from workbench.exchange.imported.tables import mapped_array
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace

@@ -6,8 +6,8 @@ from datetime import datetime
 from math import copysign, inf
 from pathlib import Path
 
+from workbench.exchange.exported.written import written_file
 from workbench.exchange.source import Source
-from workbench.exchange.written import written_file
 from workbench.progress import Progress
 from workbench.workspace.paths import inside
 

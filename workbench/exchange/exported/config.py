@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from workbench.exchange.exported.written import written_file
 from workbench.exchange.source import Source
-from workbench.exchange.written import written_file
 from workbench.progress import Progress
 
 

@@ -1,0 +1,1 @@
+"""Embeddings of other programs as runs."""
