@@ -22,9 +22,12 @@ from workbench.problem import Problem
 from workbench.reports.content.gathering import gather
 from workbench.reports.content.provenance import command_of
 from workbench.running.search.image_search import OwnImage, search
+from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.owners import ownership
+from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.repairs.repair import repair
 from workbench.workspace.run_names import names_of
 
 LABELS = ["dog", "cat", "owl", "cat", "dog", "owl", "cat", "dog", "owl", "owl"]
@@ -122,7 +125,7 @@ def test_a_loop_that_does_not_say_its_steps_or_batches_has_no_total_and_no_speed
     monkeypatch.setattr(recorded_run, "Progress", lambda *facts: seen.append(facts) or Progress(*facts))
     with record_run(workspace, "Mine", LABELS, epochs=1) as run:
         for clock[0], step in ((104.0, 8), (108.0, 4)):  # the second is a step back
-            run.scalars(step, {"batch/loss": 1.0})
+            run.scalars(step, {f"mine/{step}": 1.0})
         for refused in (lambda: run.scalars(-1, {}), lambda: run.evaluate(-1, vectors()), lambda: run.charts(-1, [])):
             with pytest.raises(ValueError, match=r"from 0 to [0-9,]+, not -1"):
                 refused()
@@ -555,6 +558,34 @@ def test_nothing_is_recorded_once_the_run_has_ended(workspace):
         with pytest.raises(Problem, match="The run “Mine” has ended"):
             record()
     assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [1]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_the_last_of_two_points_at_a_step_stays_also_in_a_repaired_workspace(workspace, monkeypatch, at_once):
+    monkeypatch.setattr("workbench.workspace.recorders.recording.COMMIT_EVERY", 1e9 if at_once else -1.0)
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        for value in (1.0, 2.0, 1.0, 3.0):
+            run.scalars(4, {"batch/loss": value, "mine": 5.0})
+        run.scalars(5, {"batch/loss": 0.5})
+    path, expected = workspace.path, ([4, 5], [3.0, 0.5])
+    assert [numbers.tolist() for numbers in workspace.scalars(run.id, "batch/loss")] == list(expected)
+    workspace.close()
+    (path / DATABASE).write_bytes(b"no database" * 500)
+    repair(path)
+    with Workspace(path) as repaired:
+        assert [numbers.tolist() for numbers in repaired.scalars(run.id, "batch/loss")] == list(expected)
+        assert repaired.scalars(run.id, "mine")[0].tolist() == [4]
+
+
+def test_a_step_that_goes_back_is_refused_and_the_run_goes_on(workspace):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        run.scalars(1_200, {"batch/loss": 1.0})
+        with pytest.raises(ValueError, match=r"Step 0 of batch/loss comes after step 1,200: count steps on over all"):
+            run.scalars(0, {"mine": 1.0, "batch/loss": 2.0})
+        run.scalars(1_100, {"another": 1.0})
+    assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [1_200]
+    assert workspace.scalar_names(run.id) == ["another", "batch/loss", "system/seconds"]
+    assert workspace.scalars(run.id, "system/seconds")[0].tolist() == [1_200]
 
 
 def test_several_threads_lose_no_point(workspace):

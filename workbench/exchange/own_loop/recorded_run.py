@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import getpid
 from threading import RLock
 from time import perf_counter
@@ -48,7 +48,8 @@ class RecordedRun:
         self.id = recorder.run_id
         self._recorder, self._config, self._images, self._rows = recorder, config, images, rows
         self._samples, self._queries, self._steps = samples, queries, steps
-        self._step, self._epoch = 0, 0
+        self._step, self._epoch, self._timed = 0, 0, -1
+        self._reached: dict[str, int] = {}  # the last step of each curve
         self._measured = frozenset(f"test/{name}" for name in _stored_metrics(config))
         self._process, self._turn = getpid(), RLock()
         self._begun = self._since = perf_counter()
@@ -59,22 +60,28 @@ class RecordedRun:
         self._recorder(Status(TRAINING))
 
     def scalars(self, step: int, values: Mapping[str, Any]) -> None:
-        """Add a point to each of these curves.
+        """Add a point to each of these curves, in place of an earlier one at that step.
 
         Args:
-            step: optimiser steps done, from 0.
+            step: optimiser steps done, from 0, counted on from epoch to epoch.
             values: numbers, or tensors of one number, by the name of the curve. The charts of Train show "batch/loss",
                 "batch/lr", "probe/ce", "probe/spce" and "train/accuracy" (a fraction), its tab Other curves all others.
 
         Raises:
-            ValueError: a step below 0; a name that is empty, too long or not printable, or of a curve that Workbench
-                records itself: "system/seconds" and those of `evaluate`, such as "test/MAP@R". No point was added.
+            ValueError: a step below 0, or before the last one of the curve; a name that is empty, too long or not
+                printable, or of a curve that Workbench records itself: "system/seconds" and those of `evaluate`, such
+                as "test/MAP@R". No point was added.
             TypeError: a value that is no number, or a step that is no whole one.
         """
         with self._recording():
             points = [(self._curve(name), point_of(value, str(name))) for name, value in values.items()]
-            self._reach(step)
-            points.append((SECONDS, perf_counter() - self._begun))
+            at = whole(step, "A step", MOST_STEPS)
+            self._check_order(at, values)
+            self._step = at
+            self._reached.update(dict.fromkeys(values, at))
+            if at > self._timed:  # a step has one time, whatever is recorded of it later
+                points.append((SECONDS, perf_counter() - self._begun))
+                self._timed = at
             self._record(*(Scalar(name, self._step, value) for name, value in points), self._progress())
 
     def charts(self, step: int, charts: Sequence[Chart]) -> None:
@@ -178,6 +185,13 @@ class RecordedRun:
         if name == SECONDS or name in self._measured:
             raise ValueError(f"Workbench records the curve {name} itself: choose another name.")
         return name
+
+    def _check_order(self, step: int, names: Iterable[str]) -> None:
+        """Raises ValueError for a step before one that a curve has: its counter began again."""
+        for name in names:
+            last = self._reached.get(name, step)
+            if step < last:
+                raise ValueError(f"Step {step:,} of {name} comes after step {last:,}: count steps on over all epochs.")
 
     def _reach(self, step: int) -> None:
         self._step = whole(step, "A step", MOST_STEPS)

@@ -23,15 +23,22 @@ UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingErr
 
 
 def replay_entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
-    """Store the rows of one line: points, charts, the run's columns and environment; nothing is stored twice."""
+    """Store the rows of one line: points, charts, the run's columns and environment; nothing is stored twice.
+
+    Of two points of a curve at one step the last stays.
+    """
     ids: dict[str, int] = {}
     for name in dict.fromkeys(name for name, _, _ in entry.scalars):
         db.execute("insert or ignore into metrics (name) values (?)", (name,))
         ((ids[name],),) = db.execute("select id from metrics where name = ?", (name,)).fetchall()
+    last = {(name, step): value for name, step, value in entry.scalars}
+    points = [(run_id, ids[name], step, value) for (name, step), value in last.items()]
+    at_step = "from scalar_points where run_id = ?1 and metric_id = ?2 and step = ?3"
+    db.executemany(f"delete {at_step} and value is not ?4", points)
     db.executemany(
-        "insert into scalar_points (run_id, metric_id, step, value) select ?1, ?2, ?3, ?4 where not exists "
-        "(select 1 from scalar_points where run_id = ?1 and metric_id = ?2 and step = ?3)",
-        [(run_id, ids[name], step, value) for name, step, value in entry.scalars],
+        f"insert into scalar_points (run_id, metric_id, step, value) select ?1, ?2, ?3, ?4 where not exists "
+        f"(select 1 {at_step})",
+        points,
     )
     if entry.charts is not None:
         values = (run_id, entry.step, entry.charts)

@@ -9,7 +9,7 @@ from workbench.charts import Chart
 from workbench.events import LIVE
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.folders.journal import point_lines
-from workbench.workspace.measured import sealing
+from workbench.workspace.measured import curves, sealing
 
 
 class Uncommitted:
@@ -29,9 +29,10 @@ class Uncommitted:
         self._in_journal = 0  # points: a database that fails is tried again, the journal is not written twice
         self._charts: dict[int, str] = {}
         self._metric_ids: dict[str, int] = {}
+        self._reached: dict[str, int] = {}  # the last step that was written of each curve
 
     def add_point(self, name: str, step: int, value: float) -> None:
-        """Add a point of a curve; NaN is stored as NULL."""
+        """Add a point of a curve, in place of an earlier one at its step; NaN is stored as NULL."""
         self._points.append((name, step, None if math.isnan(value) else value))
 
     def add_charts(self, step: int, charts: Sequence[Chart]) -> None:
@@ -44,10 +45,7 @@ class Uncommitted:
         for name in sorted(missing):
             db.execute("insert or ignore into metrics (name) values (?)", (name,))
             self._metric_ids[name] = db.execute("select id from metrics where name = ?", (name,)).fetchone()[0]
-        db.executemany(
-            "insert into scalar_points (run_id, metric_id, step, value) values (?, ?, ?, ?)",
-            [(self._run_id, self._metric_ids[name], step, value) for name, step, value in self._points],
-        )
+        self._write_points(db)
         db.executemany(
             "insert or replace into charts (run_id, step, charts) values (?, ?, ?)",
             [(self._run_id, step, charts) for step, charts in self._charts.items()],
@@ -56,6 +54,22 @@ class Uncommitted:
         db.execute(f"update runs set {columns} where id = ?", (*self.changes.values(), self._run_id))
         if self.changes.get("status", "running") not in LIVE:
             sealing.seal_curves(db, self._run_id)
+
+    def _write_points(self, db: Connection) -> None:
+        last = {(name, step): value for name, step, value in self._points}
+        again = [(name, step) for name, step in last if step <= self._reached.get(name, step)]
+        newest = curves.newest_point(db) if again else 0
+        db.executemany(
+            "insert into scalar_points (run_id, metric_id, step, value) values (?, ?, ?, ?)",
+            [(self._run_id, self._metric_ids[name], step, value) for (name, step), value in last.items()],
+        )
+        # Afterwards: a number that is used again could hide the new points from a reader.
+        db.executemany(
+            "delete from scalar_points where run_id = ? and metric_id = ? and step = ? and seq <= ?",
+            [(self._run_id, self._metric_ids[name], step, newest) for name, step in again],
+        )
+        for name, step in last:
+            self._reached[name] = max(step, self._reached.get(name, step))
 
     def lines(self) -> list[str]:
         """The lines that are not in the journal yet."""
