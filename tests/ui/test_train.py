@@ -465,6 +465,27 @@ def test_the_head_says_data_backbone_and_loss_unless_a_sentence_needs_the_line(p
     assert page.header.about.text() == "own loop · my loss"
 
 
+def test_a_loop_of_the_users_own_is_asked_to_stop_if_it_looks(page, session, qtbot):
+    actions = RunActions(session, Commands(session.preferences, page), page)
+    header, stop = page.header, actions.stop
+    with record_run(session.workspace, "Mine", ["a", "a", "b", "b"], epochs=1) as mine:
+        mine.scalars(1, {"batch/loss": 1.0})
+        session.follower.look()
+        session.show_run(mine.id)
+        qtbot.waitUntil(lambda: "does not look whether it should stop" in header.stop.toolTip())
+        assert not header.stop.isEnabled()
+        assert not stop.isEnabled()
+        assert not mine.stop_asked
+        qtbot.waitUntil(lambda: header.stop.isEnabled() and stop.isEnabled())
+        assert (header.stop.text(), header.pause.isEnabled(), header.end.isEnabled()) == ("Stop", False, False)
+        assert header.pause.toolTip() == "A training loop of your own can be asked to stop, and nothing else."
+        header.stop.click()
+        qtbot.waitUntil(lambda: header.state.text().startswith("Asked to stop"))
+        assert (header.stop.text(), header.stop.isEnabled(), stop.isEnabled()) == ("Stopping…", False, False)
+        qtbot.waitUntil(lambda: mine.stop_asked)
+    qtbot.waitUntil(lambda: header.state.text().startswith("Stopped"))
+
+
 def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work, qtbot):
     session.show_run(work.run_id)
     assert not page.evaluations.table.isVisible()

@@ -20,7 +20,7 @@ from workbench.workspace.measured import stored_evaluation, superseded
 from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.owners import ownership
 from workbench.workspace.recorders.recording import Recording
-from workbench.workspace.tables.runs import add_note, complete_folder, forget_after
+from workbench.workspace.tables.runs import add_note, complete_folder, forget_after, is_asked_to_stop, looks_for_stop
 from workbench.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Recorder(Recording):
         superseded.sweep_maps(workspace, run_id)
         super().__init__(run_id, folder, run.seconds, run.memory_bytes, control)
         self.config = run.config  # TOML
+        self._looks = False  # whether windows know that the run's loop looks for a request to stop
         self._in_place = InPlace(workspace.database)
 
     def read(self, image_set: "ImageSet", pixels: Path | None) -> None:
@@ -88,6 +89,15 @@ class Recorder(Recording):
         with self._writing() as db:
             db.execute("update runs set environment = ? where id = ?", (json.dumps(facts), self.run_id))
             self._append([json.dumps({"environment": facts})])
+
+    def stop_asked(self) -> bool:
+        """As `Recording.stop_asked`."""
+        if not self._looks:
+            with self._writing() as db:
+                looks_for_stop(db, self.run_id)
+            self._looks = True
+        with self._workspace.reading() as db:
+            return is_asked_to_stop(db, self.run_id)
 
     def flush(self) -> None:
         """Commit all events so far, before their checkpoint is written. Raises Problem; RunTaken on a lost run."""

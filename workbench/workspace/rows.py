@@ -98,6 +98,16 @@ class Run:
         return self.status in RESUMABLE
 
     @property
+    def looks_for_stop(self) -> bool:
+        """Whether a training loop of the user's own records it, and asks from time to time whether to stop."""
+        return self.live and self.environment.get("own_loop", {}).get("looks") is True
+
+    @property
+    def loop_asked_to_stop(self) -> bool:
+        """Whether a person has asked that loop to stop."""
+        return self.looks_for_stop and self.environment["own_loop"].get("stop") is True
+
+    @property
     def only_searched(self) -> bool:
         """Whether its embeddings were imported without metrics, to be searched by workspace/measured/galleries.py."""
         return "gallery" in self.environment

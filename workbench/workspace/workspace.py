@@ -125,6 +125,15 @@ class Workspace(Store):
         with self.writing() as db:
             runs.set_status(db, run_id, status, problem)
 
+    def ask_to_stop(self, run_id: int) -> None:
+        """Ask the training loop of the user's own that records a run to stop, wherever it looks for that next.
+
+        Raises:
+            Problem: the run has ended, or its loop does not look (`RecordedRun.stop_asked`).
+        """
+        with self.writing() as db:
+            runs.ask_to_stop(db, run_id)
+
     def trash(self, run_id: int) -> None:
         """Put a run into the trash; nothing is deleted.
 

@@ -588,6 +588,41 @@ def test_a_step_that_goes_back_is_refused_and_the_run_goes_on(workspace):
     assert workspace.scalars(run.id, "system/seconds")[0].tolist() == [1_200]
 
 
+def test_a_loop_that_looks_is_asked_to_stop(workspace, monkeypatch):
+    monkeypatch.setattr(recorded_run, "LOOK_EVERY", -1.0)
+    with record_run(workspace, "Mine", LABELS, epochs=3) as run:
+        run.scalars(1, {"batch/loss": 1.0})
+        with pytest.raises(Problem, match=r"cannot be asked to stop.*Stop it in the program that records it\."):
+            workspace.ask_to_stop(run.id)
+        assert not run.stop_asked
+        assert workspace.run(run.id).looks_for_stop
+        assert not workspace.run(run.id).loop_asked_to_stop
+        workspace.ask_to_stop(run.id)
+        assert workspace.run(run.id).loop_asked_to_stop
+        assert run.stop_asked
+    assert workspace.run(run.id).status == "stopped"
+    with pytest.raises(Problem, match="cannot be asked to stop"):
+        workspace.ask_to_stop(run.id)
+    with record_run(workspace, "Mine", LABELS, epochs=3, resume=True, step=1) as again:
+        assert not workspace.run(run.id).looks_for_stop
+        assert not again.stop_asked
+    assert workspace.run(run.id).status == "done"
+
+
+def test_a_look_that_the_workspace_refuses_ends_no_training_and_in_a_folder_nobody_asks(
+    workspace, tmp_path, monkeypatch
+):
+    def refused(*_):
+        raise Problem("The disk is full.")
+
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run, monkeypatch.context() as disk:
+        disk.setattr(Recorder, "stop_asked", refused)
+        assert not run.stop_asked
+    with record_run(tmp_path / "folder", "Mine", LABELS, epochs=1) as run:
+        assert not run.stop_asked
+    assert workspace.runs()[0].status == "done"
+
+
 def test_several_threads_lose_no_point(workspace):
     def record(number):
         for step in range(500):

@@ -161,9 +161,12 @@ def _in_workspace(workspace: Workspace, config: RunConfig, seen: EvaluatedImages
         if run_id is None:
             what = f"There is no unfinished run of this loop with these settings in {workspace.path}."
             raise Problem(what, todo="Leave `resume` out to record a new one.")
-        _check_data(workspace.run(run_id).environment, seen)
+        known = workspace.run(run_id).environment
+        _check_data(known, seen)
         workspace.take_over(run_id)
-        return _of_data(Recorder(workspace, run_id), seen)
+        recorder = _of_data(Recorder(workspace, run_id), seen)
+        recorder.environment(known | {"own_loop": _about()})  # nobody has asked this program to stop
+        return recorder
     run_id = workspace.create_run(config)
     recorder = Recorder(workspace, run_id)
     try:
@@ -213,10 +216,14 @@ def _check_data(environment: dict[str, Any], seen: EvaluatedImages) -> None:
         raise Problem(what, kept="The run was not changed.", todo="Restore the files, or record a new run.")
 
 
+def _about() -> dict[str, str]:
+    return {"program": Path(sys.argv[0]).name, "at": now()}
+
+
 def _facts(seen: EvaluatedImages) -> dict[str, Any]:
     about = data_facts(seen.images, "recorded by a training loop of the user's own")
     return {
         "workbench": __version__,
-        "own_loop": {"program": Path(sys.argv[0]).name, "at": now()},
+        "own_loop": _about(),
         "data": {**about, "fingerprint": seen.fingerprint},
     }

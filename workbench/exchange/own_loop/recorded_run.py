@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from os import getpid
 from threading import RLock
 from time import perf_counter
@@ -25,6 +26,7 @@ from workbench.workspace.recorders.recording import Recording
 
 LONGEST_NAME = 200  # letters of a curve's name
 SPEED_OVER = 2.0  # seconds; the speed shown is that of the last moments
+LOOK_EVERY = 0.5  # seconds between two looks for a request to stop, so that a loop may ask after each step
 TRAINING, EVALUATING = "Training", "Evaluating"
 SECONDS = "system/seconds"  # the curve that has the time of each step
 
@@ -32,10 +34,11 @@ SECONDS = "system/seconds"  # the curve that has the time of each step
 class RecordedRun:
     """A run that a training loop records; made by `own_loop.record_run`. Use it as a context.
 
-    At the end of the block the run is done; after an error it has failed, with its text; after Ctrl+C or `sys.exit()`
-    it is stopped. Several threads may record. Every method may raise a Problem if the workspace cannot be written: what
-    was recorded before is kept, what could not be written is kept in memory and tried again by the next call. A run
-    that has ended, and a process that was forked from the program, as a worker of a DataLoader, raise one, too.
+    At the end of the block the run is done, or stopped where `stop_asked` was True; after an error it has failed, with
+    its text; after Ctrl+C or `sys.exit()` it is stopped. Several threads may record. Every method may raise a Problem
+    if the workspace cannot be written: what was recorded before is kept, what could not be written is kept in memory
+    and tried again by the next call. A run that has ended, and a process that was forked from the program, as a worker
+    of a DataLoader, raise one, too.
 
     Attributes:
         id: the run's number in its workspace; 0 in a run folder.
@@ -55,6 +58,7 @@ class RecordedRun:
         self._begun = self._since = perf_counter()
         self._since_step, self._speed, self._ended = 0, 0.0, False
         self._scores = dict(scores)  # MAP@R by evaluated epoch
+        self._stop_asked, self._looked = False, -inf
         self._alive = contextlib.ExitStack()
         self._alive.enter_context(jobs.repeating("sign of life", BEAT, beat))
         self._recorder(Status(TRAINING))
@@ -122,6 +126,20 @@ class RecordedRun:
                 class_vectors, class_labels,
             )  # fmt: skip
 
+    @property
+    def stop_asked(self) -> bool:
+        """Whether a person has pressed *Stop* in a window: leave the loop then, and the run ends as stopped.
+
+        A window offers that from the first time on that the loop asks. It may be asked after each step. Without a
+        workspace, and while the workspace cannot be read, it stays False.
+        """
+        with self._recording():
+            if not self._stop_asked and perf_counter() - self._looked > LOOK_EVERY:
+                with contextlib.suppress(Problem):  # what is recorded tells it; a look ends no training
+                    self._stop_asked = self._recorder.stop_asked()
+                self._looked = perf_counter()
+            return self._stop_asked
+
     def end(self, status: Literal["done", "stopped", "failed"] = "done", problem: str = "") -> None:
         """End the run, with sentences for the reader if something went wrong; later calls do nothing, nor do those
         of a forked process."""
@@ -147,7 +165,7 @@ class RecordedRun:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if error is None:
-            self.end()
+            self.end("stopped" if self._stop_asked else "done")
             return
         with contextlib.suppress(Problem):  # the error of the loop is the one to tell
             if isinstance(error, KeyboardInterrupt | GeneratorExit) or _plain_exit(error):

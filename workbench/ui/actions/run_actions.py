@@ -19,7 +19,7 @@ from workbench.ui.state.runs.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible, forget_runs
 from workbench.ui.style.theme import RUN_COLOUR_NAMES, run_colour
-from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, counted
+from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, can_stop, counted
 from workbench.ui.sweeps.actions import SweepActions
 
 LONGEST_NAME = 200  # letters
@@ -101,7 +101,7 @@ class RunActions(QObject):
         in_trash = there and run is not None and run.trashed is not None
         self.pause.setEnabled(run is not None and can_pause(run, control))
         self.pause.setText(RESUME if control is not None and control.paused else PAUSE)
-        self.stop.setEnabled(working and run is not None and run.status != "queued")
+        self.stop.setEnabled(run is not None and can_stop(run, control))
         self.end.setEnabled(working)
         self.resume.setEnabled(self._session.can_resume() and not in_trash)
         self.places.refresh()
@@ -121,10 +121,7 @@ class RunActions(QObject):
         self.refresh()
 
     def _stop(self) -> None:
-        control = self._session.shown_control()
-        if control is not None:
-            control.stop()
-            self._session.runs_changed.emit()  # every place that names its state says that it is being ended
+        self._session.stop_shown()
 
     def _end(self) -> None:
         if self._session.run_id is not None:

@@ -298,6 +298,15 @@ class Session(Shown):
         if control is not None:
             (control.resume if control.paused else control.pause)()
 
+    def stop_shown(self) -> None:
+        """Ask the shown run to stop after its epoch, a loop of the user's own to stop where it looks for that."""
+        run, control = self.run(), self.shown_control()
+        if control is not None:
+            control.stop()
+            self.runs_changed.emit()  # every place that names its state says that it is being ended
+        elif run is not None and run.looks_for_stop:
+            self.change(partial(self.workspace.ask_to_stop, run.id))
+
     def end_run(self, run_id: int) -> None:
         """End a run of this window before its next step, keeping its finished epochs; a queued one is removed."""
         control = self.placed.control(self.run(run_id))

@@ -51,6 +51,11 @@ def can_pause(run: Run, control: Control | None) -> bool:
     return steered and run.status != "queued" and not run.problem
 
 
+def can_stop(run: Run, control: Control | None) -> bool:
+    """Whether a run can be asked to stop: one that has begun, and a loop of the user's own that looks for that."""
+    return run.status != "queued" if control is not None else run.looks_for_stop and not run.loop_asked_to_stop
+
+
 def work_word(run: Run, control: Control | None, away: bool = False) -> str:
     """What a run does, in a word or how it is being ended: "Running", "Stopping after this epoch", "Stopping now".
 
@@ -63,7 +68,7 @@ def work_word(run: Run, control: Control | None, away: bool = False) -> str:
             return STOPPING_NOW
         if control.stop_asked:
             return STOPPING
-    word = state_word(run.status)
+    word = "Asked to stop" if control is None and run.loop_asked_to_stop else state_word(run.status)
     return f"Last seen {word.lower()}" if away and run.live else word
 
 

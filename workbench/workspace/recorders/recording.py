@@ -116,6 +116,13 @@ class Recording(ABC):
         self._new.changes.update(heartbeat=now(), seconds=self._seconds_so_far())
         self._store()
 
+    def stop_asked(self) -> bool:
+        """Whether a person has asked a training loop of the user's own to stop; nobody can without a workspace.
+
+        From the first call on windows offer to ask it. Raises Problem.
+        """
+        return False
+
     @abstractmethod
     def environment(self, facts: dict[str, Any]) -> None:
         """Store versions, device and parameters of this run. Raises Problem."""

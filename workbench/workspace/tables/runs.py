@@ -217,6 +217,31 @@ def set_status(db: Connection, run_id: int, status: str, problem: str) -> None:
         sealing.seal_curves(db, run_id)
 
 
+def looks_for_stop(db: Connection, run_id: int) -> None:
+    """Note that the run's loop asks from time to time whether to stop."""
+    _set_of_loop(db, run_id, "looks")
+
+
+def ask_to_stop(db: Connection, run_id: int) -> None:
+    """Ask the loop of the user's own that records a run to stop. Raises Problem where it has ended or does not look."""
+    (run,) = read_runs(db, "id = ?", (run_id,)) or (None,)
+    if run is None or not run.looks_for_stop:
+        what = f"Run {run_id} cannot be asked to stop: it has ended, or its training loop does not look for that."
+        raise Problem(what, kept="Nothing was changed.", todo="Stop it in the program that records it.")
+    _set_of_loop(db, run_id, "stop")
+
+
+def is_asked_to_stop(db: Connection, run_id: int) -> bool:
+    """Whether a person has asked the run's loop to stop."""
+    sql = "select 1 from runs where id = ? and json_extract(environment, '$.own_loop.stop')"
+    return db.execute(sql, (run_id,)).fetchone() is not None
+
+
+def _set_of_loop(db: Connection, run_id: int, name: str) -> None:
+    sql = f"update runs set environment = json_set(environment, '$.own_loop.{name}', json('true')) where id = ?"
+    db.execute(sql, (run_id,))
+
+
 def forget_after(db: Connection, run_id: int, step: int) -> int:
     """Delete what a run recorded after that step; returns the number of deleted points."""
     deleted = "delete from scalar_points where run_id = ? and step > ?"

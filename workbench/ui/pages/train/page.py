@@ -322,10 +322,7 @@ class TrainPage(QStackedWidget):
         self._refresh()
 
     def _stop(self) -> None:
-        control = self.session.shown_control()
-        if control is not None:
-            control.stop()
-            self.session.runs_changed.emit()  # header of the window and Activity say it, too
+        self.session.stop_shown()
 
     def _go_on(self) -> None:
         control = self.session.shown_control()

@@ -16,6 +16,7 @@ from workbench.ui.style.words import (
     STATES,
     STOP,
     can_pause,
+    can_stop,
     epoch_at_work,
     is_ending_now,
     where,
@@ -132,14 +133,16 @@ class RunHeader(QWidget):
             self.pause.setIcon(icon("play" if paused else "pause"))
         ends_now = control is not None and is_ending_now(control)
         self.pause.setEnabled(can_pause(run, control))
-        stopping = ends_now or (control is not None and control.stop_asked)
-        self.stop.setText("Stopping…" if stopping else STOP)
-        self.stop.setEnabled(steered and run.status != "queued" and not stopping)
+        stopping = ends_now or (control.stop_asked if control is not None else run.loop_asked_to_stop)
+        self.stop.setText("Stopping…" if stopping else STOP if steered or not run.looks_for_stop else "Stop")
+        self.stop.setEnabled(can_stop(run, control) and not stopping)
         self.end.setEnabled(steered)
         for widget in (self.pause, self.stop, self.end):
             widget.setVisible(run.live)
             waits = run.status == "queued" and not widget.isEnabled()
-            widget.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
+            widget.setToolTip(_of_other_program(run) if not steered else IN_LINE if waits else "")
+        if not steered and run.looks_for_stop:
+            self.stop.setToolTip("The loop ends where it next looks whether it should stop; what it recorded is kept.")
         self.resume.setVisible(can_resume)
         if control is not None and not control.can_pause:
             self.pause.setToolTip("A run at another place can be stopped and resumed, not paused.")
@@ -151,6 +154,15 @@ class RunHeader(QWidget):
 
     def _look_at(self, name: str, _checked: bool = False) -> None:
         self.page_chosen.emit(name)
+
+
+def _of_other_program(run: Run) -> str:
+    """Why this window cannot steer a run of another program."""
+    if run.looks_for_stop:
+        return "A training loop of your own can be asked to stop, and nothing else."
+    if "own_loop" in run.environment:
+        return "This training loop does not look whether it should stop (stop_asked): stop it in its program."
+    return ELSEWHERE
 
 
 def _after_word(run: Run) -> str:
