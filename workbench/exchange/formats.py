@@ -13,6 +13,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running.trained_network import checkpoints
 from workbench.workspace import Workspace
+from workbench.workspace.rows import Run
 
 
 def _torch(source: Source, out: Path, progress: Progress) -> list[Path]:
@@ -89,8 +90,18 @@ def refusal(name: str, source: Source) -> str:
     return {
         "curves": run.has_no("curves"),
         "evaluation": run.has_no("evaluation"),
-        "checkpoint": f"Run {run.id} has no checkpoint.",
+        "checkpoint": _no_network(run),
     }[wanted.needs]
+
+
+def _no_network(run: Run) -> str:
+    """Why there is no network of the run to export, and what else there is."""
+    rest = "its curves, embeddings and settings can be exported"
+    if "own_loop" in run.environment:
+        return f"The network of run {run.id} is only in the program that recorded it, a loop of your own; {rest}."
+    if "imported" in run.environment:
+        return f"Run {run.id} was imported, without a network; its embeddings can be exported."
+    return f"Run {run.id} has no checkpoint."
 
 
 def export_run(

@@ -17,6 +17,7 @@ from workbench.entries import catalog
 from workbench.evaluation.quality import quality
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Progress
+from workbench.exchange.formats import export_run
 from workbench.exchange.own_loop import record_run, recorded_run
 from workbench.problem import Problem
 from workbench.reports.content.gathering import gather
@@ -426,6 +427,16 @@ def test_the_report_names_the_program_and_the_settings_that_are_known(workspace)
         "training.lr", "training.batch_size",
     }  # fmt: skip
     assert command_of(workspace.run(run_id)).startswith("python ")
+
+
+def test_its_curves_embeddings_and_settings_are_exported_and_its_network_is_not_here(workspace, tmp_path):
+    run_id = recorded(workspace, settings=SETTINGS)
+    assert {path.name for path in export_run(workspace, run_id, ["config", "csv", "npy"], tmp_path)} >= {
+        "config.toml", "scalars.csv", "embeddings.npy",
+    }  # fmt: skip
+    for name in ("trained", "torch"):
+        with pytest.raises(Problem, match=rf"^The network of run {run_id} is only in the program that recorded it, .*"):
+            export_run(workspace, run_id, [name], tmp_path)
 
 
 def test_it_can_neither_be_trained_here_nor_embed_an_image(workspace):
