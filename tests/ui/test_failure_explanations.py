@@ -17,13 +17,16 @@ from workbench.files.spreadsheet import csv_cell
 from workbench.results.explanations import Explanation, explain_failures
 from workbench.results.leaving_out import without_samples
 from workbench.results.mistakes import read_changes
+from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.retrieval.classes.confusion_bars import MOST
 from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES, WORDS
 from workbench.ui.pages.retrieval.model.causes import Why, before_first_hit, changed, evidence
 from workbench.ui.pages.retrieval.neighbours.why_card import LINES, WhyCard
 from workbench.ui.pages.retrieval.queries.query_table import CAUSE_ROLE, TAKEN_ROLE
+from workbench.ui.state.commands import Commands
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.images.pictures import shared_loader
+from workbench.workspace.choices.sample_tags import all_tags, tag_sample
 from workbench.workspace.rows import Neighbour
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
@@ -458,6 +461,35 @@ def test_a_table_of_tags_is_read_and_written_and_attributes_have_menus(page, ses
     assert said[1] == f"Tags of 2 images written to {tmp_path / 'out.csv'}."
     written = (tmp_path / "out.csv").read_text("utf-8").splitlines()
     assert sorted(written[1:]) == sorted(f"{csv_cell(path_of[sample])},side," for sample in (first, second))
+
+
+def test_a_table_of_tags_is_undone_and_done_again(page, session, run, qtbot, rest, tmp_path):
+    actions = RunActions(session, Commands(session.preferences, page), page)
+    workspace, dataset = session.workspace, session.workspace.run(run.run_id).dataset_id
+    samples = workspace.samples(dataset)
+    path_of = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+    first, second = int(run.ids[30]), int(run.ids[5])
+    tag_sample(workspace, dataset, first, "view=back")
+    tag_sample(workspace, dataset, second, "view=side")
+    before = all_tags(workspace, dataset)
+    table = tmp_path / "tags.csv"
+    table.write_text(f"path,view\n{path_of[first]},front\n{path_of[second]},side\n", "utf-8")
+    session.show_query(first)
+    rest()
+    page.tagging.import_from(table)
+    after = {"view=front": [first], "view=side": [second]}
+    qtbot.waitUntil(lambda: page.result.tags.text() == "Tagged: view=front")
+    assert (all_tags(workspace, dataset), actions.undo_stack.undoText()) == (after, "tags of tags.csv")
+    actions.undo_stack.undo()
+    qtbot.waitUntil(lambda: page.result.tags.text() == "Tagged: view=back")
+    assert all_tags(workspace, dataset) == before
+    actions.undo_stack.redo()
+    qtbot.waitUntil(lambda: page.result.tags.text() == "Tagged: view=front")
+    steps, said = actions.undo_stack.count(), []
+    session.noticed.connect(said.append)
+    page.tagging.import_from(table)
+    qtbot.waitUntil(lambda: bool(said))
+    assert (all_tags(workspace, dataset), actions.undo_stack.count()) == (after, steps)
 
 
 def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(page, session, run, qtbot, rest):

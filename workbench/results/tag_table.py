@@ -4,7 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench import files
@@ -37,6 +37,8 @@ class Imported:
     tags: int  # that the images have by it
     images: int
     unknown: int  # rows about images that the data set does not have
+    added: tuple[Tagged, ...] = field(default=(), compare=False)  # tags that their images did not have before
+    replaced: tuple[Tagged, ...] = field(default=(), compare=False)  # earlier values, which are gone
 
 
 def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
@@ -85,8 +87,10 @@ def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
     if unknown and unknown == lines:
         what = f"No image of the data set has a path of {path.name}; its first is {visible_name(no_image) or 'empty'}."
         raise Problem(what, kept=UNCHANGED, todo=f"Write paths as the data set has them, such as {samples.paths[0]}.")
-    change_tags(workspace, dataset_id, added)
-    return Imported(len(added), len(images), unknown)
+    had = {(sample, tag) for tag, members in all_tags(workspace, dataset_id).items() for sample in members}
+    replaced = change_tags(workspace, dataset_id, added)
+    new = tuple(tagged for tagged in added if tagged not in had)
+    return Imported(len(added), len(images), unknown, new, tuple(replaced))
 
 
 def export_tags(workspace: Workspace, dataset_id: int, path: Path) -> int:

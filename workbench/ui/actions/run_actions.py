@@ -88,6 +88,7 @@ class RunActions(QObject):
         session.runs_changed.connect(self._forget_deleted)
         self.undo_stack.indexChanged.connect(self._forget_deleted)
         session.run_trashed.connect(self._remember_trashed)
+        session.done.connect(self._remember)
         session.trash_refused.connect(self._delete_at_once)
         session.ticks.chosen.connect(self._remember_ticked)
         session.ticks.changed.connect(self.refresh)

@@ -1,21 +1,26 @@
 """The menu of tags of the query, tables of tags, and what MAP@R would be without the tagged samples."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from workbench.names import visible_name
 from workbench.numerals import percentage
+from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.leaving_out import LeftOut, without_samples
 from workbench.results.tag_table import Imported, export_tags, import_tags
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
+from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
+from workbench.ui.state.undo import Reversible
 from workbench.ui.widgets.dialogs.short_text import ask_short_text
-from workbench.workspace.choices.sample_tags import LONGEST, attribute_of
+from workbench.workspace.choices.sample_tags import LONGEST, Tagged, attribute_of, change_tags
 
 USUAL = "label wrong"
 TABLES = "Tables (*.csv *.tsv *.txt)"  # Excel calls its Unicode text so
@@ -78,7 +83,8 @@ class Tagging(QObject):
         """Store the tags of a table, for all images of the data set; the message bar says how many."""
         shown, workspace = self._browsing.shown, self._session.workspace
         if shown is not None:
-            self._session.change(partial(import_tags, workspace, shown.dataset_id, path), self._imported)
+            then = partial(self._imported, shown.dataset_id, path.name)
+            self._session.change(partial(import_tags, workspace, shown.dataset_id, path), then)
 
     def export_to(self, path: Path) -> None:
         """Write all tags of the data set as a table; the message bar says of how many images."""
@@ -99,10 +105,23 @@ class Tagging(QObject):
         if name:
             self.export_to(Path(name))
 
-    def _imported(self, brought: Imported) -> None:
+    def _imported(self, dataset_id: int, name: str, brought: Imported) -> None:
         beyond = f"; rows about images of another data set: {brought.unknown:,}" if brought.unknown else ""
         self._session.notify(f"Tags stored: {brought.tags:,}, of {brought.images:,} images{beyond}.")
         self._browsing.look_for_tags()
+        if brought.added:
+            again, back = (
+                partial(self._change, dataset_id, brought.added, brought.replaced),
+                partial(self._change, dataset_id, brought.replaced, brought.added),
+            )
+            told = partial(self._session.notify, concern=EVERYWHERE)
+            self._session.done.emit(Reversible(f"tags of {visible_name(name)}", again, back, told))
+
+    def _change(
+        self, dataset_id: int, added: Sequence[Tagged], removed: Sequence[Tagged], refused: Callable[[Problem], None]
+    ) -> None:
+        work = partial(change_tags, self._session.workspace, dataset_id, added, removed)
+        self._session.change(work, lambda _: self._browsing.look_for_tags(), refused)
 
     def _ask(self) -> None:
         tag = ask_short_text(self._result, "Tag the query", f"Tag, at most {LONGEST} characters", LONGEST)
