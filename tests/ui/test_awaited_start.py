@@ -8,10 +8,12 @@ from tests.ui.test_cancelled_by_user import Gate, gate, notices  # noqa: F401 - 
 from tests.ui.test_setup import CATALOG, FOUND, looked, typed  # noqa: F401 - a fixture
 from workbench.problem import Problem
 from workbench.running.preflight import Preflight
+from workbench.sweeps import starting
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup.preflight.card import STARTS
+from workbench.ui.sweeps.dialog import WAITS
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
 
 SIZES = {"column": (1200, 760), "strip": (1000, 600)}  # px
 
@@ -122,6 +124,75 @@ def test_a_start_of_a_page_that_was_left_does_not_turn_the_page(page, session, q
     gate.open.set()
     qtbot.waitUntil(lambda: bool(started))
     assert turned == []
+
+
+@pytest.fixture
+def stored(monkeypatch):
+    """The trials of the sweeps that were started."""
+    asked = []
+    monkeypatch.setattr(starting, "refuse_unusable", lambda plan, known, progress: None)
+    monkeypatch.setattr(starting, "store", lambda workspace, plan: asked.append(plan.trials) or 7)
+    monkeypatch.setattr(starting, "work_apart", lambda workspace, number, place="": True)
+    return asked
+
+
+def asked_for(page, qtbot, gate):  # noqa: F811
+    """The sweep dialog of the page with two trials, whose start waits for Preflight."""
+    page.ask_sweep()
+    dialog = page.sweep_dialog
+    dialog.rows[0].field.set_value("training.lr")
+    qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2")
+    qtbot.waitUntil(dialog.start.isEnabled)
+    dialog.start_sweep()
+    qtbot.waitUntil(gate.begun.is_set)
+    assert dialog.summary.text() == WAITS
+    assert not dialog.start.isEnabled()
+    return dialog
+
+
+def test_a_sweep_waits_for_the_check_of_its_config(page, qtbot, gate, stored):  # noqa: F811
+    asked_for(page, qtbot, gate)
+    assert stored == []
+    gate.open.set()
+    qtbot.waitUntil(lambda: stored == [2])
+
+
+def test_a_sweep_whose_dialog_was_closed_meanwhile_is_not_started(page, qtbot, gate, stored):  # noqa: F811
+    asked_for(page, qtbot, gate).reject()
+    with qtbot.waitSignal(page.runner.done):
+        gate.open.set()
+    assert stored == []
+
+
+def test_a_sweep_that_was_edited_meanwhile_is_not_started(page, qtbot, gate, stored):  # noqa: F811
+    dialog = asked_for(page, qtbot, gate)
+    qtbot.keyClicks(dialog.rows[0].values, ", 0.3")
+    qtbot.waitUntil(dialog.start.isEnabled)
+    with qtbot.waitSignal(page.runner.done):
+        gate.open.set()
+    assert dialog.start.isEnabled()
+    assert stored == []
+    dialog.start_sweep()
+    qtbot.waitUntil(lambda: stored == [3])
+
+
+def test_a_sweep_whose_config_the_check_refuses_is_not_started(page, qtbot, gate, stored, monkeypatch):  # noqa: F811
+    def preflight(config, progress, cancelled, counted):
+        gate.wait()
+        raise Problem("The folder is empty.", todo="Choose another.")
+
+    monkeypatch.setattr("workbench.running.preflight.preflight", preflight)
+    dialog = asked_for(page, qtbot, gate)
+    with qtbot.waitSignal(page.runner.failed):
+        gate.open.set()
+    qtbot.waitUntil(dialog.problem.isVisible)
+    assert dialog.problem.text() == (
+        "Preflight refuses this config: nothing was started. The folder is empty. Choose another."
+    )
+    qtbot.keyClicks(dialog.rows[0].values, ", 0.3")
+    qtbot.waitUntil(lambda: dialog.trials.value() == 3)
+    assert not dialog.start.isEnabled()
+    assert stored == []
 
 
 def test_a_run_that_is_queued_behind_another_is_not_checked_and_does_not_wait(

@@ -1,5 +1,6 @@
 """The sweep dialog: which fields with which values, how, how often; what it would cost; Start."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ OWN = ""  # key of the entry for no paper's sweep
 START = "Start the sweep"
 CHECKING = "Checking every trial…"
 NOT_STARTED = "The start was cancelled. Nothing was started."
+WAITS = "Waits for Preflight: the sweep starts when it passes."
 
 
 class SweepDialog(MainButtonDialog):
@@ -64,6 +66,9 @@ class SweepDialog(MainButtonDialog):
         self._checking = Newest(session)
         self._starting: Task | None = None
         self._over = False
+        self.wait: Callable[[], bool] = lambda: False  # whether a start has to wait for `start_now` or `refuse`
+        self._asked: Plan | None = None  # whose start was asked for last
+        self._forbidden = ""  # why the config cannot start
         self.rows: list[ParameterRow] = []
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._build()
@@ -166,11 +171,23 @@ class SweepDialog(MainButtonDialog):
         return row
 
     def start_sweep(self) -> None:
-        """Store the sweep, start its worker and show it."""
-        plan = self.plan
-        if plan is None:
+        """Store the sweep, start its worker and show it; first its config is checked, where that is under way."""
+        if self.plan is None:
             return
         self.start.setEnabled(False)
+        self._asked = self.plan
+        if self.wait():
+            self.problem.hide()
+            self.summary.setText(WAITS)
+        else:
+            self.start_now()
+
+    def start_now(self) -> None:
+        """Start the sweep, whose config was checked; nothing happens if it was edited since."""
+        plan = self.plan
+        if plan is None or plan is not self._asked or self._over:
+            return
+        self._show_cost()
         workspace, known = self._session.workspace, self._session.catalog
         place = self.where.chosen_of(self._session.places.all)
 
@@ -188,6 +205,16 @@ class SweepDialog(MainButtonDialog):
         self._starting = self._session.run_in_thread(
             START, work, self._started, self._not_started, cancelled=partial(self._not_started, None), lasting=True
         )
+
+    def refuse(self, reason: str) -> None:
+        """Say why the start that waits is given up; it can be asked for again."""
+        self._show_cost()
+        self._not_started(Problem(f"The sweep was not started. {reason}"))
+
+    def forbid(self, problem: Problem) -> None:
+        """Say why no sweep of the config can start: its check has failed."""
+        self._forbidden = f"Preflight refuses this config: nothing was started. {problem}"
+        self._show_forbidden()
 
     def reject(self) -> None:
         """Close without starting anything; a start that is under way is cancelled as in the Activity panel."""
@@ -317,3 +344,11 @@ class SweepDialog(MainButtonDialog):
         self.warning.setVisible(bool(remarks))
         self.start.setEnabled(plan is not None)
         self.start.setToolTip(plain_tip("" if plan else checked.todo or "Something is wrong with the values."))
+        if self._forbidden:
+            self._show_forbidden()
+
+    def _show_forbidden(self) -> None:
+        self.problem.setText(self._forbidden)
+        self.problem.show()
+        self.start.setEnabled(False)
+        self.start.setToolTip(plain_tip(self._forbidden))

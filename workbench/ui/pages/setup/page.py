@@ -25,6 +25,7 @@ from workbench.ui.pages.setup.preflight.runner import PreflightRunner
 from workbench.ui.pages.setup.start.awaited import AwaitedStart
 from workbench.ui.pages.setup.start.column import COPY, StartColumn
 from workbench.ui.pages.setup.start.strip import StartStrip
+from workbench.ui.pages.setup.start.sweep import open_sweep
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
@@ -231,13 +232,8 @@ class SetupPage(QWidget):
         """Open the dialog that varies this run. Does nothing while something is wrong."""
         if self.verdict.ready is None or self.config is None:
             return
-        from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window is shown first
-
-        known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
-        preflight = known[1] if known else None
-        self.sweep_dialog = SweepDialog(self.session, self.config, preflight, self.beside.where.value(), self)
-        self.runner.done.connect(self.sweep_dialog.take_preflight)
-        self.sweep_dialog.open()
+        place = self.beside.where.value()
+        self.sweep_dialog = open_sweep(self.session, self.config, self._looked_at, place, self.runner, self)
 
     def look_at_data(self) -> None:
         """Show what is in the data set, read off the window's thread; the message bar reports missing data."""
