@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from workbench.backbones.model import EmbeddingModel
-    from workbench.datasets.image_set import ImageSet
+
+COLOURS = 3  # channels of images that were not seen: the size does not depend on them
 
 log = logging.getLogger(__name__)
 
@@ -88,11 +89,28 @@ def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool) -
         model = build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels, progress)
     if sizes:
         progress("Checking the image size", 0, 0)
-        _refuse_size(first, image_set, model)
+        _refuse_size(first, image_set.channels, image_set.image_size, model)
     return listed
 
 
-def _refuse_size(config: RunConfig, image_set: "ImageSet", model: "EmbeddingModel | None") -> None:
+def refuse_size_unseen(config: RunConfig) -> None:
+    """What `refuse_unusable` says of the image size, for data and weights of another machine.
+
+    Raises:
+        Problem: the network takes no images of the size that the config has for its data set.
+    """
+    known = catalogs.current()
+    named = known.get(f"dataset/{config.dataset.name}", {}).get("params", {}).get("image_size", {})
+    size = config.dataset.params.get("image_size", named.get("default"))
+    described = known.get(f"backbone/{config.backbone.name}", {}).get("params", {})
+    without = {name: "" for name, facts in described.items() if facts.get("path")}
+    without |= {"weights": "none"} if "weights" in described else {}
+    backbone = config.backbone.model_copy(update={"params": {**config.backbone.params, **without}})
+    if isinstance(size, int):  # a data set of a plug-in may have no such field
+        _refuse_size(config.model_copy(update={"backbone": backbone}), COLOURS, size, None)
+
+
+def _refuse_size(config: RunConfig, channels: int, image_size: int, model: "EmbeddingModel | None") -> None:
     """Raises Problem for images of a size that the network does not take; tensors without numbers show it.
 
     What cannot be made or computed without numbers is left to the run.
@@ -104,7 +122,7 @@ def _refuse_size(config: RunConfig, image_set: "ImageSet", model: "EmbeddingMode
 
     try:
         with torch.device("meta"), torch.no_grad():
-            network, images = _without_numbers(config, image_set, model)
+            network, images = _without_numbers(config, channels, image_size, model)
             with naming_an_image_size(build_entry("augmentation", config)):
                 network.features(images)
     except Problem:
@@ -114,7 +132,7 @@ def _refuse_size(config: RunConfig, image_set: "ImageSet", model: "EmbeddingMode
 
 
 def _without_numbers(
-    config: RunConfig, image_set: "ImageSet", model: "EmbeddingModel | None"
+    config: RunConfig, channels: int, image_size: int, model: "EmbeddingModel | None"
 ) -> "tuple[EmbeddingModel, Tensor]":
     """The network of the config, and one image as an evaluation gives it, on torch's meta device."""
     import torch
@@ -122,13 +140,13 @@ def _without_numbers(
     from workbench.backbones.model import build_model
     from workbench.running.building import build_entry, side_of_whole
 
-    channels, augmentation = image_set.channels, build_entry("augmentation", config)
+    augmentation = build_entry("augmentation", config)
     if model is None:
         try:
             model = build_model(config.backbone.name, config.backbone.params, config.embedding, channels)
         except Problem as problem:  # open_clip makes none without numbers
             raise RuntimeError(str(problem)) from problem
-    side = side_of_whole(augmentation, image_set.image_size) or image_set.image_size
+    side = side_of_whole(augmentation, image_size) or image_size
     return model.to("meta").eval(), augmentation.evaluate(torch.zeros(1, channels, side, side))
 
 

@@ -68,14 +68,20 @@ def _refuse_missing_places(plan: Plan, known: Catalog) -> None:
 def refuse_unknown_data(plan: Plan, known: Catalog, place: Place) -> None:
     """Look up where the data of the settings are at a place, before any run trains there.
 
+    The image size is checked as `refuse_unusable` does, where no setting changes it.
+
     Raises:
         UnknownData: a path of a setting has no known counterpart there.
+        Problem: the network takes no images of that size.
     """
     for _, _, path in _varied_paths(plan, known):
         sending.path_there(path, place)
     settings = plan.settings() or proposals.draws(plan.parameters, 1, plan.config.seed)
     with suppress(BadConfig):  # of a Bayesian sweep, as above
-        sending.translated(configured(plan.config, settings[0], known), place)
+        config = configured(plan.config, settings[0], known)
+        sending.translated(config, place)
+        if not any(parameter.field.startswith(OF_SIZES) for parameter in plan.parameters):
+            unusable.refuse_size_unseen(config)
 
 
 def _varied_paths(plan: Plan, known: Catalog) -> Iterator[tuple[str, str, str]]:

@@ -6,10 +6,12 @@ from PIL import Image
 
 from workbench import cli
 from workbench.entries import catalog
+from workbench.places import records
+from workbench.places.place import SshPlace
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.running.preflight import preflight
-from workbench.running.unusable import refuse_unusable
+from workbench.running.unusable import refuse_size_unseen, refuse_unusable
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
@@ -36,6 +38,21 @@ def test_images_that_the_network_does_not_take_are_said_before_a_run_is_made(tmp
     assert "Nothing was started." in line
     with Workspace(tmp_path) as workspace:
         assert workspace.runs() == []
+
+
+def test_images_that_no_network_takes_are_said_before_they_are_sent_to_a_place(tmp_path, capsys, monkeypatch):
+    box = SshPlace(name="box", host="box", data={"/mine": "/there"})
+    monkeypatch.setattr(records, "named", lambda name: box)
+    data = ("--set", "dataset.name=folder", "--set", "dataset.folder=/mine", "--place", "box")
+    words = ("--set", TRANSFORMER[0], "--set", TRANSFORMER[1], "--set", "backbone.weights=cache", *data)
+    starts = (["run", "sample-digits"], ["sweep", "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach"])
+    for start in starts:
+        space = ["--workspace", str(tmp_path / "space")]
+        assert cli.main([*start, *words, "--set", "dataset.image_size=40", *space]) == 1
+        assert "Images of 40 px do not go with test_vit" in capsys.readouterr().err
+        assert not (tmp_path / "space").exists(), "nothing was made"
+    for size in (32, 48):
+        refuse_size_unseen(read_config("sample-digits", (*TRANSFORMER, f"dataset.image_size={size}")))
 
 
 def test_images_that_fit_are_not_refused():

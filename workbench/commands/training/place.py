@@ -105,7 +105,11 @@ def fetch(run: int, folder: Path | None) -> None:
 
 def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: bool) -> int:
     """Train all runs of a config at a place, for the workspace in the folder, and follow them; the exit status."""
+    from workbench.running.unusable import refuse_size_unseen
+
     place = records.named(name)  # refused before a workspace is made
+    sending.translated(config, place)
+    refuse_size_unseen(config)
     with Workspace(folder, create=True) as workspace:
         numbers = sending.prepare(workspace, config, place)
         sending.submit(workspace, numbers, place, launcher_of(place))

@@ -231,10 +231,15 @@ class Session(Shown):
         """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`."""
         from workbench.places import sending  # late: the window is shown first
         from workbench.places.launching import launcher_of
+        from workbench.running.unusable import refuse_size_unseen
 
         workspace = self.workspace
 
         def work(progress: Progress) -> list[int]:
+            sending.translated(config, place)  # what is not known is asked for before
+            progress("Checking the image size", 0, 0)
+            with self.loading(progress):
+                refuse_size_unseen(config)
             progress("Making the runs", 0, 0)
             numbers = sending.prepare(workspace, config, place)
             launcher = launcher_of(place, heard_by(progress, f"Sending them to {place.name}"))
