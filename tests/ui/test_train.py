@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from tests.ui.seen import Counted
 from workbench.config import RunConfig
@@ -463,6 +463,31 @@ def test_the_head_says_data_backbone_and_loss_unless_a_sentence_needs_the_line(p
         mine.evaluate(1, np.eye(4))
     page.header.show_run(session.workspace.run(mine.id), None, False, session.catalog)
     assert page.header.about.text() == "own loop · my loss"
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_all_tabs_fit_beside_the_options_at_every_width(page, session, qtbot, others):
+    recorder = Recorder(session.workspace, session.workspace.create_run(RunConfig(name="live")))
+    recorder(Status("Training"))
+    for step in (1, 2):
+        recorder(Scalar("batch/loss", step, 1.0))
+        if others:
+            recorder(Scalar("validation/MAP@R", step, 0.5))
+    recorder.flush()
+    session.show_run(recorder.run_id)
+    session.follower.look()
+    views = page.views
+    qtbot.waitUntil(lambda: views.isTabVisible(views.indexOf(page.others)) == others)
+    arrows = views.tabBar().findChildren(QToolButton)
+    assert len(arrows) == 2
+    for width in range(720, 1300, 20):
+        page.resize(width, 720)
+        for tab in filter(views.isTabVisible, range(views.count())):
+            views.setCurrentIndex(tab)
+            for _ in range(4):  # a layout that changes asks for another
+                QApplication.processEvents()
+            assert not any(arrow.isVisible() for arrow in arrows), (width, views.tabText(tab))
+    recorder.close()
 
 
 def test_a_loop_of_the_users_own_is_asked_to_stop_if_it_looks(page, session, qtbot):

@@ -35,9 +35,10 @@ class SmoothingSlider(QWidget):
         """The shown weight, 0 to 0.99."""
         return self.slider.value() / 100
 
-    def fit(self, *, captioned: bool, wide: bool) -> None:
-        """Show the caption or not, beside a slider of full width or a narrow one."""
+    def fit(self, *, captioned: bool, wide: bool, numbered: bool = True) -> None:
+        """Show the caption and the number or not, beside a slider of full width or a narrow one."""
         self.caption.setVisible(captioned)
+        self.number.setVisible(numbered)
         self.slider.setFixedWidth(WIDTH if wide else NARROW)
 
     def show_weight(self, weight: float) -> None:

@@ -33,7 +33,8 @@ FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
 WITH_CAPTION, WIDE = 780, 820  # px of the plots at 100% text with room for "Smoothing", and for a long slider
 WITH_BESIDE = 840  # px of the plots at 100% text with room for "Beside" and its long box
-ONE_MORE, WITH_OTHERS = 80, 900  # px of the tab of other curves, and of the plots with room for its whole title
+ONE_MORE, WITH_OTHERS = 80, 930  # px of the tab of other curves, and of the plots with room for its whole title
+WITH_NUMBER = 690  # px of the plots at 100% text with room for the number of the smoothing
 OTHERS = ("Other", "Other curves")
 WITHOUT = 760  # px of the page at 100% text, below which the sentences are gone
 READ_AFTER = 300  # ms after the first news
@@ -165,12 +166,13 @@ class TrainPage(QStackedWidget):
         """Take the width of the text size; a narrow page has no room for the sentences."""
         size = self.session.theme
         self.findings.setFixedWidth(size.side(FINDINGS_PX))
-        with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT))
-        room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
         tab = self.views.indexOf(self.others)
+        one_more = size.px(ONE_MORE) if self.views.isTabVisible(tab) else 0
+        with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT)) + one_more
+        room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
         self.views.setTabText(tab, OTHERS[room >= size.px(WITH_OTHERS)])
-        left = room - (size.px(ONE_MORE) if self.views.isTabVisible(tab) else 0)
-        self.options.smoother.fit(captioned=left >= size.px(WITH_CAPTION), wide=left >= size.px(WIDE))
+        captioned, wide, numbered = (room - one_more >= size.px(least) for least in (WITH_CAPTION, WIDE, WITH_NUMBER))
+        self.options.smoother.fit(captioned=captioned, wide=wide, numbered=numbered)
         self.geometry_panel.beside.fit(room >= size.px(WITH_BESIDE))
         self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system, self.others))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
