@@ -34,6 +34,12 @@ class NewFiles:
                 return
             self._new.add(new)
 
+    def remove(self) -> None:
+        """Remove those that were not there before."""
+        for path in sorted(self._new, key=lambda path: len(path.parts), reverse=True):
+            with contextlib.suppress(OSError):
+                path.rmdir() if path.is_dir() else path.unlink()
+
     def __enter__(self) -> "NewFiles":
         return self
 
@@ -42,9 +48,7 @@ class NewFiles:
     ) -> None:
         if error is None:
             return
-        for path in sorted(self._new, key=lambda path: len(path.parts), reverse=True):
-            with contextlib.suppress(OSError):
-                path.rmdir() if path.is_dir() else path.unlink()
+        self.remove()
         replaced = [path.name for path in self._old if path != self._last]  # the last one was not written
         if replaced and isinstance(error, Problem) and type(error) in (Problem, NoSpace):
             named = ", ".join(replaced[:NAMED]) + (f" and {len(replaced) - NAMED} more" if replaced[NAMED:] else "")

@@ -9,6 +9,7 @@ from typing import Self
 
 from workbench.files import parts
 from workbench.files.mounts import shared_kind
+from workbench.files.new_files import NewFiles
 from workbench.files.room import is_full
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
@@ -34,6 +35,16 @@ from workbench.workspace.paths import DATABASE, inside, is_file
 from workbench.workspace.schema.schema import check_schema
 
 
+BESIDE = (f"{DATABASE}-shm", f"{DATABASE}-wal")
+BARE = 4096  # bytes of a database without a table
+
+
+def _is_begun(database: Path) -> bool:
+    """Whether a new database has tables, perhaps of another program that made it at the same time."""
+    sizes = [path.stat().st_size for path in (database, database.with_name(BESIDE[1])) if path.exists()]
+    return bool(sizes) and (sizes[0] > BARE or any(sizes[1:]))
+
+
 class Store:
     """The base of an open workspace: the paths of its files, and transactions on its database.
 
@@ -56,7 +67,10 @@ class Store:
         self.path = Path(path)
         self.database = self.path / DATABASE
         self._lock, self._read_lock = threading.RLock(), threading.RLock()
+        new = NewFiles()
         if create and not os.path.exists(self.database):
+            for name in (run_folders.RUNS, DATABASE, *BESIDE):
+                new.add(self.path / name)
             self._make_folder()
         self.read_only = os.path.exists(self.database) and not (
             os.access(self.path, os.W_OK) and os.access(self.database, os.W_OK)
@@ -67,6 +81,8 @@ class Store:
             self._open(create, progress)
         except BaseException:
             self._end_lease()
+            if not _is_begun(self.database):
+                new.remove()
             raise
 
     def _open(self, create: bool, progress: Progress) -> None:

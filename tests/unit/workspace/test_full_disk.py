@@ -49,6 +49,22 @@ def fill(disk, left):
     assert abs(facts.f_bavail * facts.f_frsize - left) <= facts.f_frsize
 
 
+@pytest.mark.parametrize("left", [0, 4096, 8192])
+def test_a_new_workspace_without_room_leaves_nothing_behind(disk, left):
+    fill(disk, left)
+    with pytest.raises(Full, match="is full"):
+        Workspace(disk / "mine" / "space", create=True)
+    assert [path.name for path in disk.iterdir()] == ["filler"]
+    (disk / "mine").mkdir()
+    (disk / "mine" / "notes.txt").touch()
+    with pytest.raises(Full, match="is full"):
+        Workspace(disk / "mine", create=True)
+    assert [path.name for path in (disk / "mine").iterdir()] == ["notes.txt"]
+    (disk / "filler").unlink()
+    with Workspace(disk / "mine", create=True) as workspace:
+        assert workspace.runs() == []
+
+
 def test_it_is_opened_and_read(space):
     assert steps_ahead(space) == 0
     with Workspace(space) as workspace:
