@@ -53,7 +53,7 @@ def test_the_gap_is_right_where_pce_is_under_ce_and_wrong_where_it_is_over(panel
 def test_where_pce_is_undefined_stands_a_gap_with_its_reason(panel):
     panel.add([("anatomy/ce", 0, 2.3), ("anatomy/pce", 0, NAN), ("anatomy/lambda", 0, 1e-12)])
     assert panel.bound.marks() == []
-    assert panel.sentence.text().startswith("PCE is undefined everywhere: λ is under 1e-08")
+    assert panel.sentence.text().startswith("PCE is undefined everywhere: λ is under 1×10⁻⁸")
     assert np.isnan(panel.bound.curves["anatomy/pce"].values).all()
 
 

@@ -68,7 +68,7 @@ def test_a_bound_that_holds():
 
 @pytest.mark.parametrize(
     ("lam", "why"),
-    [(1e-7, "λ falls to 1e-07 there"), (0.1, "λ is measured at the class vectors of that step")],
+    [(1e-7, "λ falls to 1×10⁻⁷ there"), (0.1, "λ is measured at the class vectors of that step")],
 )
 def test_a_bound_that_fails_and_why_it_may(lam, why):
     ((kind, text),) = texts({"anatomy/ce": [2, 1, 0.5], "anatomy/pce": [-5, 3, np.nan], "anatomy/lambda": [1, lam, 1]})

@@ -8,7 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
-from workbench.numerals import significant
+from workbench.numerals import raised, significant
 from workbench.ui.pages.train.anatomy.loss_parts import AT_FIRST, LEAST, LossParts
 from workbench.ui.pages.train.plots.plot_grid import PlotGrid
 from workbench.ui.pages.train.plots.scalar_points import by_name
@@ -168,11 +168,12 @@ class AnatomyPanel(Scrolled):
         said = [f"PCE exceeds CE at {int(above.sum())} of {defined} points."] if defined else []
         if undefined:
             known = self._lambda[np.isfinite(self._lambda)]
-            why = f"λ is under {SMALLEST_LAMBDA:g}" if len(known) else "K · d³ is over 10⁹, which would take too long"
+            small = raised(f"λ is under {SMALLEST_LAMBDA:g}")
+            why = small if len(known) else "K · d³ is over 10⁹, which would take too long"
             where = f"at {counted(undefined, 'point')}" if defined else "everywhere"
             said.append(f"PCE is undefined {where}: {why}.")
         if len(self._lambda) and np.isfinite(self._lambda[-1]):
-            said.append(f"λ = {self._lambda[-1]:.2g}.")
+            said.append(raised(f"λ = {self._lambda[-1]:.2g}."))
         if self._seen:
             said.append(f"* At {self._seen}.")
         self.sentence.setText(" ".join(said))

@@ -105,7 +105,7 @@ def _bound(curves: Mapping[str, Curve], letters: Sequence[str] = ()) -> Sentence
     at, lam = curves.get("anatomy/lambda", (np.empty(0), np.empty(0)))
     there = lam[np.isin(at, steps[fails]) & np.isfinite(lam)]
     if len(there) and there.min() < SMALL_LAMBDA:
-        why = f"λ falls to {there.min():.1g} there, and terms in 1/λ amplify the noise of the probe"
+        why = f"λ falls to {raised(f'{there.min():.1g}')} there, and terms in 1/λ amplify the noise of the probe"
     else:
         why = "λ is measured at the class vectors of that step, but the bound assumes it for all class vectors"
     return Sentence(
