@@ -34,7 +34,6 @@ from workbench.workspace.owners.lease import Lease
 from workbench.workspace.paths import DATABASE, inside, is_file
 from workbench.workspace.schema.schema import check_schema
 
-
 BESIDE = (f"{DATABASE}-shm", f"{DATABASE}-wal")
 BARE = 4096  # bytes of a database without a table
 
