@@ -142,6 +142,24 @@ def test_tab_goes_through_the_regions_in_reading_order(qtbot, with_inspector):
     assert met[: len(regions)] == list(range(len(regions)))
 
 
+def test_f6_goes_through_the_parts_and_comes_back_to_what_had_the_focus(qtbot, with_inspector):
+    window = with_inspector
+    parts = (window.runs, window.pages, window.inspector)
+    window.activateWindow()
+    window.runs.search.setFocus()
+
+    def press(key, modifier=Qt.KeyboardModifier.NoModifier):
+        qtbot.keyClick(QApplication.focusWidget(), key, modifier)
+        focused = QApplication.focusWidget()
+        return next((place for place, part in enumerate(parts) if part.isAncestorOf(focused)), None)
+
+    assert [press(Qt.Key.Key_F6) for _ in range(3)] == [1, 2, 0]
+    assert QApplication.focusWidget() is window.runs.search
+    assert [press(Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier) for _ in range(3)] == [2, 1, 0]
+    window.inspector.hide()
+    assert [press(Qt.Key.Key_F6) for _ in range(2)] == [1, 0]
+
+
 def page_with_a_scroll_area():
     page, inside = QWidget(), QLineEdit()
     column, area, holder = QVBoxLayout(), QScrollArea(), QWidget()

@@ -27,6 +27,7 @@ from workbench.ui.window.commands.shortcuts_dialog import ShortcutsDialog
 from workbench.ui.window.frame.focus_ring import FocusRing
 from workbench.ui.window.frame.kept_focus import KeptFocus
 from workbench.ui.window.frame.message_bar import MessageBar
+from workbench.ui.window.frame.part_keys import PartKeys
 from workbench.ui.window.frame.rail import Rail
 from workbench.ui.window.frame.status_bar import StatusBar
 from workbench.ui.window.frame.welcome import Welcome, dropped_path
@@ -122,6 +123,7 @@ class MainWindow(QMainWindow):
         add("edit.find-run", "Find a run", self.runs.ask_search, "Ctrl+F", "magnifying-glass")
         add("edit.palette", "Command palette…", self.show_palette, "Ctrl+Shift+P", "command")
         add("edit.shortcuts", "Keyboard shortcuts…", self.show_shortcuts, "F1", "keyboard")
+        self.part_keys = PartKeys(self, self.commands, (self.runs, self.pages, self.inspector, self.activity))
         add("view.reset-layout", "Reset layout", self.reset_layout)
         add("view.welcome", "Show the start cards", self._show_welcome)
         add("view.full-screen", "Full screen", self.arrangement.toggle_full_screen, "F11")

@@ -106,7 +106,7 @@ class Menus:
         add(self.edit, "edit.undo", "edit.redo", "", "edit.find-run", "edit.palette", "edit.shortcuts")
         add(self.view, *(f"view.{info.name}" for info in PAGES), "")
         add(self.view, "view.dock-runs", "view.dock-inspector", "view.dock-activity", "view.welcome", "")
-        add(self.view, "view.reset-layout", "view.full-screen", "")
+        add(self.view, "view.next-part", "view.previous-part", "view.reset-layout", "view.full-screen", "")
         self._add_appearance()
         add(self.help, "edit.shortcuts", "edit.palette", "help.logs", "", "help.about")
 

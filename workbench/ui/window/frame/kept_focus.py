@@ -85,7 +85,7 @@ class KeptFocus(QObject):
             return False
         at = stops.index(self._focused)
         others = (stops[at + 1 :] + stops[:at])[::by]
-        wanted = next((stop for stop in others if _can_stop(stop)), None)
+        wanted = next((stop for stop in others if can_stop(stop)), None)
         if wanted is not None:
             wanted.setFocus(Qt.FocusReason.TabFocusReason if by > 0 else Qt.FocusReason.BacktabFocusReason)
         return wanted is not None
@@ -101,7 +101,8 @@ class KeptFocus(QObject):
             control.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def _can_stop(stop: QWidget) -> bool:
+def can_stop(stop: QWidget) -> bool:
+    """Whether Tab stops at a control now."""
     return bool(stop.focusPolicy() & Qt.FocusPolicy.TabFocus) and stop.isEnabled() and stop.isVisible()
 
 
