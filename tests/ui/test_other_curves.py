@@ -42,6 +42,15 @@ def test_plots_are_made_when_they_are_in_sight_and_follow_what_comes(tab, qtbot)
     assert held_out.curves["validation/MAP@R"].values.tolist() == [50.0, 25.0]
 
 
+def test_points_that_come_again_replace_those_of_a_curve_that_is_not_drawn_yet(tab, qtbot):
+    tab.add([("mine/norm", step, float(step)) for step in (1, 2, 5, 9)])
+    tab.add([("mine/norm", 4, 0.5), ("batch/loss", 4, 1.0), ("mine/norm", 6, float("nan")), ("mine/norm", 6, 7.0)])
+    assert tab.curves["mine/norm"].steps.tolist() == [1, 2, 4, 6]
+    tab.show()
+    qtbot.waitUntil(lambda: len(tab.plots) == 1)
+    assert tab.plots[0].curves["mine/norm"].values.tolist() == [1.0, 2.0, 0.5, 7.0]
+
+
 def test_a_curve_is_found_by_its_name_or_its_title(tab, qtbot):
     tab.add([(f"mine/{number}", 1, 1.0) for number in range(7)] + [("validation/MAP@R", 1, 0.5)])
     tab.show()

@@ -12,8 +12,7 @@ from workbench.comparing.measures import is_logged_share
 from workbench.metric_names import LIMIT, TITLES, metric_name
 from workbench.names import visible
 from workbench.ui.pages.train.plots.plot_grid import PlotGrid
-from workbench.ui.pages.train.plots.scalar_points import by_name
-from workbench.ui.plots.curve import Curve
+from workbench.ui.pages.train.plots.scalar_points import Points, by_name
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -44,7 +43,7 @@ class OtherCurves(Scrolled):
     def __init__(self, elsewhere: Callable[[str], bool], parent: QWidget | None = None) -> None:
         super().__init__(QWidget(), parent)
         self._elsewhere = elsewhere
-        self.curves: dict[str, Curve] = {}
+        self.curves: dict[str, Points] = {}
         self._plots: dict[str, CurvePlot] = {}
         self._wanted: list[str] = []  # names of the curves that the search finds, sorted
         self.search = QLineEdit()
@@ -83,10 +82,13 @@ class OtherCurves(Scrolled):
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that other tabs show are passed over."""
         points, before = list(points), len(self.curves)
-        for name, steps, values in by_name(points, {name for name, _, _ in points if self._is_other(name)}):
-            self.curves.setdefault(name, Curve()).append(steps, values)
-            if name in self._plots:
-                self._plots[name].append(name, steps, _shown(name, values))
+        others = {name for name in {name for name, _, _ in points} if self._is_other(name)}
+        self.curves.update({name: Points() for name in others - self.curves.keys()})
+        for name, step, value in points:
+            if name in others:
+                self.curves[name].add(step, value)
+        for name, steps, values in by_name(points, self._plots):
+            self._plots[name].append(name, steps, _shown(name, values))
         if len(self.curves) > before:
             self._find()
         if self.curves and not before:
