@@ -20,7 +20,7 @@ from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
 from workbench.ui.pages.map.selecting.tagging import NOTHING
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import UndoCommands
-from workbench.workspace.choices.sample_tags import all_tags, tag_sample
+from workbench.workspace.choices.sample_tags import all_tags, change_tags, tag_sample
 from workbench.workspace.choices.selections import all_selections
 from workbench.workspace.measured.stored_maps import Measured, store_map
 
@@ -553,3 +553,18 @@ def test_a_value_is_told_by_its_word_its_class_or_four_figures(page):
     words = Column("Tag", ids, np.array([1.0, np.nan]), ("odd", "=cut"))
     assert [value_words(words, "tag", data, row) for row in (0, 1, 2)] == ["Tag: =cut", "Tag: none", "Tag: none"]
     assert value_words(Column("Distance", ids, np.array([0.123456, 2])), "radius", data, 0) == "Distance: 0.1235"
+
+
+def test_a_thousand_attributes_are_offered_without_a_search_for_each(qtbot, page, session, workspace, monkeypatch):
+    names = [f"attribute {number:04}" for number in range(1000)]
+    dataset_id = workspace.run(page.run.run_id).dataset_id
+    change_tags(workspace, dataset_id, [(int(page.run.ids[0]), f"{name}=1") for name in names])
+    searched, find = [], page.colouring.findData
+    monkeypatch.setattr(page.colouring, "findData", lambda key: searched.append(key) or find(key))
+    page.colouring.refresh()
+    before = page.colouring.count()
+    qtbot.waitUntil(lambda: page.colouring.count() == before + len(names))
+    assert [page.colouring.itemText(before + row) for row in (0, 999)] == [
+        "Tag: attribute 0000", "Tag: attribute 0999",
+    ]  # fmt: skip
+    assert len(searched) < len(names)

@@ -55,13 +55,15 @@ class ColouringBox(ElidedBox):
         super().showPopup()
 
     def _offer(self, names: list[str]) -> None:
-        wanted, current = [f"{OF_ATTRIBUTE}{name}" for name in names], self.currentData()
-        for index in range(self.count() - 1, len(COLOURINGS) - 1, -1):
-            if self.itemData(index) not in (*wanted, current):
+        wanted, current = {f"{OF_ATTRIBUTE}{name}": None for name in names}, self.currentData()
+        listed = [self.itemData(index) for index in range(self.count())]
+        for index in range(len(listed) - 1, len(COLOURINGS) - 1, -1):
+            if listed[index] not in wanted and listed[index] != current:
                 self.removeItem(index)
+        for key in listed:
+            wanted.pop(key, None)
         for key in wanted:
-            if self.findData(key) < 0:
-                self.addItem(_title(key), key)
+            self.addItem(_title(key), key)
 
 
 def _title(key: str) -> str:
