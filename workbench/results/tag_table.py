@@ -56,6 +56,8 @@ def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
             tag was changed then.
     """
     samples = workspace.samples(dataset_id)
+    if not samples.paths:
+        raise Problem("This run has no data set with images.", kept=UNCHANGED)
     ids: dict[str, int] = dict(zip(samples.paths, samples.ids.tolist(), strict=True))
     added: dict[Tagged, None] = {}
     value_of: dict[Tagged, str] = {}  # of an image, by the name of the attribute
@@ -102,7 +104,7 @@ def export_tags(workspace: Workspace, dataset_id: int, path: Path) -> int:
     by_tag, samples = all_tags(workspace, dataset_id), workspace.samples(dataset_id)
     if not by_tag:
         raise Problem("No image of this data set has a tag.", kept="Nothing was written.")
-    names = attributes(by_tag)
+    names = attributes(filter(_has_column, by_tag))
     of_sample: dict[int, list[str]] = {}
     for tag, members in by_tag.items():
         for sample in members:
@@ -110,13 +112,19 @@ def export_tags(workspace: Workspace, dataset_id: int, path: Path) -> int:
     paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
     rows = []
     for sample in sorted(of_sample, key=lambda number: paths.get(number, "")):
-        pairs = [attribute_of(tag) for tag in of_sample[sample]]
-        known = {name: value for name, value in pairs if name}
-        plain = ";".join(value for name, value in pairs if not name)
+        known = dict(attribute_of(tag) for tag in of_sample[sample] if _has_column(tag))
+        plain = ";".join(tag for tag in of_sample[sample] if not _has_column(tag))
         rows.append([paths.get(sample, ""), *(known.get(name, "") for name in names), plain])
     with files.atomic_write(path) as file:
         file.write(csv_text(["path", *names, "tags"], rows).encode())
     return len(rows)
+
+
+def _has_column(tag: str) -> bool:
+    """Whether a tag is an attribute that `import_tags` reads from a column of its own; "id=7" stands among the tags."""
+    name, value = attribute_of(tag)
+    as_read = [" ".join(words.split()) for words in (name, value)]
+    return bool(name) and as_read == [name, value] and name.lower() not in (*PATHS, *PLAIN, *IGNORED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,29 @@ def test_what_was_written_is_read_again_and_is_no_formula(workspace, run, data, 
     assert all_tags(workspace, data) == before
 
 
+def test_an_attribute_whose_name_is_another_columns_stands_among_the_tags(workspace, run, data, tmp_path):
+    for row, tag in enumerate(("path=1", "Tags=night", "id=7", "a =b", "a= b", "a=b", "=y")):
+        tag_sample(workspace, data, int(run.ids[row]), tag)
+    before = all_tags(workspace, data)
+    export_tags(workspace, data, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text("utf-8").splitlines()[0] == "path,a,tags"
+    with workspace.writing() as db:
+        db.execute("delete from sample_tags")
+    import_tags(workspace, data, tmp_path / "out.csv")
+    assert all_tags(workspace, data) == before
+
+
+@pytest.mark.parametrize("lost", ["update runs set dataset_id = null", "delete from samples"])
+def test_a_table_for_a_run_without_images_is_refused(workspace, run, paths, tmp_path, lost):
+    with workspace.writing() as db:
+        db.execute(lost)
+    table = written(tmp_path, "path,view", f"{paths[0]},front")
+    asked = ["tags", str(run.run_id), "--workspace", str(workspace.path), "--import", str(table)]
+    answer = CliRunner().invoke(cli, asked)
+    assert answer.exit_code == 1
+    assert "This run has no data set with images. No tag was changed." in answer.stderr
+
+
 @pytest.mark.parametrize(
     ("tag", "attribute"),
     [
