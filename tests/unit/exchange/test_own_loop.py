@@ -400,6 +400,10 @@ def test_queries_are_compared_with_those_of_a_run_on_the_same_data(workspace, st
         record_run(workspace, "Mine", labels, epochs=1, paths=["nowhere/at all", *paths[1:]], same_data_as=stored_run)
     with pytest.raises(Problem, match=f"but {labels[0]} in run {stored_run}"):
         record_run(workspace, "Mine", ["other", *labels[1:]], epochs=1, paths=paths, same_data_as=stored_run)
+    with workspace.writing() as db:
+        db.execute("delete from samples")
+    with pytest.raises(Problem, match=f"The data set of run {stored_run} has no images"):
+        record_run(workspace, "Mine", labels, epochs=1, paths=paths, same_data_as=stored_run)
 
 
 def test_charts_and_notes_are_stored(workspace):

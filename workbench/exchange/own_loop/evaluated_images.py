@@ -81,6 +81,8 @@ def of_run(workspace: Workspace, run_id: int, words: list[str], paths: Sequence[
     if number is None:
         raise Problem(f"Run {run_id} has not read its data yet.", kept=UNSTARTED, todo="Wait until it trains.")
     data, samples = workspace.dataset(number), workspace.samples(number)
+    if not samples.paths:
+        raise Problem(f"The data set of run {run_id} has no images.", kept=UNSTARTED)
     relative = _relative(paths, Path(data.root) if data.root else None)
     if len(relative) != len(words):
         raise Problem(f"There are {len(words):,} labels, but {len(relative):,} paths.", kept=UNSTARTED)
