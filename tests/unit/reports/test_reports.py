@@ -3,6 +3,7 @@
 import base64
 import csv
 import hashlib
+import json
 import math
 import re
 from html.parser import HTMLParser
@@ -117,6 +118,21 @@ def test_the_scores_of_tags_stand_below_those_of_classes(workspace, run_id, tmp_
     assert "view=&lt;/title&gt;" in re.sub("<wbr/?>|\u200b", "", page)
     rows = list(csv.reader((tmp_path / "out" / "tags.csv").read_text("utf-8").splitlines()))
     assert [float(row[4]) for row in rows[1:]] == [entry.map_at_r for entry in entries]
+
+
+def test_letters_that_turn_the_direction_of_a_line_are_shown_in_tables_and_sentences(workspace, run_id, tmp_path):
+    turned = "\u202egnp.exe"
+    data, evaluation = workspace.run(run_id).dataset_id, workspace.evaluations(run_id)[-1]
+    tag_sample(workspace, data, int(workspace.queries(evaluation.id).sample_ids[0]), turned)
+    with workspace.writing() as db:
+        facts = json.dumps({"own_loop": {"program": turned}, "versions": {turned: turned}})
+        db.execute("update runs set environment = ?", (facts,))
+    sections = ("summary", "classes", "environment")
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out", sections=sections)
+    page = re.sub("<wbr/?>|\u200b", "", path.read_text("utf-8"))
+    assert "\u202e" not in page
+    assert page.count("\\u202egnp.exe") == 4
+    assert f"in {turned}".replace("\u202e", "\\u202e") in page
 
 
 def test_queries_left_out_are_explained_in_words_that_hold_for_a_gallery_too(workspace):

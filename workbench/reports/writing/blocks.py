@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from workbench.names import visible
 from workbench.numerals import minus
 from workbench.reports.content.run_content import QueryCard
 from workbench.reports.figures.drawing import Drawing
@@ -56,7 +57,8 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text. `numbers` are the columns set to the right, with a sign of minus; `strong` the rows in bold."""
+    """Rows of text, each `visible`. `numbers` are the columns set to the right, with a sign of minus; `strong` the rows
+    in bold."""
 
     key: str  # names the table in LaTeX; unique in a document
     caption: str
@@ -67,10 +69,11 @@ class Table:
 
     def __post_init__(self) -> None:
         rows = (
-            tuple(minus(cell) if column in self.numbers else cell for column, cell in enumerate(row))
+            tuple(minus(cell) if column in self.numbers else visible(cell) for column, cell in enumerate(row))
             for row in self.rows
         )
         object.__setattr__(self, "rows", tuple(rows))
+        object.__setattr__(self, "head", tuple(map(visible, self.head)))
 
     @property
     def foldable(self) -> bool:
@@ -134,10 +137,10 @@ class Document:
 
 
 def said(words: str, *, muted: bool = False) -> Paragraph:
-    """One plain sentence or more."""
-    return Paragraph((Span(words),), muted)
+    """One plain sentence or more; what turns their direction, in a name from elsewhere, is shown."""
+    return Paragraph((Span(visible(words)),), muted)
 
 
 def heading(words: str, level: int = 1) -> Heading:
     """A heading of plain words."""
-    return Heading(level, (Span(words),))
+    return Heading(level, (Span(visible(words)),))
