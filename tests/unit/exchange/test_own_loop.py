@@ -1,5 +1,6 @@
 """A run of a training loop of the user's own: its numbers, its states, and what the rest of the program says of it."""
 
+import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -431,6 +432,9 @@ def test_the_report_names_the_program_and_the_settings_that_are_known(workspace)
         "training.lr", "training.batch_size",
     }  # fmt: skip
     assert command_of(workspace.run(run_id)).startswith("python ")
+    with workspace.writing() as db:
+        db.execute("update runs set environment = ?", (json.dumps({"own_loop": {"program": "-cimport this"}}),))
+    assert command_of(workspace.run(run_id)) == "python './-cimport this'", "nobody pastes code of a stranger"
 
 
 def test_its_curves_embeddings_and_settings_are_exported_and_its_network_is_not_here(workspace, tmp_path):

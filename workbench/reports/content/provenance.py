@@ -58,5 +58,10 @@ def command_of(run: Run) -> str:
         options += ["--search-only"] if run.only_searched else []
         return " ".join(["workbench import", shlex.quote(str(params.get("embeddings", ""))), *options])
     if config.own_loop:
-        return shlex.join(["python", str(run.environment.get("own_loop", {}).get("program", ""))])
+        return _own_program(str(run.environment.get("own_loop", {}).get("program", "")))
     return f"workbench run {config_name(run)} --workspace DIR"
+
+
+def _own_program(name: str) -> str:
+    """The command line of the file that recorded a run; Python would run a name like "-cCODE" as code."""
+    return shlex.join(["python", f"./{name}" if name.startswith("-") else name])
