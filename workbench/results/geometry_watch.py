@@ -15,6 +15,7 @@ from workbench.workspace.measured.ranking import read_labels, read_scores
 from workbench.workspace.rows import Evaluation
 
 ACCURACY = "train/accuracy"
+LARGEST = float(np.finfo(np.float32).max)  # that a run stores; squares of larger ones are infinite
 STORED_AS = {  # numbers of a Look -> metrics of an evaluation
     "spectral_rank": "effective_rank", "pairs_alignment": "alignment", "pairs_uniformity": "uniformity",
     **{name: name for name in ("mean_norm", "norm_spread", "overlap", "foreign_margin", "largest_hub")},
@@ -51,7 +52,7 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images:
     With `images` "probe", the training images of the probe, searched among themselves: of evaluations that stored them.
 
     Raises:
-        Problem: a file of an evaluation is missing or damaged, or none stored the probe.
+        Problem: a file of an evaluation is missing or damaged, or holds no finite numbers; none stored the probe.
         Cancelled: by `progress`.
     """
     stored, read = workspace.evaluations(run_id), _test_half if images == "test" else _probe
@@ -61,6 +62,10 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images:
         progress("Looking at the embeddings", at, len(stored))
         if (seen := read(workspace, evaluation)) is None:
             continue
+        if wrong := int((~(np.abs(seen.vectors) <= LARGEST).all(1)).sum()):
+            many = f"{wrong:,} of {len(seen.vectors):,} embeddings of epoch {evaluation.epoch}"
+            what = f"{many} contain NaN, infinity or numbers above {LARGEST:.0e}."
+            raise Problem(what, kept="The run is kept.", todo="Geometry can be measured again once they are restored.")
         evaluations.append(evaluation)
         scores.append(seen.score)
         seen_now = look(seen.vectors, seen.labels, distance=evaluation.distance)

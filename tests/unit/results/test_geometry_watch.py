@@ -11,6 +11,7 @@ from tests.ui.small_run import blobs, store_run
 from workbench.cli import cli
 from workbench.evaluation.health import look
 from workbench.events import ProbeEmbeddings
+from workbench.problem import Problem
 from workbench.results.geometry_watch import class_means, watch
 from workbench.workspace import Workspace
 
@@ -43,6 +44,16 @@ def test_only_an_evaluation_before_the_first_step_is_called_untrained(space, fir
     watched = watch(workspace, run.run_id)
     watched.evaluations[0] = replace(watched.evaluations[0], epoch=first)
     assert any("untrained" in alarm.words for alarm in watched.alarms(2)) == told
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1e308])
+def test_embeddings_that_are_not_finite_are_refused_in_a_sentence(tmp_path, bad):
+    tables = [blobs(LABELS, 0.8, 0).astype(np.float64), blobs(LABELS, 0.4, 0).astype(np.float64)]
+    tables[1][3, 2] = bad
+    with Workspace(tmp_path / "space", create=True) as workspace, np.errstate(invalid="ignore", over="ignore"):
+        run = store_run(workspace, LABELS, embeddings=tables)
+        with pytest.raises(Problem, match=r"^1 of 50 embeddings of epoch 2 contain NaN, infinity or numbers above 3e"):
+            watch(workspace, run.run_id)
 
 
 def test_class_means_leave_out_what_is_no_query():
