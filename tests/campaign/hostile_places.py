@@ -199,6 +199,8 @@ def _parts(value: object) -> Iterator[tuple[dict | list, str | int]]:
 def _names(rng: random.Random, there: Path, victim: Path) -> str:
     """Scripts, formulas and paths as the names of run, data set and classes; all else is as it should be."""
     text = rng.choice(TEXTS)
+    if not all(stat.S_ISREG(os.lstat(there / name).st_mode) for name in ("dataset.json", "config.toml", "run.json")):
+        return "nothing"  # to read a pipe or a device would take for ever
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, Problem):
         facts = json.loads((there / "dataset.json").read_text())
         facts["class_names"] = [text, *facts["class_names"][1:]]
