@@ -492,6 +492,22 @@ def test_a_table_of_tags_is_undone_and_done_again(page, session, run, qtbot, res
     assert (all_tags(workspace, dataset), actions.undo_stack.count()) == (after, steps)
 
 
+def test_letters_of_a_tag_that_turn_its_direction_are_shown_in_the_menu_and_the_filter(page, session, run, qtbot, rest):
+    session.show_query(int(run.ids[30]))
+    rest()
+    page.tagging.put("vi\u202eew=fr\u202eont", True)
+    qtbot.waitUntil(page.result.tags.isVisible)
+    assert page.result.tags.text() == "Tagged: vi\\u202eew=fr\\u202eont"
+    causes = page.queries.why.causes
+    words = causes.itemText(causes.findData("tag:vi\u202eew=fr\u202eont"))
+    assert words.startswith("Tagged “vi\\u202eew=fr\\u202eont”")
+    page.tagging.menu.aboutToShow.emit()
+    (view,) = [action.menu() for action in page.tagging.menu.actions() if action.menu() is not None]
+    assert (view.title(), [action.text() for action in view.actions()]) == ("vi\\u202eew", ["fr\\u202eont"])
+    view.actions()[0].trigger()
+    qtbot.waitUntil(page.result.tags.isHidden)
+
+
 def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(page, session, run, qtbot, rest):
     why = page.queries.why
     before = session.evaluation().metrics

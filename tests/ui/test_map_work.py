@@ -259,6 +259,18 @@ def test_the_attributes_of_the_data_set_are_colourings(qtbot, page, session, wor
     qtbot.waitUntil(lambda: page.colouring.findData("tag:view") < 0)
 
 
+def test_letters_of_a_tag_that_turn_its_direction_are_shown_in_the_legend(qtbot, page, workspace):
+    dataset = workspace.run(page.run.run_id).dataset_id
+    for row, tag in ((4, "vi\u202eew=fr\u202eont"), (5, "a\u202eb")):
+        tag_sample(workspace, dataset, int(page.run.ids[row]), tag)
+    page.colouring.refresh()
+    qtbot.waitUntil(lambda: page.colouring.findData("tag:vi\u202eew") > 0)
+    choose(page.colouring, "tag:vi\u202eew")
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["fr\\u202eont", "No vi\\u202eew"])
+    choose(page.colouring, "tag")
+    qtbot.waitUntil(lambda: page.legend.model.groups.names == ["a\\u202eb", "No tag"])
+
+
 def test_the_selection_is_tagged_and_that_is_undone(qtbot, page, session, workspace):
     said, dataset = [], workspace.run(page.run.run_id).dataset_id
     session.noticed.connect(said.append)

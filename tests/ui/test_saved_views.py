@@ -40,6 +40,14 @@ def test_views_are_stored_renamed_and_deleted_by_name(workspace):
         assert all_views(workspace) == [], "an older workspace that cannot be written"
 
 
+def test_letters_of_a_name_that_turn_its_direction_are_shown(page, qtbot):
+    page.saved.save_as("Hard\u202eones")
+    qtbot.waitUntil(lambda: names(page.saved) == ["Hard\\u202eones"])
+    assert page.saved.chosen == "Hard\u202eones"
+    words = [action.text() for action in page.saved.menu().actions() if not action.isCheckable()]
+    assert "Rename “Hard\\u202eones”…" in words
+
+
 def test_a_view_lists_the_same_queries_again(page, session, qtbot):
     browsing, saved = page.browsing, page.saved
     page.queries.similarity.unfold.click()

@@ -166,6 +166,6 @@ def _tags(title: str, cell: str) -> list[str]:
     if title.lower() in IGNORED:
         return []
     if title.lower() in PLAIN:
-        return [words for part in cell.split(";") if (words := " ".join(part.split()))]
+        return [visible_name(words) for part in cell.split(";") if (words := " ".join(part.split()))]
     value = " ".join(cell.split())
     return [visible_name(f"{title}{IS}{value}")] if value else []

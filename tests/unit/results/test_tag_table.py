@@ -61,6 +61,11 @@ def test_a_column_becomes_an_attribute_and_tags_stay_tags(workspace, run, data, 
     assert attributes(all_tags(workspace, data)) == ["view"]
 
 
+def test_letters_that_steer_a_terminal_or_turn_a_line_are_stored_as_escapes(workspace, data, paths, tmp_path):
+    import_tags(workspace, data, written(tmp_path, "path,vi\u202eew,tags", f"{paths[0]},a\u202eb,c\x07"))
+    assert list(all_tags(workspace, data)) == ["c\\x07", "vi\\u202eew=a\\u202eb"]
+
+
 def test_a_value_replaces_the_earlier_one_and_an_empty_cell_changes_nothing(workspace, run, data, paths, tmp_path):
     tag_sample(workspace, data, int(run.ids[0]), "view=front")
     tag_sample(workspace, data, int(run.ids[1]), "view=front")

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from workbench.names import visible_name
+from workbench.names import visible, visible_name
 from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -66,8 +66,8 @@ class Tagging(QObject):
         for tag in sorted({USUAL, *self._browsing.filters.tags}, key=attribute_of):
             name, value = attribute_of(tag)
             if name not in menus:
-                menus[name] = self.menu.addMenu(name.replace("&", "&&"))
-            action = menus[name].addAction(value.replace("&", "&&"))
+                menus[name] = self.menu.addMenu(visible(name).replace("&", "&&"))
+            action = menus[name].addAction(visible(value).replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(tag in tags)
             action.toggled.connect(partial(self.put, tag))

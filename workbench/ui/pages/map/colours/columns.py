@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.names import numbers_in_order
+from workbench.names import numbers_in_order, visible
 from workbench.problem import Problem
 from workbench.projection.vectors import metric_of, prepared
 from workbench.workspace import Workspace
@@ -124,7 +124,7 @@ def attribute(workspace: Workspace, evaluation_id: int, name: str) -> Column:
     names = tuple(sorted(by_value, key=lambda value: (numbers_in_order(value), value)))
     members = [np.array(by_value[value], np.int64) for value in names]
     numbers = np.repeat(np.arange(len(names), dtype=float), [len(ids) for ids in members])
-    return Column(name, np.concatenate([np.empty(0, np.int64), *members]), numbers, names)
+    return Column(visible(name), np.concatenate([np.empty(0, np.int64), *members]), numbers, tuple(map(visible, names)))
 
 
 def tag(workspace: Workspace, evaluation_id: int) -> Column:
@@ -137,7 +137,7 @@ def tag(workspace: Workspace, evaluation_id: int) -> Column:
     names = tuple(sorted(set(joined)))
     number = {name: float(index) for index, name in enumerate(names)}
     values = np.array([number[name] for name in joined])
-    return Column("Tag", np.array(list(of_sample), np.int64), values, names)
+    return Column("Tag", np.array(list(of_sample), np.int64), values, tuple(map(visible, names)))
 
 
 READERS = {

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workbench.names import visible
 from workbench.numerals import minus
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
@@ -66,7 +67,8 @@ class Filters:
             numbers = {WON: len(self.changes.won), LOST: len(self.changes.lost)}
             groups.append([Option(key, _counted(title, numbers[key])) for key, title in CHANGED.items()])
         if self.tags:
-            groups.append([Option(TAG + tag, _counted(f"Tagged “{tag}”", len(ids))) for tag, ids in self.tags.items()])
+            tagged = self.tags.items()
+            groups.append([Option(TAG + tag, _counted(f"Tagged “{visible(tag)}”", len(ids))) for tag, ids in tagged])
         return groups
 
     def drop_missing(self) -> None:

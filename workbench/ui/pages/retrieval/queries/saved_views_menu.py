@@ -6,6 +6,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
+from workbench.names import visible
 from workbench.progress import Progress
 from workbench.ui.pages.retrieval.queries.view_fields import Listed
 from workbench.ui.state.session import Session
@@ -97,11 +98,11 @@ class SavedViewsMenu(QToolButton):
     def _fill(self) -> None:
         self._menu.clear()
         for view in self.views:
-            action = self._menu.addAction(view.name.replace("&", "&&"), partial(self.choose, view.name))
+            action = self._menu.addAction(visible(view.name).replace("&", "&&"), partial(self.choose, view.name))
             action.setCheckable(True)
             action.setChecked(view.name == self.chosen)
         self._menu.addSeparator()
-        writable, name = not self._session.workspace.read_only, self.chosen.replace("&", "&&")
+        writable, name = not self._session.workspace.read_only, visible(self.chosen).replace("&", "&&")
         self._menu.addAction("Save this view…", self._ask_save).setEnabled(writable)
         if self._current() is not None:
             for words, slot in (
