@@ -41,6 +41,19 @@ def test_a_curve_without_a_number_is_drawn_as_an_empty_one(values, scale):
     assert figure.axes[0].get_yscale() == scale
 
 
+@pytest.mark.parametrize("value", [1e308, -1.7e308])
+def test_a_value_beyond_what_an_axis_can_have_is_marked_and_the_others_are_drawn(value):
+    curve = SimpleNamespace(steps=np.arange(4), values=np.array([1.0, value, -value, 2.0]))
+    names = ("batch/loss", "batch/lr", "probe/ce", "probe/spce", "test/recall@1", "test/MAP@R")
+    content = SimpleNamespace(sections=("curves",), curves=dict.fromkeys(names, curve), map=None, worst=(), finest=())
+    drawings = draw(content)
+    assert set(drawings) == {"loss", "ce-spce", "retrieval"}
+    for drawing in drawings.values():
+        assert drawing.encode("png").startswith(b"\x89PNG")
+        assert [axis for axes in drawing.figure().axes for axis in np.abs(axes.get_ylim()) if axis > 1e9] == []
+    assert [text.get_text() for text in drawings["loss"].figure().axes[0].texts] == [" beyond 1e+300"]
+
+
 def test_titles_apart_end_without_a_lone_bracket():
     assert apart(["Digits: loss Normalised CE", "Digits: loss Proxy-Anchor"]) == ["Normalised CE", "Proxy-Anchor"]
     assert apart(["Digits (set a)", "Digits (set b)"]) == ["a", "b"]

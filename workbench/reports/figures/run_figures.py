@@ -28,6 +28,7 @@ SERIES = {
 }
 RECALL_LOOKS = ((COLOURS[0], "-"), (COLOURS[4], "--"), (COLOURS[2], "-."), (COLOURS[3], ":"))  # the first four ranks
 RIGHT, WRONG = "#1B7F4B", "#B3261E"
+LARGEST = 1e300  # that an axis can have: the difference of two larger values may be infinite
 
 
 def draw(content: Content) -> dict[str, Drawing]:
@@ -96,10 +97,10 @@ def _curves(content: Content, names: tuple[str, ...], title: str, host: Figure) 
     axes = host.add_subplot()
     for name in names:
         word, colour, line = SERIES[name]
-        axes.plot(content.curves[name].steps, content.curves[name].values, line, color=colour, label=word)
+        axes.plot(content.curves[name].steps, _drawn(content.curves[name]), line, color=colour, label=word)
         _mark_trouble(axes, content.curves[name], f"{word} ")
     axes.set(xlabel="Step", title=title)
-    drawn = np.concatenate([content.curves[name].values for name in names])
+    drawn = np.concatenate([_drawn(content.curves[name]) for name in names])
     finite = drawn[np.isfinite(drawn)]
     if finite.size and (finite > 0).all():  # a logarithm would hide the others
         axes.set_yscale("log")
@@ -114,31 +115,36 @@ def _retrieval(content: Content, host: Figure) -> None:
     looks = [(name, *look) for name, look in zip(names, RECALL_LOOKS, strict=False)]
     for name, colour, line in (*looks, ("test/MAP@R", COLOURS[5], "-")):
         curve, word = content.curves[name], metric_name(name.removeprefix("test/"))
-        axes.plot(curve.steps, 100 * curve.values, line, color=colour, label=word, marker=".", markersize=4)
+        axes.plot(curve.steps, 100 * _drawn(curve), line, color=colour, label=word, marker=".", markersize=4)
     axes.set(xlabel="Step", title="Retrieval on the test half (%) ↑")
     host.legend(loc="outside lower center", ncols=4, fontsize="small", columnspacing=1)  # the curves fill the axes
 
 
 def _loss(loss: Curve, rate: Curve | None, host: Figure) -> None:
     axes = host.add_subplot()
-    axes.plot(loss.steps, loss.values, color=COLOURS[0], alpha=0.25, linewidth=0.6)
-    axes.plot(loss.steps, exponential_mean(loss.values, BATCH_LOSS), color=COLOURS[0], label="loss, smoothed")
+    axes.plot(loss.steps, _drawn(loss), color=COLOURS[0], alpha=0.25, linewidth=0.6)
+    axes.plot(loss.steps, exponential_mean(_drawn(loss), BATCH_LOSS), color=COLOURS[0], label="loss, smoothed")
     axes.set(xlabel="Step", title="Batch loss and learning rate")
     _mark_trouble(axes, loss)
     if rate is not None:
         right = axes.twinx()
         right.grid(visible=False)
-        right.plot(rate.steps, rate.values, "--", color=COLOURS[1], linewidth=0.9)
+        right.plot(rate.steps, _drawn(rate), "--", color=COLOURS[1], linewidth=0.9)
         right.set_ylabel("Learning rate", color=COLOURS[1])
         right.spines["right"].set_visible(True)
     axes.legend()
 
 
+def _drawn(curve: Curve) -> np.ndarray:
+    """The values with NaN where there is nothing to draw."""
+    return np.where(np.abs(curve.values) <= LARGEST, curve.values, np.nan)
+
+
 def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
-    """A line where the values first are no number, and which kind of none."""
-    for index in np.flatnonzero(~np.isfinite(curve.values))[:1]:
-        what = "NaN" if np.isnan(curve.values[index]) else "infinite"
-        step = curve.steps[index]
+    """A line where the values first are no number, and which kind of none, or too large."""
+    for index in np.flatnonzero(np.isnan(_drawn(curve)))[:1]:
+        value, step = curve.values[index], curve.steps[index]
+        what = "NaN" if np.isnan(value) else "infinite" if np.isinf(value) else f"beyond {LARGEST:g}"
         axes.axvline(step, color=WRONG, linewidth=0.8)
         axes.text(step, 0.98, f" {whose}{what}", color=WRONG, va="top", transform=axes.get_xaxis_transform())
 
