@@ -1,6 +1,8 @@
 """A run as one moving line of the terminal; where nothing moves, as one line per evaluation, and now and then one."""
 
+import codecs
 import contextlib
+import io
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +22,33 @@ WIDTH = 24  # characters of the bar
 INTERRUPTED = 130  # exit status after Ctrl+C
 EVERY = 0.2  # seconds
 SILENT = 30.0  # seconds without a line in a file or pipe, after which the next progress is one
+SPELT_OUT = "workbench.spelt_out"  # the name of the error handler
+IN_ASCII = {
+    "−": "-", "–": "-", "—": "-", "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "×": "x", "±": "+-", "→": "->",
+    "↑": "(up)", "↓": "(down)", "…": "...", "“": '"', "”": '"', "‘": "'", "’": "'", "′": "'", "‖": "||", "·": "*",
+    "★": "*", "█": "#", "░": ".", "²": "^2", "³": "^3", "⁻": "^-", "⁺": "^+", "₁": "_1", "₂": "_2", "√": "sqrt",
+    "∞": "inf", "Σ": "Sum", "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "η": "eta",
+    "θ": "theta", "λ": "lambda", "ρ": "rho", "σ": "sigma", "τ": "tau", "°": " deg", "\u2009": " ", "\u202f": " ",
+    "\xa0": " ",
+}  # fmt: skip
+
+
+def spell_out() -> None:
+    """Have the output lose nothing where it has a small character set, as a file or a pipe has on Windows.
+
+    Signs of the program are written in ASCII, such as ">=", and letters of other names as their numbers ("\\u732b").
+    """
+    codecs.register_error(SPELT_OUT, _spelt_out)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=SPELT_OUT)
+
+
+def _spelt_out(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    return "".join(IN_ASCII.get(letter) or ascii(letter)[1:-1] for letter in letters), error.end
 
 
 def printable(text: str) -> str:

@@ -1,6 +1,7 @@
 """What a run says in the terminal; and that it goes on where nobody reads it any more."""
 
 import io
+import re
 import sys
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from workbench.__main__ import main as start
 from workbench.cli import main
 from workbench.commands import terminal
 from workbench.commands.terminal import ProgressLine, best_in_words
@@ -150,3 +152,25 @@ def test_what_is_left_out_of_the_data_is_said_before_training(tmp_path, capsys):
 )
 def test_the_last_line_says_on_which_images_the_best_epoch_was_chosen(best, said):
     assert best_in_words(SimpleNamespace(best=best, best_epoch=7)) == said
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii"])
+@pytest.mark.parametrize("words", [["list", "losses"], ["list", "fields"], ["list", "presets"], ["sweep", "presets"]])
+def test_a_file_of_a_small_character_set_gets_the_program_s_signs_in_ascii(monkeypatch, words, encoding):
+    """A file or a pipe on Windows has the character set of the country, which has no "≥" and no "λ"."""
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    assert start(words) == 0
+    text = written.getvalue().decode("utf-8" if encoding == "ascii" else encoding)  # click knows better than ASCII
+    assert len(text.splitlines()) > 3
+    assert not re.search(r"\\[ux][0-9a-f]", text)
+    if words == ["list", "losses"] and encoding == "cp1252":
+        assert "temperature = 0.05 (> 0, <= 10)" in text
+
+
+def test_letters_that_a_file_cannot_have_are_written_as_their_numbers(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="cp1252"))
+    terminal.spell_out()
+    ProgressLine(1).finish("Run 1 of “猫”, é: Σ ≥ −2.")
+    assert written.getvalue().decode("cp1252").strip() == r"Run 1 of “\u732b”, é: Sum >= -2."
