@@ -1,6 +1,7 @@
 """Work in other processes: one that outlives this program, one that answers requests, ranks of one run."""
 
 import contextlib
+import io
 import json
 import logging
 import os
@@ -373,6 +374,8 @@ def serve_rank(train: Callable[[Answer], None]) -> None:
     The process ends with rank 0 and ignores Ctrl+C, which rank 0 handles. A Problem becomes its last line of output.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(encoding="utf-8")  # as rank 0 reads it; on Windows a file has the country's characters
     order = json.loads(sys.stdin.buffer.readline())
 
     def end_with_rank_0() -> None:
