@@ -45,6 +45,7 @@ class ByteProcess:
             try:
                 self._process = subprocess.Popen(
                     [*python(module), *words], stdin=subprocess.PIPE, stdout=out, bufsize=0,
+                    stderr=None if sys.stderr is not None else subprocess.DEVNULL,  # Windows gives a window none
                     process_group=0 if os.name == "posix" else None,
                 )  # fmt: skip
             except OSError as error:

@@ -1,7 +1,11 @@
 """How Workbench starts Python again, for its processes."""
 
 import os
+import subprocess
 import sys
+
+NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""A flag of a process that shows no console on the screen; only Windows has it."""
 
 
 def python(module: str, program: str = "") -> list[str]:

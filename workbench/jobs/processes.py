@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from workbench.files.temporary import temporary_file
-from workbench.jobs.interpreter import python
+from workbench.jobs.interpreter import NO_CONSOLE, python
 from workbench.jobs.threads import start_daemon
 from workbench.problem import Problem
 
@@ -34,8 +34,8 @@ def start_detached(words: list[str], log: Path) -> None:
     Raises:
         Problem: the log cannot be written or the process cannot be started.
     """
-    # getattr: the flags exist only on Windows.
-    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    # Without any console, as of DETACHED_PROCESS, each process that it starts would open one on the screen.
+    flags = NO_CONSOLE | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as out:
@@ -246,6 +246,7 @@ class AnalysisProcess:
             python(self._module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=None if sys.stderr is not None else subprocess.DEVNULL,  # Windows gives a window none
             text=True,
             encoding="utf-8",
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from workbench.files.temporary import temporary_file
+from workbench.jobs.interpreter import NO_CONSOLE
 
 TOOL_LIMIT = 60.0  # seconds that a program of the system may run
 MOST_SAID = 1 << 16  # most bytes that are read of a program's standard error
@@ -68,6 +69,7 @@ def run_tool(
         process = subprocess.Popen(
             list(words), stdin=source, stdout=subprocess.PIPE, stderr=errors, cwd=folder,
             env=None if asks else os.environ | NO_QUESTION, start_new_session=not asks,
+            creationflags=0 if asks else NO_CONSOLE,
         )  # fmt: skip
         ended, cut = threading.Event(), list[str]()
         watch = threading.Thread(target=_watch, args=(process, seconds, cancelled, ended, cut), daemon=True)

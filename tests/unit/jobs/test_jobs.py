@@ -1,7 +1,9 @@
 """A job always ends with one Ended event, and the analysis process answers, dies and comes back."""
 
+import errno
 import os
 import queue
+import subprocess
 import sys
 import threading
 from time import sleep
@@ -13,7 +15,7 @@ from tests.waits import HANG
 from workbench import jobs
 from workbench.control import Cancelled, Control
 from workbench.events import Ended, Scalar
-from workbench.jobs import AnalysisProcess, Job, processes, threads
+from workbench.jobs import AnalysisProcess, Job, processes, threads, tools
 from workbench.problem import Problem
 
 SERVER = """
@@ -235,3 +237,40 @@ def test_a_process_that_cannot_be_started_is_a_problem_and_its_request_does_not_
     process.request("warm")
     assert answers.get(timeout=HANG)["event"] == "progress"
     assert answers.get(timeout=HANG)["pid"] != before  # nothing else waited for it: it was ended
+
+
+@pytest.fixture
+def options_of_popen(monkeypatch):
+    """The options of each process that was to be started; none is."""
+    seen: list[dict] = []
+
+    def refuse(command, **options):
+        seen.append(options)
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    return seen
+
+
+def test_what_works_in_the_background_opens_no_console_of_windows(options_of_popen, tmp_path, monkeypatch):
+    """A process without a console gives each of its own processes a new one; what may ask needs that of its caller."""
+    monkeypatch.setattr(processes, "NO_CONSOLE", 0x08000000)
+    monkeypatch.setattr(tools, "NO_CONSOLE", 0x08000000)
+    with pytest.raises(Problem):
+        jobs.start_detached(["doctor"], tmp_path / "worker.log")
+    for asks in (False, True):
+        with pytest.raises(OSError, match="temporarily"):
+            jobs.run_tool(["ssh"], asks=asks)
+    assert [options["creationflags"] for options in options_of_popen] == [0x08000000, 0x08000000, 0]
+
+
+@pytest.mark.parametrize(("there", "expected"), [(True, None), (False, subprocess.DEVNULL)])
+def test_a_window_without_an_error_output_gives_its_processes_none(options_of_popen, monkeypatch, there, expected):
+    """So it is on Windows: what a library prints would end the process."""
+    if not there:
+        monkeypatch.setattr(sys, "stderr", None)
+    with pytest.raises(Problem):
+        AnalysisProcess(print).request("warm")
+    with pytest.raises(Problem):
+        jobs.ByteProcess("tests", [])
+    assert {options["stderr"] for options in options_of_popen} == {expected}
