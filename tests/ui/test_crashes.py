@@ -1,5 +1,7 @@
 """A native crash of a real process leaves a report, which the next start offers; nothing else does."""
 
+import errno
+import logging
 import os
 import signal
 import subprocess
@@ -12,8 +14,9 @@ from PySide6.QtGui import QGuiApplication
 from tests.ui.window_process import ROOT, run_window
 from tests.waits import HANG
 from workbench.ui.window.main_window import MainWindow
-from workbench.ui.window.process import crashes
+from workbench.ui.window.process import crashes, defects
 from workbench.ui.window.process.crashes import CrashReport
+from workbench.ui.window.process.defects import start_log
 
 CHILD = """
 import logging, os, signal, sys
@@ -122,3 +125,24 @@ MainWindow.show_defect = lambda window, problem, trace: print(problem, flush=Tru
     assert starts[0].returncode == -signal.SIGABRT, starts[0].stderr
     assert starts[1].returncode == 0, starts[1].stderr
     assert "Workbench crashed on 20" in starts[1].stdout
+
+
+def test_a_log_that_another_window_holds_open_goes_on_where_windows_does_not_rename_it(tmp_path, monkeypatch):
+    def refuse(source, target):
+        raise PermissionError(errno.EACCES, "The process cannot access the file", str(source))
+
+    monkeypatch.setattr(defects, "LARGEST_LOG", 1000)
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    try:
+        start_log(tmp_path / "window.log")
+        monkeypatch.setattr(os, "rename", refuse)
+        for number in range(100):
+            logging.getLogger("test").info("line %d", number)
+    finally:
+        for handler in set(root.handlers) - set(before[0]):
+            root.removeHandler(handler)
+            handler.close()
+        root.setLevel(before[1])
+    lines = (tmp_path / "window.log").read_text("utf-8").splitlines()
+    assert [line.rpartition(" ")[2] for line in lines if "test: line" in line] == [str(number) for number in range(100)]

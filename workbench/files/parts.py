@@ -11,12 +11,14 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 from typing import BinaryIO
 
 from workbench.files import locks
 from workbench.files.room import with_reason
 
 POSIX = os.name == "posix"
+TRIES, PAUSE = 20, 0.05  # of a replacement that another program holds up, and the seconds between two of them
 NAME = re.compile(r"\.(?P<of>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.part", re.DOTALL)
 
 
@@ -46,12 +48,22 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             if POSIX:
                 part.replace(path)  # while it is locked
         if not POSIX:
-            part.replace(path)  # Windows does not move open files
+            _replace(part, path)  # Windows does not move open files
     except OSError as error:  # while the part still takes the room
         raise with_reason(error, path) from None
     finally:
         with contextlib.suppress(OSError):
             part.unlink()
+
+
+def _replace(part: Path, path: Path) -> None:
+    """Windows does not replace a file either while another program reads it, which is soon over. Raises OSError."""
+    for _ in range(TRIES):
+        with contextlib.suppress(PermissionError):
+            part.replace(path)
+            return
+        sleep(PAUSE)
+    part.replace(path)
 
 
 def _new_file(path: Path) -> tuple[Path, BinaryIO]:

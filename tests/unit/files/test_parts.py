@@ -1,14 +1,18 @@
 """What a killed program left unfinished is removed at the next occasion; what a living one writes never is."""
 
+import contextlib
+import errno
 import os
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from workbench import files
 from workbench.files import archives, parts
+from workbench.problem import Problem
 
 UNPACKS = """
 import sys
@@ -78,3 +82,26 @@ def test_a_link_named_like_a_part_leads_nowhere(tmp_path):
     (tmp_path / ".a.1-0123abcd.part").symlink_to(tmp_path / "mine", target_is_directory=True)
     parts.remove_dead(tmp_path)
     assert os.listdir(tmp_path / "mine") == ["kept.txt"]
+
+
+@pytest.mark.parametrize("refusals", [3, 1000])
+def test_on_windows_a_file_that_another_program_reads_for_a_moment_is_still_replaced(tmp_path, monkeypatch, refusals):
+    """While a file is open, Windows refuses to replace it."""
+    (tmp_path / "note.json").write_bytes(b"old")
+    asked: list[Path] = []
+    replace = Path.replace
+
+    def refused_at_first(path: Path, target: Path) -> Path:
+        asked.append(path)
+        if len(asked) <= refusals:
+            raise PermissionError(errno.EACCES, "The process cannot access the file", str(path))
+        return replace(path, target)
+
+    monkeypatch.setattr(parts, "POSIX", False)
+    monkeypatch.setattr(parts, "PAUSE", 0.0)
+    monkeypatch.setattr(Path, "replace", refused_at_first)
+    whole = contextlib.nullcontext() if refusals == 3 else pytest.raises(Problem, match="close the program that holds")
+    with whole, files.atomic_write(tmp_path / "note.json") as file:
+        file.write(b"new")
+    assert (tmp_path / "note.json").read_bytes() == (b"new" if refusals == 3 else b"old")
+    assert os.listdir(tmp_path) == ["note.json"]

@@ -15,6 +15,7 @@ from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInst
 from workbench.problem import Problem
 
 log = logging.getLogger(__name__)
+LARGEST_LOG = 1 << 20  # bytes
 QUIET = 60.0  # seconds in which the same defect is shown once
 LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
@@ -39,7 +40,7 @@ def start_log(path: Path) -> None:
     """Write the log to a file of at most 1 MB, with three older ones; to none when the folder cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(path, maxBytes=1 << 20, backupCount=3, encoding="utf-8")
+        handler = _WindowLog(path, maxBytes=LARGEST_LOG, backupCount=3, encoding="utf-8")
     except OSError as error:
         log.warning("no log in %s: %s", path.parent, error)
         return
@@ -49,6 +50,16 @@ def start_log(path: Path) -> None:
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(logging.INFO)
+
+
+class _WindowLog(RotatingFileHandler):
+    """A log that goes on in its file where that cannot be renamed: on Windows while a second window writes it, too."""
+
+    def doRollover(self) -> None:
+        try:
+            super().doRollover()
+        except OSError:
+            self.stream = self._open()
 
 
 class Defects(QObject):
