@@ -46,7 +46,8 @@ def called_lab(folder: Path) -> None:
     options |= {"HostKeyAlias": f"[{options['hostname']}]:{options['port']}", "IdentitiesOnly": "yes"}
     words = shlex.join(part for name, value in options.items() for part in ("-o", f"{name}={value}"))
     wrapper, real = folder / "ssh", shutil.which("ssh")
-    wrapper.write_text(f'#!/bin/sh\ncase "$*" in *lab2*) exec {real} "$@" ;; esac\nexec {real} {words} "$@"\n')
+    script = f'#!/bin/sh\ncase "$*" in *lab2*) exec {real} "$@" ;; esac\nexec {real} {words} "$@"\n'
+    wrapper.write_text(script, encoding="utf-8")
     wrapper.chmod(0o755)
 
 

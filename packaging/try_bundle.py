@@ -55,8 +55,9 @@ class Place:
         """The output of a program; if it fails, this program ends and prints it."""
         began, busy = time.monotonic(), children_time()
         done = subprocess.run(
-            [*self.before, program or self.program, *words], capture_output=True, text=True, timeout=WAIT, check=False
-        )
+            [*self.before, program or self.program, *words], capture_output=True, text=True, encoding="locale",
+            timeout=WAIT, check=False,
+        )  # fmt: skip
         wall, busy = time.monotonic() - began, children_time() - busy
         print(f"  {wall:6.1f} s, {busy:6.1f} s of processor time: workbench {' '.join(words)}", flush=True)
         if done.returncode:
@@ -141,7 +142,7 @@ def x_server() -> Iterator[str]:
     server = subprocess.Popen(["Xvfb", *words], pass_fds=(write,), stderr=subprocess.DEVNULL)
     os.close(write)
     try:
-        with os.fdopen(read) as told:
+        with os.fdopen(read, encoding="ascii") as told:
             yield f":{told.readline().strip()}"
     finally:
         server.terminate()
@@ -157,7 +158,7 @@ class Screen:
 
     def tool(self, *words: str) -> str:
         """The output of xdotool or ImageMagick."""
-        return subprocess.run(words, env=self._env, capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(words, env=self._env, capture_output=True, check=False).stdout.decode().strip()
 
     def window(self) -> str:
         """The number of Workbench's main window; empty while there is none."""

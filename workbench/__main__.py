@@ -26,9 +26,7 @@ def _started(arguments: list[str]) -> int:
         if getattr(sys, name) is None:  # closed by the shell: no file of ours may take its number
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the program ends
     from workbench.cli import main as run_command
-    from workbench.commands.terminal import spell_out
 
-    spell_out()
     return run_command(arguments)
 
 

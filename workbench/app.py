@@ -256,7 +256,7 @@ def _tell_start() -> None:
 def seconds_since_start() -> float:
     """Seconds since this process began; on Linux to 10 ms, elsewhere as psutil knows it."""
     if sys.platform == "linux":
-        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])  # since boot
+        ticks = int(Path("/proc/self/stat").read_text("utf-8").rpartition(")")[2].split()[19])  # since boot
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     import psutil
 

@@ -11,7 +11,7 @@ import click
 from workbench import __version__
 from workbench.commands.machine import desktop, doctor, plugins
 from workbench.commands.results import compare, deploy, exchange, gallery, geometry, lists, report, search, tags, triage
-from workbench.commands.terminal import INTERRUPTED, printable
+from workbench.commands.terminal import INTERRUPTED, printable, spell_out
 from workbench.commands.training import benchmark, ingest, place, run, sweep
 from workbench.config import BadConfig
 from workbench.problem import Problem, UnknownName
@@ -68,6 +68,7 @@ for commands in GROUPS.values():
 
 def main(arguments: list[str]) -> int:
     """Run one command line; returns the exit status instead of leaving the program."""
+    spell_out()
     try:
         cli(arguments, prog_name="workbench")
     except SystemExit as end:

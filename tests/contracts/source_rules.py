@@ -326,6 +326,33 @@ def unsafe_loading(source: Source) -> list[str]:
     return found
 
 
+def unnamed_encoding(source: Source) -> list[str]:
+    """Text that is read or written in the characters of the machine's country, which are not UTF-8 on Windows."""
+    return [
+        f"{source.name}:{node.lineno} names no encoding"
+        for node in source.nodes
+        if isinstance(node, ast.Call) and _is_text(node) and "encoding" not in {word.arg for word in node.keywords}
+    ]
+
+
+def _is_text(call: ast.Call) -> bool:
+    """Whether a call that names no encoding reads or writes text."""
+    name = _dotted(call.func) or getattr(call.func, "attr", "")
+    words = {word.arg: word.value for word in call.keywords}
+    method = name.rpartition(".")[2]
+    if method in ("read_text", "write_text"):
+        return len(call.args) < (1 if method == "read_text" else 2)
+    if method in ("open", "fdopen") and name not in ("os.open", "tarfile.open"):
+        is_function = name in ("open", "os.fdopen", "io.open")
+        mode = words.get("mode", next(iter(call.args[1 if is_function else 0 :]), None))
+        if mode is None:
+            return is_function
+        text = mode.value if isinstance(mode, ast.Constant) else ""
+        return isinstance(text, str) and re.fullmatch("[rwxa+t]+", text) is not None
+    flags = (words.get(word) for word in ("text", "universal_newlines"))
+    return any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+
+
 def too_long(source: Source) -> list[str]:
     lines = source.text.count("\n")
     return [f"{source.name} has {lines} lines"] if lines > LONGEST else []

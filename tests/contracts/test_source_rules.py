@@ -21,6 +21,7 @@ RULES = (
     rules.starts_work,
     rules.sql_outside,
     rules.unsafe_loading,
+    rules.unnamed_encoding,
     rules.too_long,
     rules.banned_name,
     rules.private_signals,
@@ -114,6 +115,13 @@ PLANTED = [
     (rules.unsafe_loading, "workbench.workspace.packing", "np.load(path)"),
     (rules.unsafe_loading, "workbench.files", "import pickle"),
     (rules.unsafe_loading, "workbench.config", "eval(text)"),
+    (rules.unnamed_encoding, "workbench.files", "Path('a').read_text()"),
+    (rules.unnamed_encoding, "workbench.files", "(Path('a') / 'b').write_text('x')"),
+    (rules.unnamed_encoding, "workbench.files", "with open('a') as file: ..."),
+    (rules.unnamed_encoding, "workbench.files", "open('a', mode='a')"),
+    (rules.unnamed_encoding, "workbench.files", "Path('a').open('w')"),
+    (rules.unnamed_encoding, "workbench.files", "os.fdopen(number, 'r')"),
+    (rules.unnamed_encoding, "workbench.jobs", "subprocess.run(words, text=True)"),
     (rules.too_long, "workbench.ui.state.live", "x = 1\n" * 451),
     (rules.inverted_ownership, "workbench.ui.style.tab_order", "after = widget.nextInFocusChain()"),
     (rules.banned_name, "workbench.run_manager", ""),
@@ -160,6 +168,12 @@ ALLOWED = [
     ),
     (rules.vague_names, "workbench.cli", "class A:\n    def told(self) -> int:\n        return self.each.found(1)"),
     (rules.unsafe_loading, "workbench.files", "np.load(path, allow_pickle=False, mmap_mode='r')"),
+    (
+        rules.unnamed_encoding,
+        "workbench.files",
+        "Path('a').read_text('utf-8'); open('a', 'rb'); Path('a').open('ab'); dialog.open(); archive.open('r.png')\n"
+        "open('a', 'w', encoding='utf-8'); Path('a').write_text('x', encoding='utf-8'); os.open('a', os.O_RDONLY)",
+    ),
     (rules.too_long, "workbench.ui.state.live", "x = 1\n" * 450),
     (rules.banned_name, "workbench.ui.miscount", ""),
     (rules.private_signals, "workbench.ui.state.live", "class A:\n    arrived = Signal(object)"),
@@ -180,6 +194,12 @@ def test_what_is_allowed_is_not_reported(rule, name, text):
 def test_the_package_keeps_the_rule(rule):
     assert len(PACKAGE) > 20
     assert [breach for source in PACKAGE for breach in rule(source)] == []
+
+
+def test_the_programs_that_build_workbench_name_the_encoding_of_their_text():
+    programs = [Source(path.stem, path.read_text("utf-8")) for path in (ROOT / "packaging").glob("*.py")]
+    assert len(programs) > 5
+    assert [breach for source in programs for breach in rules.unnamed_encoding(source)] == []
 
 
 def test_the_table_of_rooms_names_the_rooms_that_exist_and_no_other():

@@ -174,7 +174,7 @@ def run(ops: Ops, *, awaited: bool = False) -> None:
     if not awaited:
         step_back()
     own_input, own_output = os.dup(0), os.dup(1)
-    with open(os.devnull) as nothing:
+    with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr

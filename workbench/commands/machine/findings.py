@@ -142,8 +142,8 @@ def _has_nvidia_gpu() -> bool:
     """Whether there is a GPU: on Linux by the list of PCI devices; False on other systems, where the driver tells."""
     for device in Path("/sys/bus/pci/devices").glob("*"):
         with suppress(OSError):
-            is_display = (device / "class").read_text().startswith("0x03")
-            if is_display and (device / "vendor").read_text().strip() == NVIDIA:
+            is_display = (device / "class").read_text("ascii").startswith("0x03")
+            if is_display and (device / "vendor").read_text("ascii").strip() == NVIDIA:
                 return True
     return False
 
