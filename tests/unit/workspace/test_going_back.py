@@ -1,7 +1,10 @@
 """An upgrade of the workspace keeps a copy of the database, which can be put back."""
 
+import errno
 from contextlib import closing
+from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner
 from sqlite_utils import Database
@@ -9,6 +12,7 @@ from sqlite_utils import Database
 from tests.unit.workspace.older import make_older
 from workbench.cli import cli
 from workbench.config import RunConfig
+from workbench.files import parts
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.database.connection import open_reader
@@ -51,6 +55,26 @@ def test_the_database_from_before_the_upgrade_comes_back(older):
     with Workspace(older) as workspace:
         assert [run.name for run in workspace.runs()] == ["of then"]
     assert len(copies(older)) == 2, "opened by this Workbench it is upgraded again, with another copy"
+
+
+def test_on_windows_which_replaces_no_open_file_the_database_comes_back_too(older, monkeypatch):
+    steps = pending(older / "workspace.db")
+    with Workspace(older) as workspace:
+        workspace.create_run(RunConfig(name="of now"))
+    replace = Path.replace
+
+    def refuse_what_is_open(path, target):
+        if str(target) in {file.path for file in psutil.Process().open_files()}:
+            raise PermissionError(errno.EACCES, "The process cannot access the file", str(target))
+        return replace(path, target)
+
+    monkeypatch.setattr(parts, "POSIX", False)
+    monkeypatch.setattr(Path, "replace", refuse_what_is_open)
+    with (older / "workspace.db").open("rb"), pytest.raises(Problem, match="close the program that holds it"):
+        go_back(older)
+    assert pending(older / "workspace.db") == []
+    assert "Open it with the older Workbench" in go_back(older)
+    assert pending(older / "workspace.db") == steps
 
 
 def test_an_open_workspace_is_not_taken_back(older):

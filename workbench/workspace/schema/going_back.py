@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from workbench.files import atomic_write
+from workbench.files import atomic_write, parts
 from workbench.problem import Problem
 from workbench.workspace.database.connection import OperationalError, explained_errors, open_reader, open_writer
 from workbench.workspace.database.problems import Damaged, Full
@@ -72,13 +72,20 @@ def _put_back(folder: Path, older: Path, leased: Lease | None) -> str:
         db.execute("vacuum into ?", (str(replaced),))
         if leased is not None:
             leased.check()  # this machine may have been suspended, and another may have taken over
-        with older.open("rb") as copy, atomic_write(database) as file:
-            shutil.copyfileobj(copy, file)
+        if parts.POSIX:
+            _replace(database, older)
+    if not parts.POSIX:  # Windows replaces no file that is open: not this program's, nor one that was opened since
+        _replace(database, older)
     return (
         f"{database} is {older.name} again. The database that it replaces is kept as {replaced.name}. "
         "Open it with the older Workbench: this one would upgrade it again. "
         "Runs from after the upgrade are not in it; their folders are kept."
     )
+
+
+def _replace(database: Path, older: Path) -> None:
+    with older.open("rb") as copy, atomic_write(database) as file:
+        shutil.copyfileobj(copy, file)
 
 
 def _still_open(folder: Path) -> Problem:
