@@ -89,6 +89,7 @@ NO_NETWORK = (
     "|IncompleteRead|ProtocolError"
 )
 NO_TRUST = "SSLError|SSLCertVerificationError|CERTIFICATE_VERIFY_FAILED"
+LONG_PATHS = "Windows Long Path support"  # of pip's hint
 DISK_FULL = r"No space left on device|Errno 28\b|WinError 112\b|Disk quota exceeded|Errno 122\b"
 
 
@@ -308,6 +309,11 @@ def sentence_for_pip(log):
     """The reason why pip failed, from its output."""
     if re.search(DISK_FULL, log):
         return "The disk became full while installing: make room and call this again."
+    if LONG_PATHS in log:
+        return (
+            "A file of the packages has a path of over 260 letters, which Windows refuses: move this folder nearer to "
+            "the root of its disk, or allow long paths (LongPathsEnabled), and call this again."
+        )
     if re.search(NO_TRUST, log):
         return "The package server's certificate was not accepted: check the clock and the proxy of this machine."
     if re.search(NO_NETWORK, log):
@@ -511,6 +517,7 @@ def test(arguments):
     prepare(environment, [*FORMATS, "test"], qt=True)
     variables = dict(os.environ)
     variables.setdefault("QT_QPA_PLATFORM", "offscreen")
+    variables.setdefault("PYTHONUTF8", "1")  # the tests write UTF-8 without saying so; the program names its encodings
     os.chdir(ROOT)
     if not arguments:  # all but the slow ones, on a few processes of one thread each
         arguments = ["-m", "not slow", "-n", str(min(MOST_PROCESSES, os.cpu_count() or 1)), "--dist", "worksteal"]
@@ -525,6 +532,7 @@ def main(arguments):
         return 0 if command in ("-h", "--help") else 2
     if rest[:1] == ["--"]:
         rest = rest[1:]
+    sys.stdout.reconfigure(errors="backslashreplace")  # a path may have letters that a file or pipe cannot, on Windows
     try:
         return run(rest) if command == "run" else test(rest)
     except Trouble as trouble:

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import io
 import json
 import os
 import subprocess
@@ -315,6 +316,11 @@ def test_package_and_places_ask_for_the_same_pythons():
         ("urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool: Read timed out.", "no connection"),
         ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "certificate"),
         ("ERROR: No matching distribution found for torch>=2.10", "no build of torch>=2.10 for Python"),
+        (
+            "ERROR: Could not install packages due to an OSError: [Errno 2] No such file or directory: 'C:\\\\a'\n"
+            "HINT: This error might have occurred since this system does not have Windows Long Path support enabled.",
+            "path of over 260 letters",
+        ),
         ("ERROR: Something else.", "could not be installed: Something else"),
         ("", "could not be installed"),
     ],
@@ -467,3 +473,11 @@ def test_slow_tests_run_only_when_they_are_asked_for(monkeypatch):
     bootstrap.test(["-m", "slow"])
     assert calls[0][:4] == ["-m", "pytest", "-m", "not slow"]
     assert calls[1] == ["-m", "pytest", "-m", "slow"]
+
+
+def test_a_folder_with_letters_that_a_file_of_windows_cannot_have_is_named_with_their_numbers(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="cp1252"))
+    monkeypatch.setattr(bootstrap, "run", lambda arguments: bootstrap.say("Installing into é, 猫."))
+    bootstrap.main(["run"])
+    assert written.getvalue().decode("cp1252").strip() == r"Installing into é, \u732b."
