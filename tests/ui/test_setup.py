@@ -15,7 +15,7 @@ from workbench.problem import Problem
 from workbench.running.facts.disk_use import DiskUse
 from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
-from workbench.ui.pages.setup import SetupPage
+from workbench.ui.pages.setup import SetupPage, config_files
 from workbench.ui.pages.setup.model.fields import GROUPS
 from workbench.ui.pages.setup.preflight import runner as preflights
 from workbench.ui.style.field_words import title_of
@@ -847,3 +847,20 @@ def test_no_line_breaks_between_a_number_and_its_unit(page, qtbot):
     assert page.card.facts["Images"].text().endswith("(0.12\u202fMB)")
     for words in (value.text() for value in page.card.facts.values()):
         assert "\u2009" not in words, "a line may break there"
+
+
+@pytest.mark.parametrize(
+    ("windows", "quoted"),
+    [(False, r"workbench run 'C:\My runs\a.toml'"), (True, r'workbench run "C:\My runs\a.toml"')],
+)
+def test_the_copied_command_is_quoted_as_the_shell_reads_it(monkeypatch, windows, quoted):
+    monkeypatch.setattr(config_files, "WINDOWS", windows)
+    assert config_files.command_line(["workbench", "run", r"C:\My runs\a.toml"]) == quoted
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("Digits: CE, 3", "digits-ce-3"), ("Aux", "config-aux"), ("?", "config"), ("x " * 200, ("x-" * 30).strip("-"))],
+)
+def test_the_file_of_a_config_has_a_name_that_every_system_takes(name, slug):
+    assert config_files.slug(name) == slug

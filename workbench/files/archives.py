@@ -17,6 +17,7 @@ from typing import IO, Any, Self
 from workbench import files
 from workbench.files import parts
 from workbench.files.archive_names import stem
+from workbench.files.disk_names import Spellings, ignores_case, is_unsafe
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -31,6 +32,8 @@ BOMB = 200  # compression ratio above which an archive is no archive of images
 BLOCK = 1 << 20  # bytes between two checks for cancelling
 PACKINGS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 DAMAGED = (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError)  # type: ignore[attr-defined]
+WINDOWS = os.name == "nt"
+RENAME = "Unpack it on another system, rename what is named so, and choose the folder."
 FROM_MACOS = "__MACOSX"  # a folder that its archiver adds, without data of the user
 
 
@@ -56,8 +59,8 @@ def unpack(path: Path, folder: Path, progress: Progress) -> None:
     What macOS adds to an archive is skipped.
 
     Raises:
-        Problem: an entry outside the folder, a link, a password, a bomb, a name that is both file and folder, damage, a
-            folder that is not empty, or a full disk.
+        Problem: an entry outside the folder, a link, a password, a bomb, a name that is both file and folder or that
+            this disk cannot have or keep apart from another, damage, a folder that is not empty, or a full disk.
     """
     parts.remove_dead(folder.parent, folder.name)
     try:
@@ -161,10 +164,11 @@ def check_zip(archive: zipfile.ZipFile, path: Path) -> None:
 def _unzip(archive_path: Path, part: Path, progress: Progress) -> None:
     with CheckedZip(archive_path) as archive:
         entries = [info for info in archive.infolist() if not info.is_dir() and not _is_from_macos(info.filename)]
+        spellings = Spellings() if ignores_case(part) else None
         for done, entry in enumerate(entries, start=1):
             tell = partial(progress, f"Unpacking {archive_path.name}", done, len(entries))
             with archive.open(entry) as content:
-                _write(archive_path, entry.filename, content, part, tell)
+                _write(archive_path, entry.filename, content, part, tell, spellings)
 
 
 def _untar(archive_path: Path, part: Path, progress: Progress) -> None:
@@ -177,13 +181,14 @@ def _untar(archive_path: Path, part: Path, progress: Progress) -> None:
             content_of_all, MOST_HEADER, partial(_refused, archive_path, "a header in it is too long")
         )
         archive = tarfile.TarFile(fileobj=sparing, tarinfo=_Header)
+        spellings = Spellings() if ignores_case(part) else None
         for member, content in _members(archive, sparing, archive_path):
             total += member.size + tarfile.BLOCKSIZE
             if _too_large(total, size):
                 raise _refused(archive_path, f"it unpacks to {total:,} bytes or more")
             if not _is_from_macos(member.name):
                 tell = partial(progress, f"Unpacking {archive_path.name}", min(file.tell(), size), size)
-                _write(archive_path, member.name, content, part, tell)
+                _write(archive_path, member.name, content, part, tell, spellings)
         while rest := content_of_all.read(BLOCK):  # to the checksum after the last member
             total += len(rest)
             if _too_large(total, size):
@@ -214,9 +219,23 @@ def _check_end(file: IO[bytes], archive_path: Path) -> None:
             raise _refused(archive_path, f"there are data behind its end at byte {end:,}")
 
 
-def _write(archive_path: Path, name: str, content: IO[bytes], part: Path, tell: Callable[[], None]) -> None:
-    """Write one entry's content below `part`; `tell` is called after every block, and may raise to cancel."""
-    into = part / name.replace("\\", "/")
+def _write(
+    archive_path: Path, name: str, content: IO[bytes], part: Path, tell: Callable[[], None],
+    spellings: Spellings | None,
+) -> None:  # fmt: skip
+    """Write one entry's content below `part`; `tell` is called after every block, and may raise to cancel.
+
+    `spellings` of all entries, on a disk that ignores capitals: two classes named "a" and "A" would become one.
+    """
+    path = name.replace("\\", "/")
+    if WINDOWS and any(map(is_unsafe, path.split("/"))):
+        raise _refused(archive_path, f"its entry {name[:99]!r} has a name that Windows does not allow", RENAME)
+    if spellings is not None and (other := spellings.other(path)):
+        raise _refused(
+            archive_path, f"its entries {other[:99]!r} and {name[:99]!r} have one name on a disk that ignores capitals",
+            RENAME,
+        )  # fmt: skip
+    into = part / path
     try:
         into.parent.mkdir(parents=True, exist_ok=True)
         copy = into.open("wb")  # of two entries of one name the last counts, as in tar

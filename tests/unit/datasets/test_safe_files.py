@@ -297,3 +297,47 @@ def test_an_archive_with_a_password_is_refused(tmp_path):
         archive.infolist()[1].flag_bits |= 1
         with pytest.raises(Problem, match="password"):
             archives.check_zip(archive, place)
+
+
+def packed(path, names):
+    """An archive with these entries; a tar, or a zip by its ending."""
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in names:
+                archive.writestr(name, name)
+    else:
+        with tarfile.open(path, "w") as archive:
+            for name in names:
+                member = tarfile.TarInfo(name)
+                member.size = len(name.encode())
+                archive.addfile(member, io.BytesIO(name.encode()))
+    return path
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar"])
+@pytest.mark.parametrize(
+    "names",
+    [("a/1.png", "A/2.png"), ("Train/x.png", "train/y.png"), ("a/1.png", "a/1.PNG"), ("e\u0301/1.png", "é/2.png")],
+)
+def test_classes_that_are_one_name_on_a_disk_without_capitals_do_not_become_one(tmp_path, monkeypatch, ending, names):
+    """As letters of a script, "a" and "A": macOS and Windows would put the images of both into one folder."""
+    archive = packed(tmp_path / f"letters{ending}", names)
+    archives.unpack(archive, tmp_path / "here", silent)
+    monkeypatch.setattr(archives, "ignores_case", lambda folder: True)
+    with pytest.raises(Problem, match="have one name on a disk that ignores capitals"):
+        archives.unpack(archive, tmp_path / "there", silent)
+    assert sorted(os.listdir(tmp_path)) == ["here", archive.name]
+    archives.unpack(packed(tmp_path / f"apart{ending}", ("a/1.png", "a/2.png", "b/1.png")), tmp_path / "there", silent)
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar"])
+@pytest.mark.parametrize("name", ["a/b:1.png", "con/1.png", "a/NUL.png", "a./1.png", "a /1.png", "a/what?.png"])
+def test_a_name_that_windows_gives_another_meaning_is_refused_there(tmp_path, monkeypatch, ending, name):
+    """A colon would write a hidden part of the file "b", and NUL would keep nothing."""
+    archive = packed(tmp_path / f"photos{ending}", ["a/fine.png", name])
+    archives.unpack(archive, tmp_path / "here", silent)
+    monkeypatch.setattr(archives, "WINDOWS", True)
+    with pytest.raises(Problem, match="has a name that Windows does not allow"):
+        archives.unpack(archive, tmp_path / "there", silent)
+    assert sorted(os.listdir(tmp_path)) == ["here", archive.name]
+    archives.unpack(packed(tmp_path / f"fine{ending}", ("a/.x.png", "b c/./1.png")), tmp_path / "there", silent)

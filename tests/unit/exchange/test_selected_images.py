@@ -118,8 +118,11 @@ def test_a_cancelled_export_leaves_nothing(space, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "kept"),
-    [("a/b", "a_b"), ("..", "unnamed"), ("", "unnamed"), ("x" * 300, "x" * 100), ('a:"\n', "a___"), (" é. ", "é")],
-)
+    [
+        ("a/b", "a_b"), ("..", "unnamed"), ("", "unnamed"), ("x" * 300, "x" * 100), ('a:"\n', "a___"), (" é. ", "é"),
+        ("Con", "_Con"), ("nul.tar", "_nul.tar"), ("com1", "_com1"), ("context", "context"),
+    ],
+)  # fmt: skip
 def test_names_lead_nowhere_else(name, kept):
     assert safe(name) == kept
     assert "/" not in selected_images.safe(name)

@@ -9,6 +9,7 @@ from PIL import Image
 
 from workbench import files
 from workbench.files import parts
+from workbench.files.disk_names import RESERVED, UNSAFE
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
@@ -16,7 +17,6 @@ from workbench.workspace import Workspace
 
 TABLE = "selection.csv"
 HEADER = ["sample_id", "class", "path", "half", "ap", "first_hit", "r"]
-UNSAFE = '<>:"/\\|?*'  # in a file's name, on one system or another
 LONGEST, MOST_BYTES = 100, 200  # characters and bytes of a class in a folder's name: with a number 255 bytes at most
 
 
@@ -116,7 +116,8 @@ def safe(name: str) -> str:
     """
     kept = "".join("_" if letter in UNSAFE or not letter.isprintable() else letter for letter in name)
     short = kept.strip(" .")[-LONGEST:].encode("utf-8", "replace")[-MOST_BYTES:]
-    return short.decode("utf-8", "ignore").strip(" .") or "unnamed"
+    name = short.decode("utf-8", "ignore").strip(" .") or "unnamed"
+    return f"_{name}" if RESERVED.fullmatch(name) else name
 
 
 def _csv_of(workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None) -> str:

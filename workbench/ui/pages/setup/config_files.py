@@ -1,16 +1,22 @@
 """Configs as TOML files: saved, opened, and written to the workspace for a command line."""
 
+import os
 import shlex
+import subprocess
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.config import RunConfig
+from workbench.files.disk_names import RESERVED
 from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import CONFIGS
+
+WINDOWS = os.name == "nt"
+LONGEST = 60  # letters of a file's name without its ending: of four bytes each, a disk takes them
 
 
 class ConfigFiles:
@@ -49,7 +55,7 @@ class ConfigFiles:
             if not self._write(config, path):
                 return
             name = str(path)
-        QGuiApplication.clipboard().setText(shlex.join(["workbench", "run", name, "--workspace", str(workspace)]))
+        QGuiApplication.clipboard().setText(command_line(["workbench", "run", name, "--workspace", str(workspace)]))
         self._session.notify("The command was copied.")
 
     def _write(self, config: RunConfig, path: Path) -> bool:
@@ -64,6 +70,12 @@ class ConfigFiles:
         return True
 
 
+def command_line(words: list[str]) -> str:
+    """The words as this system's shell reads them; that of Windows knows no single quotes."""
+    return subprocess.list2cmdline(words) if WINDOWS else shlex.join(words)
+
+
 def slug(name: str) -> str:
     """A run's name as a file name: letters, digits and hyphens."""
-    return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split()) or "config"
+    words = "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())
+    return f"config-{words}" if RESERVED.fullmatch(words) else words[:LONGEST].strip("-") or "config"
