@@ -16,6 +16,7 @@ from workbench.commands.training import benchmark, ingest, place, run, sweep
 from workbench.config import BadConfig
 from workbench.problem import Problem, UnknownName
 
+WINDOWS = os.name == "nt"
 UNREAD = 141  # as a shell says of a program that SIGPIPE ended
 GROUPS = {  # heading of the help -> its commands
     "Train": (run.run, run.sample, sweep.sweep, benchmark.benchmark, place.place, ingest.take_in),
@@ -74,6 +75,9 @@ def main(arguments: list[str]) -> int:
     except SystemExit as end:
         return int(end.code or 0) if not isinstance(end.code, str) else 1
     except OSError as error:
+        if WINDOWS and error.filename is None and error.errno == errno.EINVAL:  # what BrokenPipeError is elsewhere
+            _write_no_more()
+            return UNREAD
         if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         _write_no_more()

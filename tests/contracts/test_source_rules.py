@@ -298,6 +298,13 @@ def test_no_tracked_file_names_a_machine_or_a_registry():
     assert found == []
 
 
+def test_a_checkout_of_windows_has_the_same_bytes():
+    """Git for Windows writes CRLF otherwise: shipped hashes of sources would never be those of the sources."""
+    assert "* text=auto eol=lf" in (ROOT / ".gitattributes").read_text("utf-8").splitlines()
+    sources = [path for folder in ("workbench", "resources", "packaging") for path in (ROOT / folder).rglob("*.py")]
+    assert [path for path in sources if b"\r\n" in path.read_bytes()] == []
+
+
 def test_no_test_brings_a_second_sqlite_library_into_the_process():
     """Closing one library's file drops the locks of the other's: a reader was seen to die of a bus error."""
     second = re.compile(r"^\s*(import sqlite3|from sqlite3 import|import pysqlite3)", re.MULTILINE)

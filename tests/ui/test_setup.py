@@ -850,15 +850,6 @@ def test_no_line_breaks_between_a_number_and_its_unit(page, qtbot):
 
 
 @pytest.mark.parametrize(
-    ("windows", "quoted"),
-    [(False, r"workbench run 'C:\My runs\a.toml'"), (True, r'workbench run "C:\My runs\a.toml"')],
-)
-def test_the_copied_command_is_quoted_as_the_shell_reads_it(monkeypatch, windows, quoted):
-    monkeypatch.setattr(config_files, "WINDOWS", windows)
-    assert config_files.command_line(["workbench", "run", r"C:\My runs\a.toml"]) == quoted
-
-
-@pytest.mark.parametrize(
     ("name", "slug"),
     [("Digits: CE, 3", "digits-ce-3"), ("Aux", "config-aux"), ("?", "config"), ("x " * 200, ("x-" * 30).strip("-"))],
 )

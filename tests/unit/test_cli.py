@@ -1,5 +1,9 @@
 """The command line lists what the registry holds, and changes fields by name."""
 
+import errno
+import io
+import sys
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -153,3 +157,19 @@ def test_help_explains_every_command_and_each_of_its_options():
     ]
     assert bare == []
     assert [name for name, command in commands_of(cli) if not command.help] == []
+
+
+@pytest.mark.parametrize("windows", [True, False])
+def test_output_that_nobody_reads_is_another_error_on_windows(monkeypatch, tmp_path, windows):
+    class Unread(io.TextIOWrapper):
+        def write(self, text):
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    with (tmp_path / "out").open("wb") as file:
+        monkeypatch.setattr(sys, "stdout", Unread(file, encoding="utf-8"))
+        monkeypatch.setattr("workbench.cli.WINDOWS", windows)
+        if windows:
+            assert main(["list", "presets"]) == 141
+        else:
+            with pytest.raises(OSError, match="Invalid argument"):
+                main(["list", "presets"])

@@ -1,9 +1,11 @@
 """How Workbench starts Python again, for its processes."""
 
 import os
+import shlex
 import subprocess
 import sys
 
+WINDOWS = os.name == "nt"
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """A flag of a process that shows no console on the screen; only Windows has it."""
 
@@ -16,6 +18,11 @@ def python(module: str, program: str = "") -> list[str]:
     """
     searched = getattr(sys, "frozen", False) or _searches_the_current_folder()
     return [program or sys.executable, *(() if searched else ("-P",)), "-m", module]
+
+
+def command_line(*words: str) -> str:
+    """The words as a person types them into this system's shell; that of Windows knows no single quotes."""
+    return subprocess.list2cmdline(words) if WINDOWS else shlex.join(words)
 
 
 def _searches_the_current_folder() -> bool:

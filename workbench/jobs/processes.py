@@ -324,7 +324,7 @@ class RankProcesses:
                 raise Problem(f"Rank {rank} of this run cannot be started ({error.strerror}).") from None
             self._processes.append(process)
             assert process.stdin is not None
-            with contextlib.suppress(BrokenPipeError):  # it died: `wait_until_ready` reports it
+            with contextlib.suppress(OSError):  # it died: `wait_until_ready` reports it
                 process.stdin.write(json.dumps(order).encode() + b"\n")
                 process.stdin.flush()
 

@@ -182,5 +182,5 @@ def run(ops: Ops, *, awaited: bool = False) -> None:
     with open(own_output, "w", encoding="utf-8") as out:
         try:
             serve(ops, Requests(own_input), out)
-        except BrokenPipeError:  # the parent process has ended
+        except OSError:  # the parent process has ended; on Windows that is no BrokenPipeError
             os._exit(0)

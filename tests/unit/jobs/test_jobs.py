@@ -15,7 +15,7 @@ from tests.waits import HANG
 from workbench import jobs
 from workbench.control import Cancelled, Control
 from workbench.events import Ended, Scalar
-from workbench.jobs import AnalysisProcess, Job, processes, threads, tools
+from workbench.jobs import AnalysisProcess, Job, interpreter, processes, threads, tools
 from workbench.problem import Problem
 
 SERVER = """
@@ -274,3 +274,12 @@ def test_a_window_without_an_error_output_gives_its_processes_none(options_of_po
     with pytest.raises(Problem):
         jobs.ByteProcess("tests", [])
     assert {options["stderr"] for options in options_of_popen} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("windows", "quoted"),
+    [(False, r"workbench run 'C:\My runs\a.toml'"), (True, r'workbench run "C:\My runs\a.toml"')],
+)
+def test_a_command_is_quoted_as_the_system_s_shell_reads_it(monkeypatch, windows, quoted):
+    monkeypatch.setattr(interpreter, "WINDOWS", windows)
+    assert jobs.command_line("workbench", "run", r"C:\My runs\a.toml") == quoted

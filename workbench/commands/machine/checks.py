@@ -1,7 +1,6 @@
 """`workbench doctor`: what is installed, what it can do, and whether a workspace is intact; and its repair."""
 
 import platform
-import shlex
 import sys
 from collections import Counter
 from importlib import import_module
@@ -14,6 +13,7 @@ from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
 from workbench.files.temporary import check_temporary
+from workbench.jobs import command_line
 from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.running.devices.gpus import gpus
@@ -159,6 +159,6 @@ def _copies(folder: Path) -> list[Finding]:
     room = byte_size(sum(path.stat().st_size for path in kept))
     said = (
         f"databases from before an upgrade: {len(kept)}, {room}, the newest is {kept[-1].name}; "
-        f"`workbench doctor --workspace {shlex.quote(str(folder))} --go-back` puts it back"
+        f"`workbench doctor --workspace {command_line(str(folder))} --go-back` puts it back"
     )
     return [Finding("Workspace", said)]

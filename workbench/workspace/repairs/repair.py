@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -20,6 +19,7 @@ from workbench import files
 from workbench.config import IMPORTED
 from workbench.events import LIVE
 from workbench.files import locks
+from workbench.jobs import command_line
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace.database import write_ahead
@@ -331,7 +331,7 @@ def _not_come(db: Connection, run_id: int, epochs: Sequence[int]) -> str:
     origin = next((placement.place for placement in placements.every(db, run_id)), shown(source))
     if not waiting:
         return f"{named}, which could not be used when its run came from {origin}"
-    todo = f"; `workbench ingest {shlex.quote(shown(source))}` imports them" if origin == shown(source) else ""
+    todo = f"; `workbench ingest {command_line(shown(source))}` imports them" if origin == shown(source) else ""
     return f"{named}, whose arrays have not come from {origin}{todo}"
 
 

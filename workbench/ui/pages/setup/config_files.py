@@ -1,8 +1,5 @@
 """Configs as TOML files: saved, opened, and written to the workspace for a command line."""
 
-import os
-import shlex
-import subprocess
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
@@ -10,12 +7,12 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.config import RunConfig
 from workbench.files.disk_names import RESERVED
+from workbench.jobs import command_line
 from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import CONFIGS
 
-WINDOWS = os.name == "nt"
 LONGEST = 60  # letters of a file's name without its ending: of four bytes each, a disk takes them
 
 
@@ -55,7 +52,7 @@ class ConfigFiles:
             if not self._write(config, path):
                 return
             name = str(path)
-        QGuiApplication.clipboard().setText(command_line(["workbench", "run", name, "--workspace", str(workspace)]))
+        QGuiApplication.clipboard().setText(command_line("workbench", "run", name, "--workspace", str(workspace)))
         self._session.notify("The command was copied.")
 
     def _write(self, config: RunConfig, path: Path) -> bool:
@@ -68,11 +65,6 @@ class ConfigFiles:
             return False
         self._session.settled.emit(self._session.here())
         return True
-
-
-def command_line(words: list[str]) -> str:
-    """The words as this system's shell reads them; that of Windows knows no single quotes."""
-    return subprocess.list2cmdline(words) if WINDOWS else shlex.join(words)
 
 
 def slug(name: str) -> str:
