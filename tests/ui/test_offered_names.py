@@ -68,6 +68,20 @@ def test_a_chosen_row_is_the_value(model, qtbot):
     assert not model.names.list.isVisible()
 
 
+def test_a_row_that_the_arrows_write_into_the_line_is_said_before_return(model):
+    typed(model, "vit tiny")
+    values = []
+    model.edited.connect(lambda: values.append(model.value()))
+    QTest.keyClick(model.names.list, Qt.Key.Key_Down)
+    assert values == [shown(model)[0]]
+
+
+def test_names_that_begin_with_the_first_word_come_first(model):
+    typed(model, "vit tiny")
+    assert "convit_tiny" in shown(model)
+    assert shown(model)[0] == "vit_tiny_patch16_224"
+
+
 def test_without_a_match_there_is_no_list_and_the_text_stays(model):
     typed(model, "my_own_network")
     assert not model.names.list.isVisible()

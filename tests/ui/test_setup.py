@@ -550,7 +550,7 @@ def test_what_preflight_finds_wrong_in_a_field_stands_beside_it(page, looked, qt
 def test_a_place_that_is_not_chosen_or_not_there_is_refused_at_once(page, session, tmp_path, monkeypatch):
     monkeypatch.setattr(type(session), "busy", True)  # no preflight comes to find it out
     choose(page, "dataset.name", "folder")
-    assert row(page, "dataset.folder").error.text() == "Choose the folder of Folder per class."
+    assert row(page, "dataset.folder").error.text() == "Choose a folder."
     assert not page.start.isEnabled()
     assert not page.sweep.isEnabled()
     assert page.beside.save.isEnabled(), "the data may lie on another machine"

@@ -80,7 +80,7 @@ class ImageSet:
     def __post_init__(self) -> None:
         if not self.paths:
             said = f"There are no images in {self.root or self.name}.{self.left_out_said}"
-            raise Problem(said, todo="Choose another place.")
+            raise Problem(said, kept="Nothing was started.", todo="Choose another folder or archive.")
         ordered = np.sort(self.sample_ids)
         repeated = ordered[1:][ordered[1:] == ordered[:-1]]
         if len(repeated):

@@ -95,7 +95,7 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
     first = round(len(order) * params.train_fraction)
     if first < 1 or first >= len(order):
         raise Problem(
-            f"{image_set.name} has {len(order)} {'class' if len(order) == 1 else 'classes'}: with a training fraction "
+            f"The data set has {len(order)} {'class' if len(order) == 1 else 'classes'}: with a training fraction "
             f"of {params.train_fraction:g}, {first} would train and {len(order) - first} be searched.",
             kept="Nothing was started.",
             todo="Use a data set of two classes or more, or another fraction.",
@@ -133,7 +133,7 @@ def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
         )
     if len(trained) < params.folds:
         raise Problem(
-            f"{image_set.name} has {len(trained)} training classes, too few for {params.folds} folds.",
+            f"The data set has {len(trained)} training classes, too few for {params.folds} folds.",
             kept="Nothing was started.",
             todo="Choose fewer folds.",
         )
@@ -162,7 +162,7 @@ def _with_validation(image_set: ImageSet, halves: Split, held_out: np.ndarray, n
         note += f"; the best epoch is chosen on {len(held_out)} others"
         if np.bincount(image_set.labels[validation]).max() < 2:
             raise Problem(
-                f"No class held out of {image_set.name} has two images, so no epoch can be chosen on them.",
+                "No class that is held out has two images, so no epoch can be chosen on them.",
                 kept="Nothing was started.",
                 todo="Hold out more classes.",
             )
@@ -179,7 +179,7 @@ def official(params: OfficialParams, image_set: ImageSet, seed: int) -> Split:
     """The data set's own training and test images, and its validation images where they are asked for."""
     if image_set.official is None:
         raise Problem(
-            f"{image_set.name} has no official split.",
+            "The data set has no official split.",
             kept="Nothing was started.",
             todo="Choose unseen classes or random.",
         )
@@ -201,9 +201,9 @@ def official(params: OfficialParams, image_set: ImageSet, seed: int) -> Split:
 def _check_validation(image_set: ImageSet, rows: np.ndarray) -> None:
     """Raises Problem where the best epoch cannot be chosen on these images of the set."""
     if not len(rows):
-        said, todo = f"{image_set.name} has no validation images.", "Choose the best epoch on the test half."
+        said, todo = "The data set has no validation images.", "Choose the best epoch on the test half."
     elif np.bincount(image_set.labels[rows]).max() < 2:
-        said = f"No class has two of the validation images of {image_set.name}, so no epoch can be chosen on them."
+        said = "No class has two of the validation images, so no epoch can be chosen on them."
         todo = "Choose the best epoch on the test half."
     else:
         return
@@ -218,7 +218,7 @@ def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple
     for rows, word, other in ((is_query, "queries", "gallery"), (~is_query, "a gallery", "queries")):
         if rows.all():
             raise Problem(
-                f"{image_set.name} has {word} but no {other}.",
+                f"The data set has {word} but no {other}.",
                 kept="Nothing was started.",
                 todo="Correct the list, or choose another split.",
             )
@@ -266,7 +266,7 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
     for rows, word in ((split.train, "training"), (split.test, "test")):
         if not len(rows):
             raise Problem(
-                f"The {word} half of {image_set.name} is empty.{image_set.left_out_said}",
+                f"The {word} half is empty.{image_set.left_out_said}",
                 kept="Nothing was started.",
                 todo="Choose another split.",
             )
@@ -276,7 +276,7 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
         alone = not np.isin(searched[split.is_query], searched[~split.is_query]).any()
     if alone:
         raise Problem(
-            f"No class of the test half of {image_set.name} has two images, so nothing can be retrieved.",
+            "No class of the test half has two images, so nothing can be retrieved.",
             kept="Nothing was started.",
             todo="Choose another split, or add images.",
         )

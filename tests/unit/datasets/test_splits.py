@@ -76,14 +76,14 @@ def test_the_official_split_is_taken_as_it_is(in_memory):
 
 
 def test_an_official_split_that_is_not_there_is_a_problem(in_memory):
-    with pytest.raises(Problem, match="made has no official split"):
+    with pytest.raises(Problem, match="The data set has no official split"):
         split("official", in_memory([0, 0, 1, 1]))
-    with pytest.raises(Problem, match="The training half of made is empty"):
+    with pytest.raises(Problem, match="The training half is empty"):
         split("official", in_memory([0, 0], official=["test", "test"]))
-    with pytest.raises(Problem, match="The test half of made is empty"):
+    with pytest.raises(Problem, match="The test half is empty"):
         split("official", in_memory([0, 0], official=["train", "train"]))
     unlabelled = replace(in_memory([0, 0], official=["train", "train"]), problems=[("split test", "has 2 rows")])
-    with pytest.raises(Problem, match=r"half of made is empty\. 1 was left out: split test has 2 rows\."):
+    with pytest.raises(Problem, match=r"half is empty\. 1 was left out: split test has 2 rows\."):
         split("official", unlabelled)
 
 
@@ -109,7 +109,7 @@ def test_a_class_with_one_image_trains(in_memory):
 
 
 def test_a_test_half_where_nothing_can_be_found_is_a_problem(in_memory):
-    with pytest.raises(Problem, match="No class of the test half of made has two images"):
+    with pytest.raises(Problem, match="No class of the test half has two images"):
         split("random", in_memory([0, 0, 1, 1]))
 
 
@@ -117,7 +117,7 @@ def test_queries_need_a_gallery_that_has_one_of_their_classes(in_memory):
     halves = ["train", "train", "query", "gallery", "gallery"]
     found = split("official", in_memory([0, 0, 1, 1, 2], official=halves))
     assert found.is_query.tolist() == [True, False, False]
-    with pytest.raises(Problem, match="No class of the test half of made has two images"):
+    with pytest.raises(Problem, match="No class of the test half has two images"):
         split("official", in_memory([0, 0, 1, 2, 2], official=halves))
 
 

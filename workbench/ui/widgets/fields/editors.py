@@ -74,6 +74,7 @@ class LineEditor(QLineEdit):
         self.textEdited.connect(self._on_edit)
 
     def _complete_by(self, completer: QCompleter) -> None:
+        completer.highlighted.connect(self._on_highlight)
         completer.activated.connect(self._on_edit)
         self.setCompleter(completer)
 
@@ -102,6 +103,11 @@ class LineEditor(QLineEdit):
                     event.ignore()
                     return False
         return super().event(event)
+
+    def _on_highlight(self, text: str) -> None:
+        """The arrows write a row of the list into the line, where it stays however the list is closed."""
+        self.setText(text)
+        self.edited.emit()
 
     def _on_edit(self, _text: str) -> None:
         self.edited.emit()

@@ -25,10 +25,13 @@ class OfferedRows(QAbstractTableModel):
         self._rows: list[OfferedModel] = []
 
     def search(self, typed: str) -> None:
-        """Keep the models that contain each word; all of them without a word."""
+        """Keep the models that contain each word, those that begin with them first; all of them without a word."""
         words = typed.lower().split()
         self.beginResetModel()
         self._rows = [model for model in offered_models(self._table) if model.has(words)]
+        if words:
+            starts = ("_".join(words), words[0])
+            self._rows.sort(key=lambda model: [not model.name.startswith(start) for start in starts])
         self.endResetModel()
 
     def row_of(self, name: str) -> int | None:

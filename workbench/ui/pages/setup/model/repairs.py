@@ -13,7 +13,7 @@ Repair = tuple[str, str, Any]  # words of its button, path to set, value
 def missing(draft: Draft) -> dict[str, str]:
     """A sentence by path for every place of the data set that is not chosen or not there."""
     data = draft.values["dataset"]
-    described = draft.catalog.get(f"dataset/{data['name']}", {"title": "", "params": {}})
+    described = draft.catalog.get(f"dataset/{data['name']}", {"params": {}})
     sentences: dict[str, str] = {}
     for name, field in described["params"].items():
         chosen = str(data.get(name) or "")
@@ -21,7 +21,7 @@ def missing(draft: Draft) -> dict[str, str]:
             continue
         if not chosen:
             kind = {"file": "file", "folder": "folder"}.get(field["path"], "folder or archive")
-            sentences[f"dataset.{name}"] = f"Choose the {kind} of {described['title']}."
+            sentences[f"dataset.{name}"] = f"Choose a {kind}."
         elif not (path := Path(chosen).expanduser()).exists():
             sentences[f"dataset.{name}"] = f"There is no {path.absolute()}. Choose it again."
     return sentences
