@@ -23,6 +23,23 @@ def test_the_log_says_how_a_job_ended_once(qtbot, end, text, line):
     assert said == [line]
 
 
+def test_the_time_left_of_a_count_leaves_out_what_took_place_before_it(qtbot, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("workbench.ui.state.background.activity.monotonic", lambda: now)
+    activity = Activity()
+    job = activity.add("Map")
+    job.progress(text="Loading UMAP")
+    qtbot.waitUntil(lambda: job.now.text == "Loading UMAP")
+    now = 115.0
+    job.progress(1, 500, "Optimising layout")
+    qtbot.waitUntil(lambda: job.now.done == 1)
+    assert job.seconds_left is None
+    now = 117.0
+    job.progress(201, 500, "Optimising layout")
+    qtbot.waitUntil(lambda: job.now.done == 201)
+    assert job.seconds_left == pytest.approx(2.99)
+
+
 def test_the_time_left_counts_down_and_is_unknown_while_a_part_takes_longer_than_all_that_was_left(qtbot, monkeypatch):
     now = 100.0
     monkeypatch.setattr("workbench.ui.state.background.activity.monotonic", lambda: now)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.arrange_menu import ArrangeButton
-from workbench.ui.docks.run_row import fitted
+from workbench.ui.docks.run_row import BAR, BAR_LEAST, PAD, bar_beside, fitted
 from workbench.ui.pages.compare.difference.forest_plot import difference_words, round_differences
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.pages.retrieval.deployment.plots import LEFT, Point, TradePlot, axis_title
@@ -133,6 +133,24 @@ def test_a_group_of_runs_shortens_its_loss_and_keeps_its_count(qapp):
     assert short.endswith("… · 2 runs")
     assert letters.horizontalAdvance(short) <= narrow
     assert fitted("Done · photos · 24 s", letters, 60, keep_last=False).startswith("Done")
+
+
+def test_the_epoch_of_a_run_is_written_in_full_and_its_bar_takes_the_rest(qapp):
+    letters, words = QFontMetrics(theme.caption_font(QFont())), "Epoch 11 / 150 · photos"
+    state = letters.horizontalAdvance("Epoch 11 / 150")
+    assert bar_beside(words, letters, state + PAD + 200) == BAR
+    bar = bar_beside(words, letters, state + PAD + 30)
+    assert bar == 30
+    assert fitted(words, letters, state, keep_last=False) == "Epoch 11 / 150"
+    assert bar_beside(words, letters, state + PAD + BAR_LEAST - 1) == 0
+
+
+def test_a_job_with_a_long_title_keeps_its_count(qtbot):
+    dock = ActivityDock(Activity())
+    qtbot.addWidget(dock)
+    dock.line.text.setText("A run with a long name that has no room: Evaluating, 88%, 364 / 4,200")
+    dock.line.text.resize(200, 20)
+    assert dock.line.text.written()[-1].endswith("364 / 4,200")
 
 
 @pytest.mark.parametrize(("device", "name"), [("cpu", "CPU"), ("mps", "MPS"), ("cuda:1", "cuda:1"), ("H200", "H200")])

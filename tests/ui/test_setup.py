@@ -842,6 +842,12 @@ def test_the_contents_mark_the_heading_that_is_seen(page, qtbot):
     assert line.accessibleDescription() == "Shown now"
 
 
+def test_the_counts_in_the_contents_are_not_cut_off(page):
+    page.contents.show_counts(dict.fromkeys(page.contents.lines, (12, 1)))
+    line = page.contents.lines["Essentials"]
+    assert line.sizeHint().width() <= page.contents.width()
+
+
 def test_no_line_breaks_between_a_number_and_its_unit(page, qtbot):
     qtbot.waitUntil(lambda: found_images(page))
     assert page.card.facts["Images"].text().endswith("(0.12\u202fMB)")

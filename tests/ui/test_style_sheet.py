@@ -1,9 +1,11 @@
-"""The style sheet: nothing changes its size when it takes the focus."""
+"""The style sheet: nothing changes its size when it takes the focus, and opened lists show all of their rows."""
 
 import pytest
-from PySide6.QtWidgets import QLabel, QTabWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QTabWidget
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+pytestmark = pytest.mark.qt_log_ignore(
+    "propagateSizeHints|does not support raise|grabbing the keyboard", extend=True
+)
 
 
 def test_the_tab_with_the_focus_is_as_large_as_without_it(session, qtbot):
@@ -28,3 +30,19 @@ def test_the_tab_with_the_focus_is_as_large_as_without_it(session, qtbot):
     bar.setFocus()
     assert bar.hasFocus()
     assert sizes() == without
+
+
+@pytest.mark.parametrize("count", [3, 19])
+def test_an_opened_list_of_choices_shows_its_last_row(session, qtbot, count):
+    session.theme.apply()
+    box = QComboBox()
+    qtbot.addWidget(box)
+    box.addItems([f"choice {number}" for number in range(count)])
+    with qtbot.waitExposed(box):
+        box.show()
+    box.showPopup()
+    rows = box.view()
+    qtbot.waitUntil(rows.isVisible)
+    assert rows.verticalScrollBar().maximum() == 0
+    assert rows.visualRect(rows.model().index(count - 1, 0)).bottom() < rows.viewport().height()
+    box.hidePopup()

@@ -44,7 +44,7 @@ class JobLine(QWidget):
         super().__init__(parent)
         self._item: ActivityItem | None = None
         self._mark = IconLabel()
-        self.text = ElidedLabel()
+        self.text = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)  # the count is at its end
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(160)
         self.bar.setAccessibleName("Progress")

@@ -17,7 +17,7 @@ from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title, title_of
 
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
-BAR, THICK = 44, 4  # px: the progress bar of a run that is training
+BAR, BAR_LEAST, THICK = 44, 16, 4  # px: the progress bar of a run that is training
 PAD, DOT, ICON, INDENT, BOX = 8, 10, 14, 14, 14  # px
 Index = QModelIndex | QPersistentModelIndex
 
@@ -97,17 +97,17 @@ class RunRow(QStyledItemDelegate):
         painter.setPen(QColor(tokens.muted))
         width = score_width(option.font)
         text = rect.adjusted(DOT + PAD, 0, -len(self.columns) * width, 0)
-        share = share_done(run)
-        if share is not None:
-            text.setRight(text.right() - BAR - PAD)
         words = about(run, self.known, self.control_of(run.id) if run.live and run.id > 0 else None, self.away)
+        share, bar = share_done(run), bar_beside(words, painter.fontMetrics(), text.width())
+        if share is not None and bar:
+            text.setRight(text.right() - bar - PAD)
         short = fitted(words, painter.fontMetrics(), text.width(), keep_last=run.id < 0)
         painter.drawText(text, _LEFT, short)
-        if share is not None:
+        if share is not None and bar:
             left = text.left() + painter.fontMetrics().horizontalAdvance(short) + PAD
-            track = QRect(left, text.center().y() - THICK // 2 + 1, BAR, THICK)
+            track = QRect(left, text.center().y() - THICK // 2 + 1, bar, THICK)
             painter.fillRect(track, QColor(tokens.border))
-            track.setWidth(round(BAR * share))
+            track.setWidth(round(bar * share))
             moves = run.status == "running" and not self.away
             painter.fillRect(track, QColor(tokens.accent if moves else tokens.muted))
         painter.setPen(QColor(tokens.text))
@@ -168,11 +168,22 @@ def about(run: Run, known: Catalog, control: Control | None = None, away: bool =
     return " · ".join(part for part in (word, at, data_title(known, run), took, *run.tags) if part)
 
 
+def bar_beside(words: str, letters: QFontMetrics, width: int) -> int:
+    """How long a progress bar is beside the second line, px: the state is written in full, so it may have no room."""
+    state = words.partition(" · ")[0]
+    bar = min(BAR, width - letters.horizontalAdvance(state) - PAD)
+    return bar if bar >= BAR_LEAST else 0
+
+
 def fitted(words: str, letters: QFontMetrics, width: int, keep_last: bool) -> str:
-    """The second line in `width` px; with `keep_last` it is its first part that is shortened, not the count of runs."""
-    first, dot, last = words.rpartition(" · ") if keep_last else (words, "", "")
-    room = width - letters.horizontalAdvance(dot + last)
-    return letters.elidedText(first, Qt.TextElideMode.ElideRight, room) + dot + last
+    """The second line in `width` px: the state in full if it fits; with `keep_last` the count of runs at the end."""
+    if keep_last:
+        first, dot, last = words.rpartition(" · ")
+        room = width - letters.horizontalAdvance(dot + last)
+        return letters.elidedText(first, Qt.TextElideMode.ElideRight, room) + dot + last
+    state = words.partition(" · ")[0]
+    short = letters.elidedText(words, Qt.TextElideMode.ElideRight, width).removesuffix(" · …")
+    return state if len(short) <= len(state) and letters.horizontalAdvance(state) <= width else short
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

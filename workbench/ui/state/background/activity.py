@@ -36,6 +36,7 @@ class ActivityItem(QObject):
         super().__init__(parent)
         self.title = title
         self.started = self._counted = monotonic()  # when it began, and when its count last changed
+        self._pace_from = (self.started, 0)  # when the present count began, and at which number
         self.state: State = "working"
         self.now = Progressed()
         self._cancel = cancel
@@ -58,9 +59,10 @@ class ActivityItem(QObject):
         if self.now.seconds_left is not None or self.now.rests or self.state != "working":
             return self.now.seconds_left
         now = monotonic()
-        if self.now.total <= 0 or self.now.done <= 0 or now - self.started < SURE_AFTER:
+        began, first = self._pace_from
+        if self.now.total <= 0 or self.now.done <= first or now - began < SURE_AFTER:
             return None
-        left = (self._counted - self.started) * (self.now.total - self.now.done) / self.now.done
+        left = (self._counted - began) * (self.now.total - self.now.done) / (self.now.done - first)
         left -= now - self._counted
         return left if left >= 0 else None
 
@@ -104,6 +106,8 @@ class ActivityItem(QObject):
         if new is not None:
             if new[1].done != self.now.done:
                 self._counted = monotonic()
+            if new[1].total != self.now.total and self.now != Progressed():
+                self._pace_from = (monotonic(), new[1].done)  # what was done before, such as loading, has another pace
             self.state, self.now = new
             self.changed.emit(self)
             QTimer.singleShot(OFTEN, self, self._take)

@@ -11,7 +11,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, restyle
 from workbench.ui.widgets.one_stop import OneStop
 
-WIDTH = 168  # px at 100% text
+WIDTH = 176  # px at 100% text: the longest line with two-digit counts
 
 
 class Contents(QWidget):
@@ -34,7 +34,7 @@ class Contents(QWidget):
             marks = [f"{changed} ●"] if changed else []
             marks += [f"{wrong} ⚠"] if wrong else []
             line = self.lines[heading]
-            line.setText("   ".join([heading, *marks]))
+            line.setText("  ".join([heading, *marks]))
             line.setAccessibleName(f"{heading}: {changed} changed, {wrong} wrong")
             line.setToolTip(f"{changed} changed, {wrong} wrong")
 
