@@ -3,9 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QComboBox, QLabel, QTabWidget
 
-pytestmark = pytest.mark.qt_log_ignore(
-    "propagateSizeHints|does not support raise|grabbing the keyboard", extend=True
-)
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard", extend=True)
 
 
 def test_the_tab_with_the_focus_is_as_large_as_without_it(session, qtbot):
