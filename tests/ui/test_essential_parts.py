@@ -1,5 +1,6 @@
 """What stands around the fields of Essentials: families of losses, needs, halves of the split, and where they go."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -9,11 +10,13 @@ from workbench import registry
 from workbench.entries import catalog as catalogs
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.pages.setup.data.strip import DataStrip
 from workbench.ui.pages.setup.form.loss_parts import Families
 from workbench.ui.pages.setup.form.split_bar import SplitBar
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.needs import Need, needs_of
 from workbench.ui.style.tab_order import stops
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.fields.search_popup import ROW_ROLE, SearchPopup
 from workbench.ui.widgets.form import Cell, ParamsForm
 
@@ -234,3 +237,15 @@ def test_an_editor_stays_in_line_with_its_neighbour_whatever_is_below_it(form):
     form.layout().activate()
     tops = [form.row(name).widget.mapTo(form, QPoint()).y() for name in ("margin", "images")]
     assert tops[0] == tops[1]
+
+
+def test_images_and_halves_take_the_space_that_was_reserved_for_them(qtbot):
+    box, strip, split = QWidget(), DataStrip(), SplitBar()
+    qtbot.addWidget(box)
+    in_column(strip, split, on=box)
+    box.show()
+    without = box.heightForWidth(500)
+    strip.show_images([np.zeros((8, 8, 3), np.uint8)])
+    split.show_halves((300, 1), (100, 12))
+    assert split.isVisible()
+    assert box.heightForWidth(500) == without > 0

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.pages.setup.data.pictures import Pictures
+from workbench.ui.pages.setup.data.pictures import SIDE, Pictures
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 
@@ -21,6 +21,7 @@ class DataStrip(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setMinimumHeight(SIDE)  # also without images: what is below does not move when they come
         self.samples = Pictures([f"Training image {number}" for number in range(1, SAMPLES + 1)], one_line=True)
         self.look = button(LOOK, "image", kind="quiet")
         self.look.setToolTip("Images, classes, sizes, what was left out, copies")

@@ -13,13 +13,16 @@ TRAIN, TEST = "#0072B2", "#56B4E9"
 
 
 class SplitBar(QWidget):
-    """Hidden until the halves are known."""
+    """Hidden until the halves are known; its space is reserved."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bar = SharesBar(HEIGHT)
-        self.train, self.test = label("", "caption"), label("", "caption")
+        self.train, self.test = label(" ", "caption"), label(" ", "caption")  # a blank has the height of a line
         in_column(self.bar, in_lines(self.train, self.test, spacing=16), on=self, spacing=2)
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(policy)
         self.hide()
 
     def show_halves(self, train: tuple[int, int], test: tuple[int, int]) -> None:
