@@ -72,3 +72,11 @@ def test_a_network_of_timm_is_called_by_its_name_alone():
     assert made.value("name") == "Sample: Digits, mobilenetv4_conv_small"
     made.set("backbone.name", "conv4")
     assert "mobilenetv4" not in made.value("name")
+
+
+def test_weights_of_a_file_are_called_by_the_name_of_the_file():
+    made = draft()
+    made.set("backbone.name", "squeezenet1_0")
+    made.set("backbone.weights", "file")
+    made.set("backbone.weights_file", "/home/ana/weights/squeezenet1_0.pth")
+    assert made.value("name") == "Sample: Digits, SqueezeNet 1.0, weights file squeezenet1_0.pth"

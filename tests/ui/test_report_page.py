@@ -368,6 +368,7 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     assert page.choices.sections() == list(template("one-run").sections)
     templates.delete_action.trigger()
     box = page.findChild(QMessageBox)
+    assert box.defaultButton().text() == "Keep it"
     next(each for each in box.buttons() if each.text() == "Delete").click()
     assert (templates.current().key, page.templates.box.findText("Yours")) == ("one-run", -1)
     qtbot.waitUntil(lambda: key not in arrangements(session.workspace))
@@ -378,7 +379,8 @@ def test_reset_asks_before_it_forgets_words_of_ones_own(page, qtbot):
     qtbot.keyClicks(notes, "Mine")
     qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
     box = page.findChild(QMessageBox)
-    qtbot.mouseClick(next(each for each in box.buttons() if each.text() == "Keep it"), Qt.MouseButton.LeftButton)
+    assert box.defaultButton().text() == "Keep it"
+    qtbot.mouseClick(box.defaultButton(), Qt.MouseButton.LeftButton)
     assert notes.toPlainText() == "Mine"
     qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None)
     qtbot.mouseClick(again, Qt.MouseButton.LeftButton)

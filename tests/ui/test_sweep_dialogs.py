@@ -320,6 +320,17 @@ def test_a_state_that_is_wider_than_a_longer_one_before_is_shown_whole(qtbot):
     assert table.columnWidth(0) >= table.sizeHintForColumn(0)
 
 
+def test_a_long_name_leaves_the_other_columns_in_view(qtbot):
+    table = NumberedTable("Sweeps")
+    qtbot.addWidget(table)
+    table.resize(500, 100)
+    table.show_rows(("Name", "State", "Best"), [(1, ("a long name " * 20, "Working", "67.0% at margin 0.1"))], None)
+    with qtbot.waitExposed(table):
+        table.show()
+    assert table.horizontalScrollBar().maximum() == 0
+    assert table.columnWidth(2) >= table.sizeHintForColumn(2)
+
+
 def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, started):
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: started == [1])
@@ -340,6 +351,7 @@ def test_the_question_whether_to_cancel_goes_with_its_workspace(qtbot, panel, se
     qtbot.mouseClick(panel.cancel, Qt.MouseButton.LeftButton)
     box = panel.findChild(QMessageBox)
     assert box.isVisible()
+    assert box.defaultButton().text() == "Keep it"
     session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert not box.isVisible(), "it would cancel the sweep of the same number there"
 

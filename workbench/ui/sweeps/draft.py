@@ -12,7 +12,7 @@ from workbench.settings.changed import changed
 from workbench.sweeps import objective
 from workbench.sweeps.plan import Plan, SweepPreset, planned, sweep_presets
 from workbench.sweeps.space import checked, fields, read
-from workbench.ui.style.words import counted, duration
+from workbench.ui.style.words import counted, device_name, duration
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
@@ -124,7 +124,7 @@ class SweepDraft:
             parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters
         )
         about = ", if all take as long as the run on Set up" if varied else ""
-        device = self.preflight.device
+        device = device_name(self.preflight.device)
         where = f"one after the other on {device} here" if place else f"on {device}"
         there = f" They train at {place}." if place else ""
         lasts = duration(seconds) if seconds < 1 else f"about {duration(seconds)}"

@@ -4,19 +4,23 @@ from collections.abc import Sequence
 from html import escape
 
 from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from workbench.ui.widgets.tables.row_table import select_rows
 
+LEAST = 120  # px of a column that is shortened
+
 
 class NumberedTable(QTableWidget):
-    """One row can be chosen; `name` is what a screen reader says."""
+    """One row can be chosen; `name` is what a screen reader says. The widest column is shortened to fit them all."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self._numbers: list[int] = []  # of the rows
         select_rows(self, name)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of runs differ at their end
         header = self.horizontalHeader()
         header.setStretchLastSection(True)
         header.setHighlightSections(False)
@@ -58,7 +62,18 @@ class NumberedTable(QTableWidget):
         item.setToolTip(f"<qt>{escape(text, quote=False)}</qt>")
         return self.sizeHintForIndex(self.indexFromItem(item)).width() > self.columnWidth(column)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shorten the widest column to what is left, or show it in full again."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit_columns()
+
     def _fit_columns(self) -> None:
+        header = self.horizontalHeader()
+        header.setStretchLastSection(False)  # fitted to its words, it would stay so
         self.resizeColumnsToContents()
-        self.horizontalHeader().setStretchLastSection(False)  # fitted to its words, it would stay so
-        self.horizontalHeader().setStretchLastSection(True)
+        widths = [self.columnWidth(column) for column in range(self.columnCount())]
+        over = sum(widths) - self.viewport().width()
+        if over > 0:
+            self.setColumnWidth(widths.index(max(widths)), max(LEAST, max(widths) - over))
+        header.setStretchLastSection(True)

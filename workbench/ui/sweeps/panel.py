@@ -189,7 +189,7 @@ class SweepsPanel(QDialog):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Queued runs will not start. What was trained is kept.")
         sure = box.addButton(CANCEL, QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole))
         sure.clicked.connect(partial(self._cancel_now, cancel))
         self._session.workspace_changed.connect(box.reject)  # there another sweep may have its number
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -132,7 +132,7 @@ class TemplateChooser(QWidget):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Its notes, order and ticks are deleted. This cannot be undone.")
         sure = box.addButton("Reset", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole))
         sure.clicked.connect(self.reset)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._session.workspace_changed.connect(box.reject)  # it has other templates
@@ -229,7 +229,7 @@ class TemplateChooser(QWidget):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Its order, ticks and text are deleted. Reports that were written stay.")
         sure = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole))
         sure.clicked.connect(partial(self._delete_now, template.key))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._session.workspace_changed.connect(box.reject)  # it has other templates

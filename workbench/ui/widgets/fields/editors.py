@@ -316,7 +316,8 @@ def editor_of(field: Field, recents: Sequence[str] = ()) -> QWidget:
     """The editor that suits one described field."""
     if "enum" in field:
         beside = {words: field.get(words, ()) for words in ("groups", "formulas", "asides")}
-        return ChoiceEditor(field["enum"], field.get("titles") or field["enum"], **beside)
+        titles = field.get("titles") or [str(value).replace("_", " ") for value in field["enum"]]
+        return ChoiceEditor(field["enum"], titles, **beside)
     if field["type"] == "boolean":
         return TickEditor()
     if field.get("path"):

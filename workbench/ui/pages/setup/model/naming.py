@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from workbench.ui.style.field_words import Field, in_words, title_of
@@ -44,6 +45,8 @@ def name_that_follows(
         head = _still_true(str(base["name"]), [*labels, before] if before and network in named else labels)
     else:
         head = str(base["name"])
+    if "backbone.weights_file" in named:  # says as well that they are of a file
+        named = [path for path in named if path != "backbone.weights"]
     if network in named:
         named = [path for path in named if path != "backbone.name"]
     words = [
@@ -75,4 +78,6 @@ def _words(path: str, field: Field, value: Any) -> str:
     if path.endswith(".name"):
         return short_title(field, value)
     words = ("yes" if value else "no") if isinstance(value, bool) else in_words(value)
+    if field.get("path") and isinstance(value, str):
+        words = PurePath(value).name or words
     return f"{_label(path, field, {})}{words}"

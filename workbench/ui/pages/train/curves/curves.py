@@ -66,7 +66,7 @@ class Curves(Scrolled):
         self.rate = CurvePlot(
             "Learning rate, accuracy",
             [
-                Series("batch/lr", "Learning rate", GREEN, exact=True),
+                Series("batch/lr", "Rate", GREEN, exact=True),
                 Series("train/accuracy", "Accuracy %", ORANGE, axis="right", dashed=True),
             ],
         )
