@@ -114,8 +114,8 @@ class Tagging(QObject):
                 partial(self._change, dataset_id, brought.added, brought.replaced),
                 partial(self._change, dataset_id, brought.replaced, brought.added),
             )
-            told = partial(self._session.notify, concern=EVERYWHERE)
-            self._session.done.emit(Reversible(f"tags of {visible_name(name)}", again, back, told))
+            tell = partial(self._session.notify, concern=EVERYWHERE)
+            self._session.done.emit(Reversible(f"tags of {visible_name(name)}", again, back, tell))
 
     def _change(
         self, dataset_id: int, added: Sequence[Tagged], removed: Sequence[Tagged], refused: Callable[[Problem], None]

@@ -30,8 +30,8 @@ def open_sweep(
     """
     from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window is shown first
 
-    found = known[1] if known is not None and known[0] == config else None
-    dialog = SweepDialog(session, config, found, place, page)
+    preflight = known[1] if known is not None and known[0] == config else None
+    dialog = SweepDialog(session, config, preflight, place, page)
     awaited = AwaitedStart(runner, dialog)
 
     def wait() -> bool:

@@ -23,7 +23,7 @@ from workbench.ui.style.words import (
     work_word,
 )
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
+from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip, restyle
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import names_of
 
@@ -140,7 +140,7 @@ class RunHeader(QWidget):
         for widget in (self.pause, self.stop, self.end):
             widget.setVisible(run.live)
             waits = run.status == "queued" and not widget.isEnabled()
-            widget.setToolTip(_of_other_program(run) if not steered else IN_LINE if waits else "")
+            widget.setToolTip(plain_tip(_of_other_program(run) if not steered else IN_LINE if waits else ""))
         if not steered and run.looks_for_stop:
             self.stop.setToolTip("The loop ends where it next looks whether it should stop; what it recorded is kept.")
         self.resume.setVisible(can_resume)
