@@ -34,12 +34,13 @@ def replay_entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
     last = {(name, step): value for name, step, value in entry.scalars}
     points = [(run_id, ids[name], step, value) for (name, step), value in last.items()]
     at_step = "from scalar_points where run_id = ?1 and metric_id = ?2 and step = ?3"
-    db.executemany(f"delete {at_step} and value is not ?4", points)
-    db.executemany(
+    add = (
         f"insert into scalar_points (run_id, metric_id, step, value) select ?1, ?2, ?3, ?4 where not exists "
-        f"(select 1 {at_step})",
-        points,
+        f"(select 1 {at_step})"
     )
+    if db.executemany(add, points).rowcount < len(points):
+        db.executemany(f"delete {at_step} and value is not ?4", points)
+        db.executemany(add, points)
     if entry.charts is not None:
         values = (run_id, entry.step, entry.charts)
         db.execute("insert or replace into charts (run_id, step, charts) values (?, ?, ?)", values)
