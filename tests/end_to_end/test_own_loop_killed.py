@@ -1,4 +1,4 @@
-"""A training loop of the user's own in a process of its own: seen while it trains, killed, and gone on with."""
+"""A training loop of the user's own in a process of its own: seen while it trains, killed or stopped, and resumed."""
 
 import os
 import subprocess
@@ -26,12 +26,13 @@ with record_run(space, "Mine", labels, epochs=2, resume=resume, step=4 * resume)
         run.scalars(4, {"batch/loss": 1.0})
         run.evaluate(1, vectors)
         step = 5
-        while True:  # until it is killed
+        while not (sys.argv[2] == "look" and run.stop_asked):  # until it is killed, or asked to stop
             run.scalars(step, {"batch/loss": 9.0})
             step += 1
             time.sleep(0.05)
-    run.scalars(8, {"batch/loss": 0.5})
-    run.evaluate(2, vectors)
+    if sys.argv[2] != "look":
+        run.scalars(8, {"batch/loss": 0.5})
+        run.evaluate(2, vectors)
 """
 
 
@@ -67,3 +68,16 @@ def test_it_is_seen_while_it_trains_and_continues_after_a_kill(loop, tmp_path):
         steps, values = space.scalars(1, "batch/loss")
         assert (steps.tolist(), values.tolist()) == ([4, 8], [1.0, 0.5])
         assert [evaluation.epoch for evaluation in space.evaluations(1)] == [1, 2]
+
+
+def test_it_is_asked_to_stop_from_another_process(loop, tmp_path):
+    with Workspace(tmp_path / "space", create=True) as space:
+        training, end = loop(space, "look"), time.monotonic() + HANG
+        while not (space.runs() and space.run(1).looks_for_stop):
+            assert training.poll() is None, training.communicate()[1]
+            assert time.monotonic() < end, "the loop does not look"
+            time.sleep(0.1)
+        space.ask_to_stop(1)
+        _, trouble = training.communicate(timeout=HANG)
+        assert training.returncode == 0, trouble
+        assert (space.run(1).status, space.run(1).problem, space.run(1).epoch) == ("stopped", "", 1)
