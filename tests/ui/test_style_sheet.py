@@ -3,6 +3,8 @@
 import pytest
 from PySide6.QtWidgets import QComboBox, QLabel, QTabWidget
 
+from workbench.ui.widgets.fields.elided_box import ElidedBox
+
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard", extend=True)
 
 
@@ -43,4 +45,18 @@ def test_an_opened_list_of_choices_shows_its_last_row(session, qtbot, count):
     qtbot.waitUntil(rows.isVisible)
     assert rows.verticalScrollBar().maximum() == 0
     assert rows.visualRect(rows.model().index(count - 1, 0)).bottom() < rows.viewport().height()
+    box.hidePopup()
+
+
+def test_the_list_of_a_narrow_box_has_room_for_its_longest_title(session, qtbot):
+    session.theme.apply()
+    box = ElidedBox()
+    qtbot.addWidget(box)
+    box.addItems(["Class", "Average precision of the query"])
+    box.setFixedWidth(90)
+    with qtbot.waitExposed(box):
+        box.show()
+    box.showPopup()
+    qtbot.waitUntil(box.view().isVisible)
+    assert box.view().viewport().width() >= box.view().sizeHintForColumn(0)
     box.hidePopup()

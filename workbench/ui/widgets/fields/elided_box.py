@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePai
 from workbench.ui.widgets.labels import plain_tip
 
 AROUND = 4  # px that the style leaves free beside the title
+EDGE = 12  # px of the opened list around its titles
 
 
 class ElidedBox(QComboBox):
@@ -15,6 +16,14 @@ class ElidedBox(QComboBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+
+    def showPopup(self) -> None:
+        """Open the list as wide as its longest title, as far as the screen has room beside the box."""
+        rows = self.view()
+        bar = rows.verticalScrollBar().sizeHint().width() if self.count() > self.maxVisibleItems() else 0
+        room = self.screen().availableGeometry().right() - self.mapToGlobal(self.rect().topLeft()).x()
+        rows.setMinimumWidth(max(self.width(), min(rows.sizeHintForColumn(0) + bar + EDGE, room)))
+        super().showPopup()
 
     def written(self) -> str:
         """The title as it is seen."""

@@ -64,6 +64,8 @@ class ColouringBox(ElidedBox):
             wanted.pop(key, None)
         for key in wanted:
             self.addItem(_title(key), key)
+        if self.view().isVisible():
+            super().showPopup()  # with room for those that came while it was open
 
 
 def _title(key: str) -> str:
