@@ -111,6 +111,10 @@ def test_equally_large_classes_are_listed_by_name_numbers_as_numbers(qtbot):
     qtbot.addWidget(dialog)
     table = dialog.tabs.widget(1).findChild(QTableWidget)
     assert [table.item(row, 0).text() for row in range(4)] == ["b", "1", "2", "10"]
+    dialog.tabs.setCurrentIndex(1)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    assert table.columnWidth(0) > table.columnWidth(1), "counts stand side by side, not at the far end of the table"
 
 
 @pytest.mark.parametrize(

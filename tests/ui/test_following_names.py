@@ -78,5 +78,5 @@ def test_weights_of_a_file_are_called_by_the_name_of_the_file():
     made = draft()
     made.set("backbone.name", "squeezenet1_0")
     made.set("backbone.weights", "file")
-    made.set("backbone.weights_file", "/home/ana/weights/squeezenet1_0.pth")
+    made.set("backbone.weights_file", "folder/squeezenet1_0.pth")
     assert made.value("name") == "Sample: Digits, SqueezeNet 1.0, weights file squeezenet1_0.pth"

@@ -312,6 +312,15 @@ def test_runs_that_are_chosen_besides_follow_those_of_the_baseline():
     assert model.chosen == [4, 2, 1]
 
 
+def test_a_comparison_of_one_run_has_the_title_of_that_run(page, session, workspace, qtbot, tmp_path):
+    first, second = both_runs(page, session, workspace, qtbot, tmp_path)
+    page.model.many, page.model.chosen = True, [first]
+    page.model.shown = next(run for run in page.model.known if run.id == second)
+    assert page.model.usual_title == next(run.name for run in page.model.known if run.id == first)
+    page.model.chosen = [first, second]
+    assert page.model.usual_title == "Comparison of 2 runs"
+
+
 def test_what_is_offered_is_reported_and_remembered_with_the_workspace(page, session, workspace, qtbot, tmp_path):
     runs = both_runs(page, session, workspace, qtbot, tmp_path)
     session.report_offered.emit(ReportOffer((runs[1],), "recall@1", 2))

@@ -90,8 +90,10 @@ class ReportModel:
         """The title of the report if the user gives none."""
         if self.shown is None:
             return ""
-        number = len(self.runs)
-        return f"Comparison of {number:,} runs" if self.many and number > 1 else self.shown.name
+        runs = self.runs
+        if len(runs) > 1:
+            return f"Comparison of {len(runs):,} runs"
+        return next((run.name for run in self.known if run.id in runs), self.shown.name)
 
     def request(
         self, numbers: tuple[str, At], sections: Sequence[str], title: str, notes: str, paper: str

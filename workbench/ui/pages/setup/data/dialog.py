@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
+    QHeaderView,
     QLabel,
     QScrollArea,
     QTableWidget,
@@ -168,7 +169,10 @@ def _table_of(titles: list[str], rows: Sequence[Sequence[object]]) -> QTableWidg
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             table.setItem(row, column, item)
     table.resizeColumnsToContents()
-    table.horizontalHeader().setStretchLastSection(True)
+    if rows and isinstance(rows[0][-1], int):  # numbers stand side by side, the names take the rest
+        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    else:
+        table.horizontalHeader().setStretchLastSection(True)
     return table
 
 

@@ -64,10 +64,10 @@ class Curves(Scrolled):
         )
         yield
         self.rate = CurvePlot(
-            "Learning rate, accuracy",
+            "Learning rate, accuracy, %",
             [
                 Series("batch/lr", "Rate", GREEN, exact=True),
-                Series("train/accuracy", "Accuracy %", ORANGE, axis="right", dashed=True),
+                Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
             ],
         )
         yield
