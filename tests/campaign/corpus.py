@@ -43,6 +43,7 @@ def corpus() -> dict[str, list[Files]]:
         "published lists": _published(),
         "templates": _templates(),
         "own texts": [{"text": text.encode()} for text in TEXTS],
+        "tables of tags": _tables_of_tags(),
     }  # fmt: skip
 
 
@@ -176,6 +177,13 @@ def _text_tables(rng: np.random.Generator) -> list[Files]:
         {"e.csv": _lines(*numbers), "l.csv": signed}, {"e.csv": _lines(*numbers), "l.tsv": signed},
         {"e.csv": _lines(*numbers), "l.csv": _lines("path,label", *named), **images},
     ]  # fmt: skip
+
+
+def _tables_of_tags() -> list[Files]:
+    """Of the images that `small_run.store_run` stores."""
+    lines = [f"class {row % 2:02}/{row:05}.png,{'=' * row}front,{row / 7:.3f},night;{row}" for row in range(6)]
+    plain = _lines("path,view,sharpness,tags", *lines)
+    return [{"t.csv": plain}, {"t.tsv": plain.replace(b",", b"\t")}, {"t.csv": b"\xef\xbb\xbfsep=,\n" + plain}]
 
 
 def _parquets(rng: np.random.Generator) -> list[Files]:

@@ -19,6 +19,7 @@ import numpy as np
 from tests.campaign.corpus import corpus, readable
 from tests.campaign.mutations import NAMES, WORDS, Files, mutated
 from tests.campaign.outcome import Outcome
+from tests.ui.small_run import store_run
 from workbench import registry
 from workbench.config import RunConfig
 from workbench.control import Cancelled
@@ -33,12 +34,15 @@ from workbench.files import archives
 from workbench.problem import Problem
 from workbench.reports.templates import offered
 from workbench.reports.writing.markdown import blocks_of
+from workbench.results.slices import slices
+from workbench.results.tag_table import export_tags, import_tags
 from workbench.running import folds_and_seeds
 from workbench.settings.changed import read_config
 from workbench.sweeps import space
 from workbench.sweeps.plan import planned
 from workbench.workspace import Workspace
 from workbench.workspace.choices.report_templates import arrangements
+from workbench.workspace.choices.sample_tags import all_tags
 from workbench.workspace.repairs.repair import repair
 
 TITLE = "fuzzed inputs"
@@ -228,6 +232,18 @@ def _template(place: Path) -> None:
             blocks_of(each.text)
 
 
+def _table_of_tags(place: Path) -> None:
+    with Workspace(place.parent / "tagged", create=True) as workspace:
+        if not workspace.runs():
+            store_run(workspace, np.arange(6) % 2)
+        (run,) = workspace.runs()
+        import_tags(workspace, run.dataset_id or 0, place / readable(os.listdir(place), lambda name: "t" in name))
+        if all_tags(workspace, run.dataset_id or 0):
+            export_tags(workspace, run.dataset_id or 0, place.parent / "out.csv")
+            import_tags(workspace, run.dataset_id or 0, place.parent / "out.csv")
+        slices(workspace, workspace.evaluations(run.id)[0].id)
+
+
 def _text(place: Path) -> str:
     """What a person would have typed."""
     name = readable(os.listdir(place), lambda name: (place / name).is_file())
@@ -320,5 +336,5 @@ IMPORTERS: dict[str, Importer] = {
     "CIFAR": lambda place: _decoded(_built("cifar10", folder=str(place), image_size=8), place),
     "idx": lambda place: _decoded(_built("mnist", folder=str(place), image_size=8), place),
     "published lists": _published, "templates": _template, "own texts": lambda place: blocks_of(_text(place)),
-    "run folders": _run_folder, "paths": _paths,
+    "run folders": _run_folder, "paths": _paths, "tables of tags": _table_of_tags,
 }  # fmt: skip

@@ -25,10 +25,11 @@ from workbench.control import Control
 from workbench.events import Status
 from workbench.problem import Problem
 from workbench.reports.templates import offered
+from workbench.results.slices import slices
 from workbench.running import trained_network
 from workbench.workspace import Workspace, recorder
 from workbench.workspace.choices import report_templates, saved_views, selections
-from workbench.workspace.choices.sample_tags import all_tags, tag_sample
+from workbench.workspace.choices.sample_tags import all_tags, attribute_names, tag_sample
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.experiments import experiments, sweeps
 from workbench.workspace.measured import stored_maps
@@ -223,7 +224,9 @@ def _cell(rng: random.Random, space: Path, victim: Path) -> str:
 
 
 def _not_utf8(rng: random.Random, space: Path, victim: Path) -> str:
-    table, column = rng.choice((*JSON_COLUMNS, *PATH_COLUMNS, ("runs", "name"), ("runs", "config"), ("tags", "tag")))
+    table, column = rng.choice(
+        (*JSON_COLUMNS, *PATH_COLUMNS, ("runs", "name"), ("runs", "config"), ("tags", "tag"), ("sample_tags", "tag"))
+    )
     return in_sql(space, (f"update {table} set \"{column}\" = cast(x'ff5c2e2eff' as text)", ()))
 
 
@@ -345,10 +348,21 @@ def _name(rng: random.Random, space: Path, victim: Path) -> str:
     )  # fmt: skip
 
 
+def _tags_of_images(rng: random.Random, space: Path, victim: Path) -> str:
+    """Tags that nobody could give; two images of it, and two values of an attribute of one."""
+    tags = [f"{rng.choice((*TEXTS, 'view', 'path', 'tags'))}={rng.choice(TEXTS)}" for _ in range(2)]
+    change = "update or ignore sample_tags set tag = ?"
+    more = (
+        "insert or ignore into sample_tags (dataset_id, sample_id, tag, created) "
+        "select dataset_id, id, ?, '' from samples limit 2"
+    )
+    return in_sql(space, (change, (rng.choice(TEXTS),)), *((more, (tag,)) for tag in tags))
+
+
 Way = Callable[[random.Random, Path, Path], str]
 WAYS: tuple[Way, ...] = (
     _broken_json, _broken_json, _path, _path, _cell, _cell, _cell, _not_utf8, _config, odd_ids, odd_ids, _schema,
-    link, link, link, no_file, _name, _hidden, _log,
+    link, link, link, no_file, _name, _hidden, _log, _tags_of_images, _tags_of_images,
 )  # fmt: skip
 
 
@@ -386,10 +400,12 @@ def _read(space: Path, runs: list[int]) -> None:
                 asked += [lambda number=number: _look(workspace, number)]
                 asked += [lambda number=number: selections.all_selections(workspace, number)]
                 asked += [lambda number=number: all_tags(workspace, number)]
+                asked += [lambda number=number: attribute_names(workspace, number)]
             for each in workspace.evaluations(run.id):
                 asked += [lambda each=each: workspace.embeddings(each.id), lambda each=each: workspace.proxies(each.id)]
                 asked += [lambda each=each: _near(workspace, each.run_id, each.id)]
                 asked += [lambda each=each: newest_deployment(workspace, each.id)]
+                asked += [lambda each=each: slices(workspace, each.id)]
                 for made in workspace.projections(each.id):
                     asked += [lambda made=made: workspace.coordinates(made.id)]
                     asked += [lambda made=made: stored_maps.kept_neighbours(workspace, made.id)]
@@ -444,6 +460,16 @@ def _report(space: Path, runs: list[int]) -> None:
         cli.main(["report", str(run), "--workspace", str(space), *options])
 
 
+def _tag(space: Path, runs: list[int]) -> None:
+    """A table of tags is read, another is written, and the scores of each tag are printed."""
+    table = space / "tags.csv"
+    table.write_text("path,view,tags\nclass 00/00000.png,front,blur\n", "utf-8")
+    for run in runs[:2]:
+        words = ["tags", str(run), "--workspace", str(space)]
+        cli.main([*words, "--import", str(table)])
+        cli.main([*words, "--export", str(space / "out.csv"), "--json"])
+
+
 def _delete(space: Path, runs: list[int]) -> None:
     with Workspace(space) as workspace:
         for run in workspace.runs()[:1]:
@@ -461,7 +487,7 @@ def _repair(space: Path, runs: list[int]) -> None:
 
 
 ACTIONS: tuple[Callable[[Path, list[int]], None], ...] = (
-    _list, _rename, _read, _resume, _export, _report, _delete, _empty_trash, _repair,
+    _list, _rename, _read, _resume, _export, _report, _tag, _delete, _empty_trash, _repair,
 )  # fmt: skip
 LOOKING = (_list, _read, _export, _report)  # what shows a workspace and changes nothing in it
 

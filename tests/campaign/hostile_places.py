@@ -24,9 +24,10 @@ import numpy as np
 
 from tests.campaign.hostile import BROKEN, DEEP, LOOKING, NUMBERS, TEXTS, fill_victim, no_hang, seen
 from tests.campaign.outcome import Outcome, judged
-from tests.campaign.place_parts import recorded
+from tests.campaign.place_parts import recorded, recorded_by_a_loop
 from tests.campaign.program import Home
 from workbench import cli
+from workbench.config import RunConfig
 from workbench.places import sending
 from workbench.places.contract import Answer, Ending, Launcher
 from workbench.places.following import Following
@@ -51,10 +52,11 @@ def folders(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     victim, there, space = folder / "victim", folder / "there" / "run", folder / "space"
     victim.mkdir()
     fill_victim(victim)
-    shutil.copytree(recorded().folder, there)
+    own_loop = rng.random() < 0.4  # which no place can train
+    shutil.copytree(recorded_by_a_loop() if own_loop else recorded().folder, there)
     did = "; ".join(way(rng, there, victim) for way in rng.choices(WAYS, k=rng.randint(1, 4)))
     before, most = seen(victim, space), _peak()
-    arrive = rng.choice((_taken_in, _followed))
+    arrive = _taken_in if own_loop else rng.choice((_taken_in, _followed))
     actions: list[Callable[[], object]] = [lambda: arrive(folder, there, space)]
     actions += [lambda look=look: look(space, [1]) for look in LOOKING]
     for action in actions:
@@ -206,7 +208,8 @@ def _names(rng: random.Random, there: Path, victim: Path) -> str:
         facts["class_names"] = [text, *facts["class_names"][1:]]
         facts["name"] = text
         (there / "dataset.json").write_text(json.dumps(facts))
-        config = recorded().config.model_copy(update={"name": text[:200]}).to_toml().encode()
+        read = RunConfig.recorded((there / "config.toml").read_text("utf-8"))
+        config = read.model_copy(update={"name": text[:200]}).to_toml().encode()
         card = json.loads((there / "run.json").read_text())
         (there / "config.toml").write_bytes(config)
         (there / "run.json").write_text(json.dumps(card | {"config": blake2b(config, digest_size=16).hexdigest()}))
@@ -291,6 +294,8 @@ LINES: tuple[object, ...] = (
     {"run": {"status": "root", "seconds": -1}}, {"owner": {"pid": 1, "host": "x" * 200, "born": 0}},
     {"owner": {"pid": os.getpid(), "host": "here", "born": 1e300}}, {"forget": -(2**62)}, {"forget": "all"},
     {"keep": [2**62]}, {"keep": []}, {"keep": [-1, 2**40]}, {"keep": ["../../victim"]}, {"keep": list(range(200))},
+    {"environment": {"own_loop": {"program": "-cimport os\x1b]0;title\x07", "at": 7}}},
+    {"environment": {"own_loop": {"program": ["../../victim"] * 99}}},
     {"note": "=cmd|'/c calc'!A1\n\x1b[2J"}, {"charts": DEEP[:5000], "step": 1}, {"environment": {"data": "\ud800"}},
     {"scalars": [["\x1b]0;title\x07<img src=x>", 1, 1.0], ["batch/loss", 2**62, 1.0], ["a\0b", -5, None]]},
     {"started": "the day after", "run": {"ended": "never", "heartbeat": "\0"}},

@@ -19,10 +19,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from tests.campaign import short_run
 from tests.campaign.program import ROOT, Home
 from tests.travelling_runs import rows
 from workbench.config import RunConfig
+from workbench.exchange.own_loop import record_run
 from workbench.places.following import Following
 from workbench.places.place import SshPlace
 from workbench.workspace import Workspace
@@ -96,6 +99,21 @@ def recorded() -> Recorded:
     with Workspace(base / "space", create=True) as workspace:
         ingest(workspace, base / "run")
         return Recorded(base / "run", RunConfig.from_toml(config), came_home(workspace))
+
+
+@cache
+def recorded_by_a_loop() -> Path:
+    """The run folder of a training loop of the user's own, once per process."""
+    base = Path(tempfile.mkdtemp(prefix="campaign-own-loop-"))
+    atexit.register(shutil.rmtree, base, ignore_errors=True)
+    rng, labels = np.random.default_rng(0), np.arange(24) % 4
+    pixels = rng.integers(0, 256, (24, 8, 8), dtype=np.uint8)
+    settings = {"loss": {"name": "mine", "own": {"field": [1, "a"]}}, "evaluation": {"distance": "hyperbolic"}}
+    with record_run(base / "run", "Mine", labels, epochs=2, images=pixels, settings=settings) as run:
+        for epoch in (1, 2):
+            run.scalars(10 * epoch, {"batch/loss": 1 / epoch, "own/curve": float(epoch)})
+            run.evaluate(epoch, np.eye(4)[labels] / 2 + rng.normal(size=(24, 4)) / 20)
+    return base / "run"
 
 
 def came_home(workspace: Workspace) -> dict[str, list[str]]:
