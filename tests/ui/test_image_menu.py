@@ -130,6 +130,20 @@ def test_what_is_no_image_is_not_opened(page, session, workspace, files, opened,
     assert opened == []
 
 
+def test_a_copied_path_ends_no_line_of_a_shell(page, session, workspace, qtbot):
+    sample = page.browsing.query
+    with workspace.writing() as db:
+        db.execute("update samples set path = ? where id = ?", ("a\nrm -r b\r\tc\x1b.png", sample))
+    session.images_located.emit(workspace.run(session.run_id).dataset_id)
+    qtbot.waitUntil(lambda: copied(page.result.image_menu).endswith("a\\nrm -r b\\r\\tc\\x1b.png"))
+
+
+def copied(menu):
+    """What Copy path leaves in the clipboard."""
+    menu.copy_path.trigger()
+    return QGuiApplication.clipboard().text()
+
+
 def test_a_folder_that_is_a_program_is_not_opened(page, session, workspace, files, opened, qtbot):
     sample = page.browsing.query
     (files / "Viewer.app").mkdir()

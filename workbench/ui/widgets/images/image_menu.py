@@ -8,8 +8,10 @@ from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
 
+from workbench.names import visible
 from workbench.ui.widgets.images.pictures import PictureLoader
 
+BREAKS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})  # a shell obeys at the end of a line
 Sample = Callable[[], int | None]  # the id of the image that a part of the window shows; None while it shows none
 
 
@@ -49,7 +51,7 @@ class ImageMenu(QMenu):
         sample = self._sample()
         path = None if sample is None else self._loader.path(sample)
         if path is not None:
-            QGuiApplication.clipboard().setText(str(path))
+            QGuiApplication.clipboard().setText(visible(str(path)).translate(BREAKS))
 
     def show_folder(self) -> None:
         """Open the folder that holds the image's file, or say why there is none."""
