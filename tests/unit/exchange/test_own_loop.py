@@ -407,6 +407,27 @@ def test_queries_are_compared_with_those_of_a_run_on_the_same_data(workspace, st
         record_run(workspace, "Mine", labels, epochs=1, paths=paths, same_data_as=stored_run)
 
 
+def nested(depth):
+    """A section in a section, and so on."""
+    return {"a": nested(depth - 1)} if depth else 1
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        (float("nan"), r"loss\.own: Must be a number, .* not nan"),
+        ([1.0, np.float32("nan")], r"loss\.own: Must be a number, .* not nan"),
+        (nested(150), "Must be nested at most 100 times"),
+        ("\ud800", "is not Unicode text"),
+        ({"\ud800": 1}, "is not Unicode text"),
+    ],
+)
+def test_settings_that_could_not_be_read_again_are_refused(workspace, field, words):
+    with pytest.raises((BadConfig, ValueError), match=words):
+        record_run(workspace, "Mine", LABELS, epochs=1, settings={"loss": {"name": "mine", "own": field}})
+    assert workspace.runs() == []
+
+
 def test_charts_and_notes_are_stored(workspace):
     chart = Chart("Lengths", "class", (Marks("length", "bars", (0.0, 1.0), (2.0, 3.0)),))
     with record_run(workspace, "Mine", LABELS, epochs=1) as run:

@@ -13,10 +13,11 @@ from workbench.config import KINDS, OWN_LOOP, BadConfig, RunConfig
 from workbench.entries import catalog
 from workbench.events import score_of
 from workbench.exchange.imported.importing import data_facts, take_back
-from workbench.exchange.own_loop.arguments import MOST_STEPS, queries_of, whole, words_of
+from workbench.exchange.own_loop.arguments import MOST_STEPS, encodable, queries_of, whole, words_of
 from workbench.exchange.own_loop.evaluated_images import EvaluatedImages, of_loop, of_run
 from workbench.exchange.own_loop.recorded_run import RecordedRun
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
+from workbench.files.unreadable import DEEPEST, checked_nesting
 from workbench.problem import UNSTARTED, Problem
 from workbench.workspace import Workspace
 from workbench.workspace.folders import journal, travelling
@@ -133,7 +134,12 @@ def _config(
     if isinstance(images, Path):
         dataset["images"] = str(images.absolute())
     parts = {kind: OWN_LOOP for kind in KINDS if kind != "dataset"}
-    plain = {field: _plain(field, value) for field, value in settings.items()}
+    try:
+        plain = {field: _plain(field, value) for field, value in settings.items()}
+        checked_nesting(plain, "{" * (DEEPEST + 1))
+    except RecursionError:  # what was stored of it could not be read
+        raise BadConfig("The settings", {"settings": f"Must be nested at most {DEEPEST} times."}) from None
+    encodable((name, data), "name")
     training = {**plain.get("training", {}), "epochs": epochs}
     try:
         return RunConfig.model_validate({**parts, **plain, "name": name, "dataset": dataset, "training": training})
@@ -144,12 +150,15 @@ def _config(
 def _plain(field: str, value: Any) -> Any:
     """A setting as TOML writes it. Raises BadConfig for anything but numbers, text, lists and sections of them."""
     if isinstance(value, Mapping):
+        encodable(map(str, value), "setting")
         return {str(name): _plain(f"{field}.{name}", within) for name, within in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(field, entry) for entry in value]
     value = value.item() if isinstance(value, np.generic) else value
-    if not isinstance(value, bool | int | float | str):
+    if not isinstance(value, bool | int | float | str) or value != value:  # NaN: no config would be that of its run
         raise BadConfig("The settings", {field: f"Must be a number, text or a list of them, not {value!r}."})
+    if isinstance(value, str):
+        encodable((value,), "setting")
     return value
 
 
