@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.datasets.image_set import ImageSet
 from workbench.files import unreadable
+from workbench.files.disk_names import ByName
 from workbench.files.spreadsheet import csv_text, plain_cell, separated
 from workbench.names import visible_name
 from workbench.problem import Problem
@@ -66,24 +67,25 @@ def decided_labels(image_set: ImageSet, decisions: Sequence[PathDecision]) -> np
     Raises:
         Problem: a new class that the data set does not have, or no decision concerns one of its images.
     """
-    rows = {path: row for row, path in enumerate(image_set.paths)}
+    rows = ByName((path, row) for row, path in enumerate(image_set.paths))
     # As a workspace has them.
-    numbers = {visible_name(name): number for number, name in enumerate(image_set.class_names)}
+    numbers = ByName((visible_name(name), number) for number, name in enumerate(image_set.class_names))
     labels = image_set.labels.copy()
     known = 0
     for decision in decisions:
-        row = rows.get(decision.path)
+        row = rows.find(decision.path)
         if row is None:
             continue
         known += 1
         if decision.decision == "drop":
             labels[row] = DROPPED
         elif decision.decision == "relabel":
-            if visible_name(decision.new_class) not in numbers:
+            number = numbers.find(visible_name(decision.new_class))
+            if number is None:
                 raise Problem(
                     f"{image_set.name} has no class named {decision.new_class!r}.", kept="Nothing was started."
                 )
-            labels[row] = numbers[visible_name(decision.new_class)]
+            labels[row] = number
     if decisions and not known:
         raise Problem(
             f"None of the {len(decisions):,} label decisions is about an image of {image_set.name}.",

@@ -2,11 +2,39 @@
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 from unicodedata import normalize
 
 UNSAFE = '<>:"/\\|?*'  # in a file's name, on one system or another
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE | re.DOTALL)  # by Windows
+
+Value = TypeVar("Value")
+
+
+class ByName(dict[str, Value]):
+    """Values by the names or paths of files and folders, also found by one whose accents are written in another way.
+
+    In names that macOS makes "é" is often two letters, and in tables it is one. Where two names differ by that alone,
+    each is found by itself only.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, Value]]) -> None:
+        super().__init__(pairs)
+        self._composed: dict[str, list[Value]] | None = None
+
+    def find(self, name: str) -> Value | None:
+        """The value of the name; None without one."""
+        if name in self or name.isascii():
+            return self.get(name)
+        if self._composed is None:
+            self._composed = {}
+            for own in self:
+                if not own.isascii():
+                    self._composed.setdefault(normalize("NFC", own), []).append(self[own])
+        values = self._composed.get(normalize("NFC", name), [])
+        return values[0] if len(values) == 1 else None
 
 
 def is_unsafe(name: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from workbench import files
 from workbench.datasets.decisions import PathDecision, decisions_text, read_decisions
+from workbench.files.disk_names import ByName
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
@@ -132,16 +133,17 @@ def import_decisions(workspace: Workspace, dataset_id: int, path: Path) -> tuple
         Problem: a file that cannot be read, or a class that the data set does not have.
     """
     samples, dataset = workspace.samples(dataset_id), workspace.dataset(dataset_id)
-    ids = dict(zip(samples.paths, samples.ids.tolist(), strict=True))
-    labels = {name: label for label, name in enumerate(dataset.class_names)}
+    ids: ByName[int] = ByName(zip(samples.paths, samples.ids.tolist(), strict=True))
+    labels = ByName((name, label) for label, name in enumerate(dataset.class_names))
     decisions, unknown = [], 0
     for row in read_decisions(path):
-        if row.path not in ids:
+        if (sample := ids.find(row.path)) is None:
             unknown += 1
             continue
         new_class = visible_name(row.new_class)
-        if new_class and new_class not in labels:
+        label = labels.find(new_class) if new_class else None
+        if new_class and label is None:
             raise Problem(f"{dataset.name} has no class named {row.new_class!r}.", kept="Nothing was changed.")
-        decisions.append(Decision(ids[row.path], row.decision, labels[new_class] if new_class else None))
+        decisions.append(Decision(sample, row.decision, label))
     decide(workspace, dataset_id, decisions)
     return len(decisions), unknown

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench import files
+from workbench.files.disk_names import ByName
 from workbench.files.spreadsheet import csv_text, plain_cell, separated
 from workbench.files.unreadable import lines_of, opened_text, refusing
 from workbench.names import visible_name
@@ -58,15 +59,15 @@ def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
     samples = workspace.samples(dataset_id)
     if not samples.paths:
         raise Problem("This run has no data set with images.", kept=UNCHANGED)
-    ids: dict[str, int] = dict(zip(samples.paths, samples.ids.tolist(), strict=True))
+    ids: ByName[int] = ByName(zip(samples.paths, samples.ids.tolist(), strict=True))
     added: dict[Tagged, None] = {}
     value_of: dict[Tagged, str] = {}  # of an image, by the name of the attribute
     values: dict[str, set[str]] = {}
     images, lines, unknown, no_image = set[int](), 0, 0, ""
     for number, cells in _rows(path):
         lines += 1
-        sample = ids.get(cells.path, ids.get(cells.path.strip()))
-        if sample is None:
+        sample = ids.find(cells.path)
+        if sample is None and (sample := ids.find(cells.path.strip())) is None:
             unknown, no_image = unknown + 1, no_image or cells.path
             continue
         for tag in cells.tags:

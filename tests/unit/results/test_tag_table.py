@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -252,3 +253,11 @@ def test_rows_that_repeat_and_paths_with_blanks_around_them_are_read(workspace, 
     rows = [f"{paths[0]} ,front", f" {paths[0]},front", f"{paths[0]},"]
     assert import_tags(workspace, data, written(tmp_path, "path,view", *rows)) == Imported(1, 1, 0)
     assert list(all_tags(workspace, data)) == ["view=front"]
+
+
+def test_a_path_of_macos_is_found_by_the_accents_of_a_table(workspace, data, paths, tmp_path, monkeypatch):
+    """In names of files that macOS makes, "é" may be two letters; a spreadsheet writes one."""
+    samples = workspace.samples(data)
+    decomposed = replace(samples, paths=["e\u0301/1.png", *samples.paths[1:]])
+    monkeypatch.setattr(type(workspace), "samples", lambda self, dataset_id: decomposed)
+    assert import_tags(workspace, data, written(tmp_path, "path,view", "é/1.png,front")) == Imported(1, 1, 0)

@@ -91,3 +91,9 @@ def test_a_decision_names_a_class_either_way(images, new_class):
 def test_a_note_on_the_data_is_visible(images):
     images.labels[:] = 1
     assert "\\u202egnp.exe" in dict(images.notes)["2 classes"]
+
+
+def test_a_decision_finds_a_class_and_an_image_however_their_accents_are_written(images):
+    """In names of folders that macOS makes, "é" may be two letters; a table has one."""
+    images.paths[1], images.class_names = "e\u0301.png", ["Cafe\u0301", "b", "c"]
+    assert decided_labels(images, [PathDecision("é.png", "b", "relabel", "Café")])[1] == 0
