@@ -14,6 +14,8 @@ from workbench.entries import catalog
 from workbench.settings.run_fields import RUN_FIELDS
 from workbench.ui.style.field_words import title_of
 
+KEY = re.compile(r"\b(Ctrl|Alt)\b")
+SHORTCUT = re.compile(r"((Ctrl|Shift|Alt|Meta)\+)+\S*")  # a text of Qt, which shows it as the system does
 GIVEN_UP = (
     "nothing is being worked on", "no run is shown", "share that trains", "least distance", "points at most",
     "looking for it", "seeds of each", "flatters", "preflight begins when", "and 1 other classes",
@@ -191,3 +193,28 @@ def test_every_head_of_a_column_of_numbers_has_its_unit_or_a_reason_for_none():
     pure = {head for group in HEADS_WITHOUT_UNIT.values() for head in group}
     assert [head for head in heads if head not in pure and not HEAD_UNITS.search(head)] == []
     assert pure <= set(heads)
+
+
+def foreign_keys(text: str) -> list[str]:
+    """Sentences of a module that name a key as it is called on Linux and Windows alone."""
+    tree = ast.parse(text)
+    passed = {
+        id(part)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("own_keys", "re.sub")
+        for part in ast.walk(call)
+    }
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in passed | said
+        if KEY.search(node.value) and node.value not in ("Ctrl", "Alt") and not SHORTCUT.fullmatch(node.value)
+    ]
+
+
+def test_the_window_names_keys_as_the_system_does():
+    """Qt's Ctrl is ⌘ on a Mac."""
+    assert foreign_keys("tip('Undo (Ctrl+Z)')\nadd('Ctrl+Z', own_keys('Redo (Ctrl+Y)'))") == ["Undo (Ctrl+Z)"]
+    paths = sorted((ROOT / "workbench" / "ui").rglob("*.py"))
+    assert [words for path in paths for words in foreign_keys(path.read_text("utf-8"))] == []

@@ -13,7 +13,7 @@ from workbench.ui.pages.retrieval.model.listing import Listing
 from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.pages.retrieval.queries.query_table import QueryTable
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
-from workbench.ui.style import theme
+from workbench.ui.style import theme, words
 from workbench.ui.style.words import THIN, counted, epoch_at_work, from_home, short_time
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
@@ -154,3 +154,13 @@ def test_a_place_below_the_home_folder_is_told_short(monkeypatch, tmp_path):
 )
 def test_a_short_time_has_no_exponent_and_no_digits_that_nobody_needs(seconds, said):
     assert short_time(seconds).replace(THIN, " ") == said
+
+
+@pytest.mark.parametrize(
+    ("macos", "undo", "removes"),
+    [(False, "Undo (Ctrl+Shift+Z)", "Shift adds, Ctrl removes"), (True, "Undo (⌘⇧Z)", "Shift adds, ⌘ removes")],
+)
+def test_keys_have_the_names_that_they_have_on_the_system(monkeypatch, macos, undo, removes):
+    monkeypatch.setattr(words, "MACOS", macos)
+    assert words.own_keys("Undo (Ctrl+Shift+Z)") == undo
+    assert words.own_keys("Shift adds, Ctrl removes") == removes

@@ -23,7 +23,7 @@ from workbench.ui.docks.trash_size import TrashSize
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, Arrangement, RunList
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
-from workbench.ui.style.words import counted
+from workbench.ui.style.words import counted, own_keys
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
@@ -111,7 +111,7 @@ class RunsDock(Dock):
         self._align_head()
         head.setSpacing(0)
         self.all.setAccessibleName("Tick all runs shown")
-        self.all.setToolTip("Tick all runs shown, to compare them (Ctrl+A in the list)")
+        self.all.setToolTip(own_keys("Tick all runs shown, to compare them (Ctrl+A in the list)"))
         head.addWidget(self.all)
         self.title = label("Best, % ↑", "caption")
         head.addWidget(self.title, 1)

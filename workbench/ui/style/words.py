@@ -1,6 +1,7 @@
 """Numbers and states in the words of the window."""
 
 import re
+import sys
 from datetime import datetime
 from functools import partial
 from math import isfinite
@@ -12,6 +13,8 @@ from workbench.files.archive_names import ENDINGS
 from workbench.workspace.rows import Placement, Run
 from workbench.workspace.tables.placements import ELSEWHERE, REMOVED
 
+MACOS = sys.platform == "darwin"
+ON_MACOS = {"Ctrl": "⌘", "Alt": "⌥", "Shift": "⇧"}
 STATES = {
     "queued": ("Queued", "hourglass", "muted"),
     "running": ("Running", "play-circle", "accent"),
@@ -157,3 +160,11 @@ def from_home(path: Path) -> str:
     except RuntimeError:  # this account has none
         return str(path)
     return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)
+
+
+def own_keys(text: str) -> str:
+    """A text with the names that keys have on this system: where Qt says Ctrl, a Mac has ⌘."""
+    if not MACOS:
+        return text
+    text = re.sub(r"\b(Ctrl|Alt|Shift)\+", lambda key: ON_MACOS[key[1]], text)
+    return re.sub(r"\b(Ctrl|Alt)\b", lambda key: ON_MACOS[key[1]], text)

@@ -22,7 +22,7 @@ from workbench.metric_names import metric_name
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
 from workbench.ui.preferences import Preferences
-from workbench.ui.style.words import WHICH_EVALUATION
+from workbench.ui.style.words import WHICH_EVALUATION, own_keys
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.fields.captions import caption
@@ -56,8 +56,10 @@ class SectionChoices(QWidget):
         self._template: Template | None = None
         self._building = False
         self.list = QListWidget()
-        self.list.setAccessibleName("Sections of the report; tick to include, drag or Alt+Up and Alt+Down to order")
-        self.list.setToolTip("Tick to include; drag, or Alt+Up and Alt+Down, to order")
+        self.list.setAccessibleName(
+            own_keys("Sections of the report; tick to include, drag or Alt+Up and Alt+Down to order")
+        )
+        self.list.setToolTip(own_keys("Tick to include; drag, or Alt+Up and Alt+Down, to order"))
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the page stands at the end
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

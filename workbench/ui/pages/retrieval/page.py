@@ -29,6 +29,7 @@ from workbench.ui.pages.retrieval.views import RetrievalViews
 from workbench.ui.state.in_turns import InTurns
 from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
+from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.evaluation.evaluation_hint import EvaluationHint
@@ -74,8 +75,8 @@ class RetrievalPage(QStackedWidget):
         yield
         self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
-        self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
-        self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
+        self.back = icon_button("arrow-left", own_keys("Back to the query before (Alt+Left)"))
+        self.forward = icon_button("arrow-right", own_keys("Forward again (Alt+Right)"))
         own = OwnSearch(self.session, self._show_own)
         self.own = button("Search with an image", "image")
         self.own.setToolTip("An image of your own: open a file, paste one, or drop it on this page")

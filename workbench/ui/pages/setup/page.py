@@ -30,6 +30,7 @@ from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.style.tab_order import order_regions
+from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -72,8 +73,8 @@ class SetupPage(QWidget):
         self.chooser = PresetChooser()
         self.files = ConfigFiles(self.session, self)
         self.summary = ElidedLabel("", "muted", lines=SUMMARY_LINES)
-        self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
-        self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
+        self.undo = icon_button("arrow-u-up-left", own_keys("Undo (Ctrl+Z)"))
+        self.redo = icon_button("arrow-u-up-right", own_keys("Redo (Ctrl+Shift+Z)"))
         self.groups = FormGroups([str(path) for path in self.session.preferences.recent("data")])
         self.contents = Contents()
         self.beside = beside = StartColumn()

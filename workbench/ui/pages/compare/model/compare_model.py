@@ -11,12 +11,12 @@ from workbench.comparing.queries.overlap import PairOfRuns
 from workbench.comparing.queries.pairing import Comparison
 from workbench.entries.catalog import Catalog
 from workbench.ui.pages.compare.model.reading import PairAnswer, PairQuestion, Question
-from workbench.ui.style.words import counted
+from workbench.ui.style.words import counted, own_keys
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title
 
 MAP_AT_R = "MAP@R"
-TICK_TWO = (
+TICK_TWO = own_keys(
     "Tick runs in the list of runs to compare them: click a box, or press Space in a row. Shift and a click tick all "
     "rows between, Ctrl+A ticks the whole list. Runs of one config that differ in seed or fold are one group here."
 )

@@ -8,6 +8,7 @@ from workbench.ui.pages.map.side.inspector import InspectorPanel
 from workbench.ui.pages.map.side.legend import Legend
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
+from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.capped_text import CappedText
@@ -47,7 +48,9 @@ class SideColumn(QFrame):
         self.selections = button("Named selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         self.tag = button("Tag the selection…", "tag", "quiet")
-        self.tag.setToolTip("Give all selected images a tag: Retrieval, the map and reports know it (Ctrl+Shift+G)")
+        self.tag.setToolTip(
+            own_keys("Give all selected images a tag: Retrieval, the map and reports know it (Ctrl+Shift+G)")
+        )
         self.tag.hide()  # until something is selected
         self.clusters = CappedText("caption", CLUSTER_LINES)
         self.clusters.said.setContentsMargins(16, 8, 16, 0)  # as the Inspector below it

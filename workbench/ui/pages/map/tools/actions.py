@@ -5,10 +5,11 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui.pages.map.tools.tool_row import tool_action
+from workbench.ui.style.words import own_keys
 
 TOOLS = (("pan", "Pan", "G", "hand"), ("turn", "Turn", "O", "cube"), ("lasso", "Lasso", "S", "scribble-loop"),
          ("rectangle", "Rectangle", "R", "selection"))  # fmt: skip
-SELECTING = "Shift adds, Ctrl removes"
+SELECTING = own_keys("Shift adds, Ctrl removes")
 
 
 class MapActions(QObject):

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from workbench.ui.style.icons import SIZE, icon
+from workbench.ui.style.words import own_keys
 
 GAP = 4  # px, for a separator
 
@@ -44,7 +45,7 @@ def tool_action(parent: QWidget, words: str, keys: str, icon_name: str, group: Q
     action = QAction(icon(icon_name), words, parent)
     action.setShortcut(QKeySequence(keys))
     action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-    action.setToolTip(f"{words} ({keys})" if keys else words)
+    action.setToolTip(own_keys(f"{words} ({keys})" if keys else words))
     if group is not None:
         action.setCheckable(True)
         group.addAction(action)

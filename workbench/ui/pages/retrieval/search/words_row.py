@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from workbench.running.search.text_search import TextAnswer
 from workbench.ui.pages.retrieval.search.words_model import WordSearch
 from workbench.ui.state.session import Session
+from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.elided_box import ElidedBox
@@ -26,7 +27,7 @@ class WordsRow(QWidget):
         self.model = WordSearch(session, show, self._draw)
         self.text = QPlainTextEdit(placeholderText="A red car seen from the front\nOne search a line")
         self.text.setTabChangesFocus(True)
-        self.text.setAccessibleName("Words to search by: one search a line, Ctrl+Enter searches")
+        self.text.setAccessibleName(own_keys("Words to search by: one search a line, Ctrl+Enter searches"))
         self.text.installEventFilter(self)
         self.go = button("Search", "magnifying-glass", "primary")
         self.answers = ElidedBox()

@@ -6,7 +6,7 @@ from workbench.numerals import percentage
 from workbench.results.label_overlay import Precision, answers_to_narrow
 from workbench.ui.pages.retrieval.triage.model import TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.precision_plot import PrecisionPlot
-from workbench.ui.style.words import THIN, counted, duration
+from workbench.ui.style.words import THIN, counted, duration, own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
@@ -34,7 +34,7 @@ class TriageSummary(QWidget):
         self.counts = {word: label("0") for word in COLOURS}
         self.left.setToolTip("At the pace of your last answers, without breaks")
         self.undo = button("Undo", "arrow-u-up-left")
-        self.undo.setToolTip("Undo the last answer (Ctrl+Z)")
+        self.undo.setToolTip(own_keys("Undo the last answer (Ctrl+Z)"))
         self.export, self.import_ = button("Export…", "export"), button("Import…", "download-simple")
         done, changes = Card("Progress"), Card("What it changes")
         self._fill_plot()

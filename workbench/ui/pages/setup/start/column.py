@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QScrollArea, QWid
 from workbench.ui.pages.setup.model.verdict import Verdict
 from workbench.ui.pages.setup.preflight.card import PreflightCard
 from workbench.ui.places.choice import WHERE, PlaceChoice
+from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.captions import caption
@@ -75,7 +76,7 @@ class StartColumn(QWidget):
         self.mend.setText(verdict.repair[0] if verdict.repair is not None else "")
         first = verdict.reasons[0] if verdict.reasons else ""
         self.start.setEnabled(not first)
-        self.start.setToolTip(plain_tip(first or "Ctrl+Return"))
+        self.start.setToolTip(plain_tip(first or own_keys("Ctrl+Return")))
         self.start.setAccessibleDescription(first)
         for needs_config in (self.save, self.copy):
             needs_config.setEnabled(verdict.config is not None)
