@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from workbench import files
 from workbench.entries.catalog import NO_FIELD, sentences
+from workbench.files.disk_names import RESERVED
 from workbench.files.unreadable import refusing
 from workbench.names import nearest_first
 from workbench.places.place import NAME, Place, RayPlace, SlurmPlace, SshPlace
@@ -139,11 +140,32 @@ def checked(values: dict[str, Any]) -> tuple[Place | None, dict[str, str]]:
 
 
 def store(place: Place) -> None:
-    """Write a place's record, replacing an earlier one. Raises Problem if the disk refuses it."""
+    """Write a place's record, replacing an earlier one.
+
+    Raises:
+        Problem: a name that another place has in other capitals, or that Windows cannot have; the disk refuses it.
+    """
     files.make_folder(folder())
+    _check_new(place.name)
     values = {"kind": place.kind, **place.model_dump(exclude={"name"})}
     with files.atomic_write(_path(place.name)) as file:
         file.write(tomli_w.dumps(values).encode())
+
+
+def _check_new(name: str) -> None:
+    """Refuse a new name whose file would be that of another place, or of a device, on macOS or Windows."""
+    try:
+        names = _names()
+    except OSError:  # writing says so
+        return
+    if name in names:
+        return
+    if alike := next((other for other in names if other.casefold() == name.casefold()), ""):
+        raise Problem(f"There is a place {alike}.", kept="It was not changed.", todo="Choose another name.")
+    if RESERVED.fullmatch(name):
+        raise Problem(
+            f"Windows can have no file named {name}.", kept="Nothing was stored.", todo="Choose another name."
+        )
 
 
 def remove(name: str) -> None:

@@ -135,3 +135,14 @@ def test_data_are_stored_by_whole_paths(tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "'there/birds' is no whole path there" in result.output
     assert records.named("lab") == stored
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("Lab", "There is a place lab."), ("nul", "Windows can have no file named")]
+)
+def test_a_name_that_is_another_s_file_on_macos_or_windows_is_refused(name, said):
+    add("--ssh", "gpu1")
+    before = records.known()
+    refused = CliRunner().invoke(cli, ["place", "add", name, "--ssh", "gpu2", "--no-check"])
+    assert (refused.exit_code, said in refused.output) == (1, True)
+    assert records.known() == before
