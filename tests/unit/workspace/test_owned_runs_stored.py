@@ -331,3 +331,14 @@ def test_an_import_that_was_killed_says_what_to_do_with_it(workspace, tmp_path):
         assert "Delete it, and import it again" in workspace.run(run_id).problem
         [said] = missing(db, workspace.path)
     assert said.endswith("delete it and import it again")
+
+
+def test_a_run_stays_that_of_its_program_when_the_machine_gets_another_name(workspace, monkeypatch):
+    """A Mac is called by the network that it joins."""
+    run_id = workspace.create_run(RunConfig())
+    workspace.set_status(run_id, "running")
+    monkeypatch.setattr(socket, "gethostname", lambda: "mac.lan")
+    workspace.set_status(run_id, "waiting")
+    workspace.hand_over(run_id)
+    workspace.take_over(run_id)
+    assert workspace.run(run_id).status == "queued"

@@ -121,12 +121,18 @@ def _start_hash(pid: int) -> float | None:
 def this_host() -> str:
     """This machine's name, and on Linux a mark that tells its processes from those of a namesake or a container."""
     mark = _mark()
-    return f"{socket.gethostname()}{APART}{mark}" if mark else socket.gethostname()
+    return f"{_host_name()}{APART}{mark}" if mark else _host_name()
 
 
 def is_here(host: str | None) -> bool:
     """Whether this process sees those of a host; rows of older versions, and of other systems, name it alone."""
-    return host in (this_host(), socket.gethostname())
+    return host in (this_host(), _host_name())
+
+
+@cache
+def _host_name() -> str:
+    """The machine's name as this program first asked: that of a Mac changes with its network, and a run's may not."""
+    return socket.gethostname()
 
 
 @cache
