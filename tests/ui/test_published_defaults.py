@@ -7,7 +7,7 @@ import pytest
 from workbench import registry
 from workbench.comparing.published.published_tables import tables
 from workbench.entries.catalog import defaults_told, measured_fields, published_fields
-from workbench.losses.shared.published import UNNAMED
+from workbench.losses.published import UNNAMED
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.repairs import repairs

@@ -114,7 +114,7 @@ class LossFacts(Facts):
     batch: str = ""
     """Valid shapes of batches, in words."""
     defaults: ByData = field(default_factory=dict)
-    """What papers name, by data set or by a parameter's value, written as losses/shared/published.py says."""
+    """What papers name, by data set or by a parameter's value, written as losses/published.py says."""
     defaults_source: str = ""
     """Which paper names the defaults, or that none does."""
     measured: ByData = field(default_factory=dict)

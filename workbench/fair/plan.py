@@ -125,7 +125,7 @@ def search_space(config: RunConfig, known: Catalog) -> tuple[tuple[Parameter, ..
     if not declared:
         raise Problem(
             f"The loss {config.loss.name!r} declares no search space.",
-            todo="Add `search` to its registration (workbench/losses/shared/search_space.py).",
+            todo="Add `search` to its registration (workbench/losses/search_space.py).",
         )
     named = [
         Parameter(

@@ -6,8 +6,8 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
 from workbench.losses.cosine_softmax import CosineSoftmax, proxy_rate
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

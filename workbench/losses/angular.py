@@ -11,10 +11,10 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import gram, on_sphere
 from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.losses.shared.pair_lists import beyond, class_tables
 from workbench.losses.shared.pair_parts import at_once, computed_again
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -7,9 +7,9 @@ from torch.nn import functional as F
 from workbench.losses.batch import checked, full_precision
 from workbench.losses.contract import Loss
 from workbench.losses.cosine_softmax import proxy_rate
+from workbench.losses.published import CE_PAPER, HEAD_ONLY, measured_on
+from workbench.losses.search_space import NETWORK_RATE, PROXY_RATE, one_of
 from workbench.losses.shared.linear_logits import LinearLogits
-from workbench.losses.shared.published import CE_PAPER, HEAD_ONLY, measured_on
-from workbench.losses.shared.search_space import NETWORK_RATE, PROXY_RATE, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -7,9 +7,9 @@ from torch.nn import functional as F
 from workbench.losses.batch import full_precision
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
+from workbench.losses.published import HEAD_ONLY, UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, PROXY_RATE, between
 from workbench.losses.shared.linear_logits import LinearLogits
-from workbench.losses.shared.published import HEAD_ONLY, UNNAMED
-from workbench.losses.shared.search_space import NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

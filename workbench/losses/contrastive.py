@@ -10,8 +10,8 @@ from torch import Tensor
 
 from workbench.losses.batch import distances, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, between, one_of
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import MLRC, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -5,8 +5,8 @@ from torch import Tensor
 
 from workbench.losses.batch import on_sphere
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.shared.published import CCP_PAIRS, CCP_PAPER, OF_CCP, in_ccp
-from workbench.losses.shared.search_space import AROUND, NETWORK_RATE, between
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, OF_CCP, in_ccp
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from workbench.losses.batch import distances, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.shared.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, in_ccp
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, between
+from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -8,9 +8,9 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import mean_of, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.losses.shared.log_sum_exp import log_sum_exp
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

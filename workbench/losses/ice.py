@@ -7,8 +7,8 @@ from torch.nn import functional as F
 from workbench.charts import Chart, Marks
 from workbench.losses.batch import checked, mean_of, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.shared.published import Values
-from workbench.losses.shared.search_space import NETWORK_RATE, between
+from workbench.losses.published import Values
+from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

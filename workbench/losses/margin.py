@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from workbench.losses.batch import distances, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.losses.shared.distance_weighted import times_drawn
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -15,9 +15,9 @@ from torch.nn import functional as F
 from workbench.losses.batch import full_precision, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.losses.shared.linear_logits import LinearLogits
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from workbench.losses.batch import gram, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, between
 from workbench.losses.shared.log_sum_exp import log_sum_exp
-from workbench.losses.shared.published import CCP_PAIRS, CCP_PAPER, in_ccp
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -6,8 +6,8 @@ Not pytorch-metric-learning's NormalizedSoftmaxLoss, the same formula: 0.30 to 0
 import torch
 
 from workbench.losses.cosine_softmax import CosineSoftmax, proxy_rate
-from workbench.losses.shared.published import UNNAMED, measured_on
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
+from workbench.losses.published import UNNAMED, measured_on
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -1,7 +1,7 @@
 """NT-Xent (SimCLR): learns without classes, from two augmented views of each image."""
 
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import NETWORK_RATE, between
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.losses.supcon import SupCon, SupConParams
 from workbench.params import param
 from workbench.registry import register

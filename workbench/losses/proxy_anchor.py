@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from workbench.losses.batch import bounded, on_sphere, sums_at
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate, short_proxies
+from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp, measured_on
+from workbench.losses.search_space import NETWORK_RATE, PROXY_RATE, between
 from workbench.losses.shared.linear_logits import LinearLogits
 from workbench.losses.shared.log_sum_exp import log_sum_exp
-from workbench.losses.shared.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp, measured_on
-from workbench.losses.shared.search_space import NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

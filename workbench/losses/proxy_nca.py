@@ -8,9 +8,9 @@ from torch import Tensor
 
 from workbench.losses.batch import bounded, full_precision, in_double
 from workbench.losses.cosine_softmax import CosineSoftmax, proxy_rate, short_proxies
+from workbench.losses.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.losses.shared.linear_logits import LinearLogits
-from workbench.losses.shared.published import CCP_PAPER, CCP_PROXIES, OF_CCP, in_ccp
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

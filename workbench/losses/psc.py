@@ -10,9 +10,9 @@ from workbench.losses.contract import Loss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.prototypes import follow_class_means
 from workbench.losses.psce import without_own_class
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.losses.shared.linear_logits import LinearLogits
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import AROUND, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -14,9 +14,9 @@ from workbench.files.unreadable import lines_of, refusing
 from workbench.losses.batch import checked, full_precision, in_double, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
+from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
+from workbench.losses.search_space import NETWORK_RATE, one_of
 from workbench.losses.shared.linear_logits import LinearLogits
-from workbench.losses.shared.published import PSCE_PAPER, TWO_VIEWS
-from workbench.losses.shared.search_space import NETWORK_RATE, one_of
 from workbench.numerals import significant
 from workbench.params import Params, param
 from workbench.problem import Problem

@@ -12,10 +12,10 @@ from workbench.charts import Chart, Marks
 from workbench.losses.batch import checked, distances, in_double, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
+from workbench.losses.published import measured_on
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.losses.shared.distance_weighted import times_drawn
 from workbench.losses.shared.pair_lists import positive_pair_list
-from workbench.losses.shared.published import measured_on
-from workbench.losses.shared.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.numerals import significant
 from workbench.params import Params, param
 from workbench.registry import register

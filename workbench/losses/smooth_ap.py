@@ -8,8 +8,8 @@ from torch import Tensor
 
 from workbench.losses.batch import gram, on_sphere
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import NETWORK_RATE, between
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.losses.shared.soft_ranks import mean_missed
 from workbench.params import Params, param
 from workbench.registry import register

@@ -10,9 +10,9 @@ from torch.nn import functional as F
 from workbench.losses.batch import bounded, full_precision, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate, short_proxies
+from workbench.losses.published import CCP_PAPER, CCP_PROXIES, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.losses.shared.linear_logits import LinearLogits
-from workbench.losses.shared.published import CCP_PAPER, CCP_PROXIES, in_ccp
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 

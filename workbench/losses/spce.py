@@ -5,8 +5,8 @@ from torch import Tensor
 from workbench.losses import anatomy
 from workbench.losses.batch import full_precision
 from workbench.losses.contract import Loss
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import NETWORK_RATE, one_of
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import NETWORK_RATE, one_of
 from workbench.params import NoParams
 from workbench.registry import register
 

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from workbench.losses.batch import gram, mean_of, on_sphere, positive_pairs
 from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.losses.shared.log_sum_exp import log_sum_exp
-from workbench.losses.shared.published import PSCE_PAPER, TWO_VIEWS
-from workbench.losses.shared.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from workbench.losses.batch import gram, mean_of, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.shared.published import UNNAMED
-from workbench.losses.shared.search_space import AROUND, NETWORK_RATE, between
+from workbench.losses.published import UNNAMED
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.losses.smooth_ap import SmoothAPParams, smooth_ap
 from workbench.params import param
 from workbench.registry import register

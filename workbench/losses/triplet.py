@@ -12,8 +12,8 @@ from torch import Tensor
 
 from workbench.losses.batch import distances, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.shared.published import CCP_PAIRS, CCP_PAPER, in_ccp
-from workbench.losses.shared.search_space import MLRC, NETWORK_RATE, between, one_of
+from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
+from workbench.losses.search_space import MLRC, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 

@@ -9,9 +9,9 @@ from workbench.losses.batch import mean_of, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.prototypes import follow_class_means, repelling, simplex
+from workbench.losses.published import TSC_CODE, TSC_SOURCE
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.losses.shared.linear_logits import LinearLogits
-from workbench.losses.shared.published import TSC_CODE, TSC_SOURCE
-from workbench.losses.shared.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import param
 from workbench.registry import register
 

@@ -14,10 +14,10 @@ from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.contrastive_cosine import cosine_pairs
 from workbench.losses.contrastive_positive_margin import hinges
 from workbench.losses.multi_similarity import multi_similarity
+from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, Values, in_ccp
+from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.losses.shared.contrastive_pairs import contrastive_pairs
 from workbench.losses.shared.memory import Memory
-from workbench.losses.shared.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, Values, in_ccp
-from workbench.losses.shared.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.losses.triplet import semi_hard
 from workbench.params import Params, param
 from workbench.registry import register

@@ -10,8 +10,8 @@ from workbench.losses.batch import bounded, checked, full_precision
 from workbench.losses.ccp.pairs import CCPParams, pair_loss
 from workbench.losses.ccp.projections import Projected, Projections, projection_charts
 from workbench.losses.contract import Loss, Surroundings
-from workbench.losses.shared.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, ByData, in_ccp, measured_on
-from workbench.losses.shared.search_space import NETWORK_RATE, between, one_of
+from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, ByData, in_ccp, measured_on
+from workbench.losses.search_space import NETWORK_RATE, between, one_of
 from workbench.registry import register
 
 BIRDS_AND_CARS = {"proxies": 8, "pool": 12, "check_every": 25}

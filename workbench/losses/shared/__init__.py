@@ -1,1 +1,1 @@
-"""What several losses are computed from, and how they name their published values."""
+"""What several losses are computed from."""
