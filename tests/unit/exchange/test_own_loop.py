@@ -617,6 +617,19 @@ def test_the_last_of_two_points_at_a_step_stays_also_in_a_repaired_workspace(wor
         assert repaired.scalars(run.id, "mine")[0].tolist() == [4]
 
 
+def test_a_resumed_curve_has_one_point_at_a_step_whatever_step_the_loop_says_it_goes_on_from(workspace, monkeypatch):
+    monkeypatch.setattr("workbench.workspace.recorders.recording.COMMIT_EVERY", -1.0)
+    with record_run(workspace, "Mine", LABELS, epochs=2) as run:
+        for step in range(1, 5):
+            run.scalars(step, {"batch/loss": 1.0})
+        run.end("stopped")
+    with record_run(workspace, "Mine", LABELS, epochs=2, resume=True, step=4) as again:
+        for step in (2, 3, 4, 5):
+            again.scalars(step, {"batch/loss": 2.0})
+    steps, values = workspace.scalars(run.id, "batch/loss")
+    assert (steps.tolist(), values.tolist()) == ([1, 2, 3, 4, 5], [1.0, 2.0, 2.0, 2.0, 2.0])
+
+
 def test_a_step_that_goes_back_is_refused_and_the_run_goes_on(workspace):
     with record_run(workspace, "Mine", LABELS, epochs=1) as run:
         run.scalars(1_200, {"batch/loss": 1.0})

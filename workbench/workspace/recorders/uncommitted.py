@@ -57,7 +57,10 @@ class Uncommitted:
 
     def _write_points(self, db: Connection) -> None:
         last = {(name, step): value for name, step, value in self._points}
-        again = [(name, step) for name, step in last if step <= self._reached.get(name, step)]
+        for name in {name for name, _ in last} - self._reached.keys():  # an earlier program may have recorded the run
+            sql = "select ifnull(max(step), -1) from scalar_points where run_id = ? and metric_id = ?"
+            self._reached[name] = db.execute(sql, (self._run_id, self._metric_ids[name])).fetchone()[0]
+        again = [(name, step) for name, step in last if step <= self._reached[name]]
         newest = curves.newest_point(db) if again else 0
         db.executemany(
             "insert into scalar_points (run_id, metric_id, step, value) values (?, ?, ?, ?)",
@@ -69,7 +72,7 @@ class Uncommitted:
             [(self._run_id, self._metric_ids[name], step, newest) for name, step in again],
         )
         for name, step in last:
-            self._reached[name] = max(step, self._reached.get(name, step))
+            self._reached[name] = max(step, self._reached[name])
 
     def lines(self) -> list[str]:
         """The lines that are not in the journal yet."""
