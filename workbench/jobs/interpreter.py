@@ -1,11 +1,13 @@
 """How Workbench starts Python again, for its processes."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
 
 WINDOWS = os.name == "nt"
+PLAIN = re.compile(r"[\w.:\\/+-]+")  # what every shell of Windows reads as it stands
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """A flag of a process that shows no console on the screen; only Windows has it."""
 
@@ -22,7 +24,15 @@ def python(module: str, program: str = "") -> list[str]:
 
 def command_line(*words: str) -> str:
     """The words as a person types them into this system's shell; that of Windows knows no single quotes."""
-    return subprocess.list2cmdline(words) if WINDOWS else shlex.join(words)
+    return " ".join(map(_quoted_on_windows, words)) if WINDOWS else shlex.join(words)
+
+
+def _quoted_on_windows(word: str) -> str:
+    """In quotes unless it is plain: to a shell "a&b" is two commands, which subprocess.list2cmdline does not know."""
+    if PLAIN.fullmatch(word):
+        return word
+    doubled = re.sub(r'(\\*)("|\Z)', lambda end: 2 * end[1] + 2 * end[2], word)
+    return f'"{doubled}"'
 
 
 def _searches_the_current_folder() -> bool:

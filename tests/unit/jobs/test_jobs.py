@@ -283,3 +283,15 @@ def test_a_window_without_an_error_output_gives_its_processes_none(options_of_po
 def test_a_command_is_quoted_as_the_system_s_shell_reads_it(monkeypatch, windows, quoted):
     monkeypatch.setattr(interpreter, "WINDOWS", windows)
     assert jobs.command_line("workbench", "run", r"C:\My runs\a.toml") == quoted
+
+
+@pytest.mark.parametrize(
+    ("word", "quoted"),
+    [
+        ("C:\\runs", "C:\\runs"), ("a&calc", '"a&calc"'), ("a;b", '"a;b"'), ("a^b", '"a^b"'), ("", '""'),
+        ("a b\\", '"a b\\\\"'), ('a"&calc', '"a""&calc"'),
+    ],
+)  # fmt: skip
+def test_a_name_is_no_command_of_a_shell_of_windows(monkeypatch, word, quoted):
+    monkeypatch.setattr(interpreter, "WINDOWS", True)
+    assert jobs.command_line(word) == quoted
