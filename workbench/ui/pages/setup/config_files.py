@@ -1,5 +1,6 @@
 """Configs as TOML files: saved, opened, and written to the workspace for a command line."""
 
+from hashlib import sha256
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
@@ -13,7 +14,7 @@ from workbench.settings.presets import Preset
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import CONFIGS
 
-LONGEST = 60  # letters of a file's name without its ending: of four bytes each, a disk takes them
+LONGEST = 50  # letters of a file's name without its ending: of four bytes each, a disk takes them while it is written
 
 
 class ConfigFiles:
@@ -68,6 +69,9 @@ class ConfigFiles:
 
 
 def slug(name: str) -> str:
-    """A run's name as a file name: letters, digits and hyphens."""
+    """A run's name as a file name: letters, digits and hyphens; two long names have two, however late they differ."""
     words = "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())
-    return f"config-{words}" if RESERVED.fullmatch(words) else words[:LONGEST].strip("-") or "config"
+    if len(words) > LONGEST:
+        digest = sha256(words.encode()).hexdigest()[:8]
+        return f"{words[: LONGEST - len(digest) - 1].strip('-')}-{digest}"
+    return f"config-{words}" if RESERVED.fullmatch(words) else words or "config"
