@@ -59,6 +59,21 @@ def test_a_value_replaces_those_of_other_windows_too(workspace):
     }  # fmt: skip
 
 
+def test_what_is_undone_does_not_replace_a_value_that_was_given_since(workspace):
+    run = store_run(workspace, np.repeat(np.arange(2), 4))
+    data, (one, two) = workspace.run(run.run_id).dataset_id, map(int, run.ids[:2])
+    before, after = [(one, "view=side"), (two, "view=side")], [(one, "view=front"), (two, "view=front")]
+    change_tags(workspace, data, before)
+    change_tags(workspace, data, after)
+    change_tags(workspace, data, before, after, only_over_removed=True)
+    assert all_tags(workspace, data) == {"view=side": sorted([one, two])}
+    change_tags(workspace, data, after, before, only_over_removed=True)
+    change_tags(workspace, data, [(two, "view=top")])
+    with pytest.raises(Problem, match=r"An image has another value of view since then\. No tag was changed"):
+        change_tags(workspace, data, before, after, only_over_removed=True)
+    assert all_tags(workspace, data) == {"view=front": [one], "view=top": [two]}
+
+
 @pytest.mark.parametrize("tag", ["", " \t", "x" * 81])
 def test_a_tag_is_some_words(workspace, tag):
     run = store_run(workspace, np.repeat(np.arange(2), 4))

@@ -6,7 +6,7 @@ A tag of the form NAME=VALUE, "view=front", is an attribute: a sample has one va
 import json
 from collections.abc import Iterable
 
-from workbench.names import short_name
+from workbench.names import short_name, visible
 from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.times import now
@@ -63,11 +63,16 @@ def checked(tag: str) -> str:
 
 
 def change_tags(
-    workspace: Workspace, dataset_id: int, added: Iterable[Tagged], removed: Iterable[Tagged] = ()
-) -> list[Tagged]:
+    workspace: Workspace, dataset_id: int, added: Iterable[Tagged], removed: Iterable[Tagged] = (),
+    *, only_over_removed: bool = False,
+) -> list[Tagged]:  # fmt: skip
     """Add and remove many tags at once; a tag that is there already stays as it is.
 
     A value of an attribute replaces the other values that its samples have when it is written, whoever gave them.
+
+    Args:
+        only_over_removed: raise a Problem where one of those other values is not in `removed`, as for Undo: another
+            window gave it since.
 
     Returns:
         Those other values.
@@ -75,10 +80,13 @@ def change_tags(
     Raises:
         Problem: as `checked`, or the workspace cannot be written; then none was changed.
     """
-    created = now()
+    created, removed = now(), list(removed)
     rows = [(dataset_id, sample_id, checked(tag), created) for sample_id, tag in added]
     with workspace.writing() as db:
         replaced = _other_values(db, dataset_id, [(sample_id, tag) for _, sample_id, tag, _ in rows])
+        if only_over_removed and (newer := set(replaced) - set(removed)):
+            name = attribute_of(min(newer)[1])[0]
+            raise Problem(f"An image has another value of {visible(name)} since then.", kept="No tag was changed.")
         db.executemany(
             "delete from sample_tags where dataset_id = ? and sample_id = ? and tag = ?",
             [(dataset_id, sample_id, tag) for sample_id, tag in (*removed, *replaced)],

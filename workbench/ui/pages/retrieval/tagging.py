@@ -120,7 +120,7 @@ class Tagging(QObject):
     def _change(
         self, dataset_id: int, added: Sequence[Tagged], removed: Sequence[Tagged], refused: Callable[[Problem], None]
     ) -> None:
-        work = partial(change_tags, self._session.workspace, dataset_id, added, removed)
+        work = partial(change_tags, self._session.workspace, dataset_id, added, removed, only_over_removed=True)
         self._session.change(work, lambda _: self._browsing.look_for_tags(), refused)
 
     def _ask(self) -> None:

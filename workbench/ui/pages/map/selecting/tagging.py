@@ -60,4 +60,5 @@ class SelectionTagging(QObject):
     def _change(
         self, dataset_id: int, added: Sequence[Tagged], removed: Sequence[Tagged], refused: Callable[[Problem], None]
     ) -> None:
-        self._session.change(partial(change_tags, self._session.workspace, dataset_id, added, removed), failed=refused)
+        work = partial(change_tags, self._session.workspace, dataset_id, added, removed, only_over_removed=True)
+        self._session.change(work, failed=refused)
