@@ -40,6 +40,18 @@ def test_the_time_left_of_a_count_leaves_out_what_took_place_before_it(qtbot, mo
     assert job.seconds_left == pytest.approx(2.99)
 
 
+def test_a_second_count_of_the_same_length_has_a_pace_of_its_own(qtbot, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("workbench.ui.state.background.activity.monotonic", lambda: now)
+    activity = Activity()
+    job = activity.add("Search")
+    for at, done, text in ((160.0, 500, "Embedding"), (161.0, 1, "Searching"), (165.0, 401, "Searching")):
+        now = at
+        job.progress(done, 500, text)
+        qtbot.waitUntil(lambda done=done: job.now.done == done)
+    assert job.seconds_left == pytest.approx(0.99)
+
+
 def test_the_time_left_counts_down_and_is_unknown_while_a_part_takes_longer_than_all_that_was_left(qtbot, monkeypatch):
     now = 100.0
     monkeypatch.setattr("workbench.ui.state.background.activity.monotonic", lambda: now)

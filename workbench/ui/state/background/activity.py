@@ -106,7 +106,8 @@ class ActivityItem(QObject):
         if new is not None:
             if new[1].done != self.now.done:
                 self._counted = monotonic()
-            if new[1].total != self.now.total and self.now != Progressed():
+            another = new[1].total != self.now.total or new[1].done < self.now.done  # count, perhaps as long
+            if another and self.now != Progressed():
                 self._pace_from = (monotonic(), new[1].done)  # what was done before, such as loading, has another pace
             self.state, self.now = new
             self.changed.emit(self)
