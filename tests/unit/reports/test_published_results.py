@@ -112,6 +112,18 @@ def test_imagenets_table_stands_beside_folders_of_a_thousand_classes_only():
     assert published_tables.classes_of({}) == 0
 
 
+def test_other_images_of_a_thousand_classes_are_said_beside_imagenets_table():
+    config, metrics = run_of("folder", Choice(name="official")), {"linear/top-1": 0.7}
+    (table,) = beside(config, metrics, 1000)
+    data = {"classes": 1000, "images": 2200, "unlike_published": []}
+    assert table.differences(config, {"data": data}, metrics) == [
+        "This run's backbone is conv4, the table's ResNet-50.",
+        "This run's data are not the table's: 2,200 images, not 1,331,167.",
+    ]
+    published = {"data": {**data, "images": 1_281_167 + 50_000}}
+    assert not any("data" in sentence for sentence in table.differences(config, published, metrics))
+
+
 def test_what_differs_is_said():
     config = run_of("cub", Choice(name="classes"), backbone=Choice(name="resnet50"))
     ce = next(each for each in beside(config, {"recall@1": 0.5}) if each.source == "Table 4")

@@ -46,6 +46,7 @@ class Table:
     note: str = ""  # "separated", "concatenated", "long-tailed 100"
     losses: tuple[str, ...] = ()  # entries here: an ablation is shown beside their runs only; empty for any
     classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
+    images: int = 0  # as published, of both halves, where `classes` is not 0
 
     @property
     def distances(self) -> list[str]:
@@ -74,8 +75,11 @@ class Table:
             sentences.append(f"This run's embeddings have {dim} numbers, the table's {_listed(list(map(str, dims)))}.")
         if distances and config.evaluation.distance not in distances and not by_theirs:
             sentences.append(f"This run compares by {config.evaluation.distance}, the table by {_listed(distances)}.")
-        unlike = environment.get("data", {}).get("unlike_published", [])
+        data = environment.get("data", {})
+        unlike = data.get("unlike_published", [])
         sentences += [f"This run's data are not the table's: {name} {what}." for name, what in unlike]
+        if self.images and data.get("images", self.images) != self.images:
+            sentences.append(f"This run's data are not the table's: {data['images']:,} images, not {self.images:,}.")
         split = config.split.params
         if self.split == "mlrc" and split.get("folds", FOLDS) != FOLDS:
             sentences.append(f"This run's training classes are in {split['folds']} folds, the table's in {FOLDS}.")
