@@ -1,7 +1,7 @@
 """Which images train and which are searched: class-disjoint halves, the official split, or at random."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class Split:
 
 
 VALIDATION = "validation"
+OWN_HALVES = "the data set's own training and test images"
 
 # A user's word for a half -> "train", "test", "query", "gallery", or VALIDATION: the test half if there is no other.
 # With the words that the library `datasets` takes for splits.
@@ -147,7 +148,8 @@ def _class_disjoint_halves(image_set: ImageSet) -> Split:
     if image_set.official is not None and "train" in image_set.official:
         published = official(OfficialParams(), image_set, 0)
         if published.classes_disjoint:
-            return published
+            searched = len(np.unique(image_set.labels[published.test]))
+            return replace(published, note=published.note.replace(OWN_HALVES, f"{searched:,} are searched"))
     present = np.unique(image_set.labels)
     trains = np.isin(image_set.labels, present[: len(present) // 2])
     note = f"{len(present) - len(present) // 2} are searched"
@@ -159,7 +161,7 @@ def _with_validation(image_set: ImageSet, halves: Split, held_out: np.ndarray, n
     kept = np.isin(image_set.labels[halves.train], held_out)
     validation = halves.train[kept]
     if len(held_out):
-        note += f"; the best epoch is chosen on {len(held_out)} others"
+        note += f"; the best epoch is chosen on {len(held_out)} other{'s' if len(held_out) > 1 else ''}"
         if np.bincount(image_set.labels[validation]).max() < 2:
             raise Problem(
                 "No class that is held out has two images, so no epoch can be chosen on them.",
@@ -214,7 +216,7 @@ def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple
     """Which test rows are queries, and a remark on them. Raises Problem for queries without a gallery."""
     is_query = halves == "query"
     if not is_query.any() and not (halves == "gallery").any():
-        return None, "the data set's own training and test images"
+        return None, OWN_HALVES
     for rows, word, other in ((is_query, "queries", "gallery"), (~is_query, "a gallery", "queries")):
         if rows.all():
             raise Problem(

@@ -47,6 +47,14 @@ def test_the_folds_of_the_training_classes_are_those_of_ccp_s_code(in_memory, cl
         assert 0 <= held_out[-1] + 1 - borders[fold] <= apart
 
 
+def test_a_fold_of_a_set_with_its_own_test_half_says_how_many_classes_are_searched(in_memory):
+    halves = ["train"] * 8 + ["test"] * 6 + [""]
+    image_set = in_memory([*np.repeat(np.arange(7), 2).tolist(), 0], official=halves)
+    assert split("mlrc", image_set, fold=1).note == (
+        "fold 1: 3 classes train, 3 are searched; 1 image is in neither half; the best epoch is chosen on 1 other"
+    )
+
+
 def test_a_share_and_a_draw_of_the_classes(in_memory):
     labels = np.repeat(np.arange(20), 3)
     whole = in_memory(labels.tolist())
