@@ -74,7 +74,7 @@ class Progress:
     done: int  # steps
     total: int  # steps
     images_per_second: float
-    memory_bytes: int = 0  # the most in use on a CUDA device since the run began here; else in use now, by the process
+    memory_bytes: int = 0  # the most in use since the run began here, or where that is not known in use now
     seconds_left: float = 0.0
 
 

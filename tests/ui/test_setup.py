@@ -672,16 +672,16 @@ def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot
 
 
 @pytest.mark.parametrize(
-    ("device", "used", "whole", "words", "filled", "state"),
+    ("peak", "used", "whole", "words", "filled", "state"),
     [
-        ("CPU", 2**30, 2**33, "1.1 GB of 8.6 GB used after the trial steps", 125, ""),
-        ("NVIDIA H100 (cuda:0)", 78e9, 80e9, "78.0 GB of 80.0 GB at most in the trial steps", 975, "full"),
-        ("CPU", 2**30, 0, "1.1 GB used after the trial steps", None, ""),
+        (False, 2**30, 2**33, "1.1 GB of 8.6 GB used after the trial steps", 125, ""),
+        (True, 78e9, 80e9, "78.0 GB of 80.0 GB at most in the trial steps", 975, "full"),
+        (False, 2**30, 0, "1.1 GB used after the trial steps", None, ""),
     ],
 )
-def test_memory_is_told_with_a_bar_of_its_share(page, qtbot, device, used, whole, words, filled, state):
+def test_memory_is_told_with_a_bar_of_its_share(page, qtbot, peak, used, whole, words, filled, state):
     qtbot.waitUntil(lambda: found_images(page))
-    found = FOUND | {"device": device.lower() if device == "CPU" else device, "memory_bytes": int(used)}
+    found = FOUND | {"memory_is_peak": peak, "memory_bytes": int(used)}
     page.card.show_result(Preflight(**found | {"memory_whole": int(whole)}), {})
     bar = page.card.shares["Memory"]
     assert page.card.facts["Memory"].text().replace(THIN, " ") == words

@@ -47,7 +47,7 @@ class Preflight:
     seconds_per_step: float
     seconds_per_epoch: float
     seconds: float  # of all runs, without evaluations
-    memory_bytes: int  # the most in use in the trial steps on a CUDA device, else in use after them
+    memory_bytes: int  # the most in use in the trial steps, or after them: `memory_is_peak`
     probe_images: int
     probe_every: int  # steps
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, at the start and the end, too
@@ -59,6 +59,7 @@ class Preflight:
     bound: str = ""  # what takes most of the time: "feed", "network", "loss" or "probe"
     spare_bytes: int = 0  # of a process that waits for the next run with torch loaded
     disk: DiskUse = field(default_factory=DiskUse)  # of each run
+    memory_is_peak: bool = True  # False: an Apple GPU, and a CPU whose system does not say it
     memory_whole: int = 0  # bytes of the device in all; 0 if that is not known
     free_bytes: int = 0  # on the disk of the workspace; 0 if that is not known
     gpus: list[str] = field(default_factory=list)  # one line for each GPU of this machine
@@ -179,6 +180,7 @@ def _summary(engine: "Engine", times: "StepTimes", per_look: float, runs: int, n
         seconds_per_epoch=(training + looking) / config.training.epochs,
         seconds=(training + looking) * runs,
         memory_bytes=device.peak_memory(engine.parts.device),
+        memory_is_peak=device.says_peak(engine.parts.device),
         memory_whole=device.whole_memory(engine.parts.device),
         probe_images=len(engine.probe.index),
         probe_every=every,

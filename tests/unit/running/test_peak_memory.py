@@ -33,8 +33,27 @@ def test_the_peak_of_a_cuda_device_is_that_since_it_was_forgotten(monkeypatch):
     device.forget_peak(gpu)
     assert device.peak_memory(gpu) == 7
     assert asked == [("forgotten", gpu), ("read", gpu)]
-    device.forget_peak(torch.device("cpu"))
-    assert device.peak_memory(torch.device("cpu")) > 1 << 20
+
+
+def test_the_peak_of_the_cpu_is_that_of_the_process_and_not_what_is_in_use_after_a_step():
+    cpu = torch.device("cpu")
+    if not device.says_peak(cpu):
+        pytest.skip("this system does not say the peak of a process")
+    before = device.memory_in_use(cpu)
+    device.forget_peak(cpu)
+    large = torch.ones(256 << 20, dtype=torch.uint8)
+    del large
+    assert device.peak_memory(cpu) > before + (200 << 20)
+    device.forget_peak(cpu)
+    assert device.peak_memory(cpu) < before + (200 << 20)
+
+
+def test_a_system_that_does_not_say_its_peak_has_what_is_in_use_now(monkeypatch, tmp_path):
+    monkeypatch.setattr(device, "STATUS", tmp_path / "no such file")
+    cpu = torch.device("cpu")
+    device.forget_peak(cpu)
+    assert not device.says_peak(cpu)
+    assert device.peak_memory(cpu) > 1 << 20
 
 
 def test_a_run_in_a_workspace_keeps_its_greatest_memory_also_when_it_is_resumed(tmp_path):
