@@ -45,6 +45,7 @@ from workbench.training.two_passes import coupling_layers, refuse_coupling
 from workbench.training.weight_average import WeightAverage
 
 ANATOMY_POINTS = 20  # points of the anatomy in a run, at least, if the probe is measured as often
+TRAINING = "Training"  # as the recorder says once a step is done
 COMPANION = "projections"  # the key in a checkpoint, named after the first companion
 
 
@@ -101,7 +102,7 @@ class Engine:
         around = Surroundings(
             model, labels, config.seed, lambda rows: model(self.augmentation.evaluate(feed.images(rows))),
             self.evaluator.map_at_r, class_shape, emit,
-            lambda rows, number: model(feed.augmented(rows, self.augmentation, config.seed, number)),
+            self._embed_augmented,
         )  # fmt: skip
         self.companion = self.parts.loss.companion(around)
         settings = config.evaluation
@@ -137,6 +138,7 @@ class Engine:
                 self.probe.measure(0)
             self.companion.begin()
             self._compiling_since = perf_counter() if self.config.training.compile_backbone else None
+            self.emit(Status(TRAINING))  # a first step may take a minute
             with labels_in_range(), closing(batches):  # the feed's labels are positions in `classes`
                 train(
                     self.parts, batches, epochs=training.epochs,
@@ -235,6 +237,13 @@ class Engine:
         self._ranks.start_alike(self.parts.device)
         self._ranks.check_alike(self.parts.weights)
 
+    def _embed_augmented(self, rows: np.ndarray, number: int) -> torch.Tensor:
+        """Of pools, which may have every class's images: a pause or a cancel is heard before each part of one."""
+        self._stand_back()
+        images = self.feed.augmented(rows, self.augmentation, self.config.seed, number)
+        embeddings: torch.Tensor = self.parts.model(images)
+        return embeddings
+
     def _stand_back(self) -> None:
         wait_if_asked(self.control, self.emit)
 
@@ -273,6 +282,8 @@ class Engine:
         self.save("last", epoch)
         if measured:
             self._keep(before | self._kept)  # those that were just superseded may be in view
+            if not last:
+                self.emit(Status(TRAINING))
         ends = self._ranks.same(self.control.stop_asked)
         return self._after_epoch(epoch) if ends and not measured else ends
 

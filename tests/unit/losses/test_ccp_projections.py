@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from workbench.evaluation.geometry import class_shape
-from workbench.events import Scalar
+from workbench.events import Scalar, Status
 from workbench.losses import build_loss
 from workbench.losses.ccp import bounded
 from workbench.losses.ccp.k_center import k_center
@@ -104,6 +104,13 @@ def test_the_first_proxies_are_samples_of_their_class_once():
     assert not torch.equal(begun([], seed=8).loss.proxies, first)
     assert torch.equal(begun([]).loss.proxies, first)
     assert run.loss.proxies.requires_grad
+
+
+@pytest.mark.parametrize("images", ["evaluation", "augmented"])
+def test_choosing_says_how_many_images_are_embedded(images):
+    said = [event for event in begun([], pool_images=images).events if isinstance(event, Status)]
+    assert {event.text for event in said} == {"Embedding images for the proxies"}
+    assert said[-1] == Status("Embedding images for the proxies", 0, K * B)
 
 
 def test_choosing_touches_no_global_random_state_and_no_mode():
@@ -340,7 +347,10 @@ def test_a_resumed_run_goes_on_bit_for_bit(tmp_path, variant, stop):
     after.train(32 - stop)
 
     assert len(whole.ended) == 3
-    for now, once in zip(before.events + after.events, whole.events, strict=True):
+    measured = [[event for event in events if not isinstance(event, Status)] for events in (
+        before.events + after.events, whole.events
+    )]  # fmt: skip
+    for now, once in zip(*measured, strict=True):
         if isinstance(once, Scalar):
             assert now == once
         else:

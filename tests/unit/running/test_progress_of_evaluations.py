@@ -4,7 +4,7 @@ import pytest
 
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.events import Ended, Status
+from workbench.events import Ended, Progress, Status
 from workbench.running.launch import make_job, prepare_run
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -33,6 +33,45 @@ def test_an_evaluation_says_how_far_it_is(tmp_path, doing):
     assert far
     assert all(0 < done <= total for done, total in far)
     assert far == sorted(far) or doing.startswith("Computing"), "both halves are computed"
+
+
+def test_training_is_said_before_the_first_step_and_after_an_evaluation(tmp_path):
+    config = RunConfig(
+        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        training=TrainingParams(epochs=2, batch_size=256), evaluation=EvaluationParams(probe_size=0, untrained=False),
+    )  # fmt: skip
+    said = []
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = prepare_run(config, workspace)
+        listen = lambda event: said.append(event) if isinstance(event, (Status, Progress)) else None  # noqa: E731
+        make_job(workspace, run_id, Control(), listen).start().join()
+    steps = [at for at, event in enumerate(said) if isinstance(event, Progress)]
+    assert said[steps[0] - 1] == Status("Training"), "a first step may take a minute"
+    texts = [event.text for event in said if isinstance(event, Status)]
+    assert texts[-1] != "Training", "nothing follows the last epoch"
+    between = texts[texts.index("Training") + 1 :]
+    assert "Training" in between
+    assert "Evaluating" in between[: between.index("Training")]
+
+
+def test_a_cancel_is_heard_while_images_for_the_proxies_are_embedded(tmp_path):
+    config = RunConfig(
+        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        loss=Choice(name="ccp", params={"pool": 60, "pool_images": "augmented"}), sampler=Choice(name="classes_images"),
+        training=TrainingParams(epochs=1, batch_size=32), evaluation=EvaluationParams(probe_size=0, untrained=False),
+    )  # fmt: skip
+    control, of_pool = Control(), []
+
+    def listen(event):
+        if isinstance(event, Status) and event.text == "Embedding images for the proxies" and event.total == 600:
+            of_pool.append(event.done)
+            control.cancel()
+
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = prepare_run(config, workspace)
+        make_job(workspace, run_id, control, listen).start().join()
+        assert workspace.run(run_id).status == "cancelled"
+    assert of_pool == [0], "its second part was not begun"
 
 
 def test_the_row_of_a_run_has_how_far_it_is(tmp_path):

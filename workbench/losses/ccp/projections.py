@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.charts import Chart, Marks
-from workbench.events import Event, Scalar
+from workbench.events import Event, Scalar, Status
 from workbench.losses.batch import bounded
 from workbench.losses.ccp.k_center import k_center, proxy_radii
 from workbench.losses.ccp.pairs import CCPParams
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.losses.ccp.loss import CCP
 
 BATCH = 512
+EMBEDDING = "Embedding images for the proxies"
 SETTLING = 40  # batches: 0.9^40 of the initial values is left
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 PICTURED = 20  # classes in the chart of the proxies
@@ -226,10 +227,13 @@ class Projections(Companion):
         training = self._model.training
         self._model.eval()
         parts = np.array_split(rows.ravel(), -(-rows.size // BATCH))
-        if pool is None:
-            made = [self._embed_rows(part) for part in parts]
-        else:
-            made = [self._around.embed_augmented(part, pool * len(parts) + at) for at, part in enumerate(parts)]
+        made = []
+        for at, part in enumerate(parts):
+            self._emit(Status(EMBEDDING, at * len(part), rows.size))
+            if pool is None:
+                made.append(self._embed_rows(part))
+            else:
+                made.append(self._around.embed_augmented(part, pool * len(parts) + at))
         embeddings = torch.cat([bounded(vectors.float()) for vectors in made])
         self._model.train(training)
         return embeddings.cpu().double().numpy().reshape(*rows.shape, -1)
