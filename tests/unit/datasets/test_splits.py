@@ -55,6 +55,14 @@ def test_a_fold_of_a_set_with_its_own_test_half_says_how_many_classes_are_search
     )
 
 
+def test_folds_do_not_ask_anything_of_official_halves_that_share_classes(in_memory):
+    image_set = in_memory(np.repeat(np.arange(16), 2).tolist(), official=["train", "test"] * 16)
+    with pytest.raises(Problem, match="No class of the test half has two images"):
+        split("official", image_set)
+    fold = split("mlrc", image_set, fold=1)
+    assert (len(fold.train), len(fold.validation), len(fold.test)) == (12, 4, 16)
+
+
 def test_a_share_and_a_draw_of_the_classes(in_memory):
     labels = np.repeat(np.arange(20), 3)
     whole = in_memory(labels.tolist())
