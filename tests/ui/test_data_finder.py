@@ -59,7 +59,7 @@ def test_choosing_a_data_set_fills_its_empty_field(qtbot, session, store):
     assert "CUB-200-2011" in str(told[0])
     page.groups.edited.emit("dataset.name", "cub")
     assert page.draft.value("dataset.folder") == str(store / "CUB_200_2011")
-    page.undo_edit()
+    page.steps.undo()
     assert page.draft.value("dataset.folder") == "", "filling is an edit of its own"
     page.draft.load(presets()[0].config)
     page.groups.edited.emit("dataset.name", "inshop")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QUndoStack
 from PySide6.QtTest import QTest
 
 from workbench import registry
@@ -18,6 +18,8 @@ from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage, config_files
 from workbench.ui.pages.setup.model.fields import GROUPS
 from workbench.ui.pages.setup.preflight import runner as preflights
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.undo import Reversible, UndoCommands
 from workbench.ui.style.field_words import title_of
 from workbench.ui.style.words import THIN
 
@@ -118,6 +120,14 @@ def page(session, qtbot, looked):
     made.show()
     yield made
     made.runner.drop()
+
+
+@pytest.fixture
+def runs(page, session):
+    """The steps of the list of runs; Ctrl+Z and Ctrl+Shift+Z are the window's, as they follow the page."""
+    stack = QUndoStack(page)
+    UndoCommands(Commands(session.preferences, page), page, stack).follow(page)
+    return stack
 
 
 def row(page, path):
@@ -248,11 +258,11 @@ def test_an_impossible_combination_is_mended_beside_start(page):
     assert page.config.sampler == Choice(name="classes_images", params={"images_per_class": 4})
     assert page.start.isEnabled()
     assert not page.beside.mend.isVisibleTo(page)
-    page.undo_edit()
+    page.steps.undo()
     assert not page.start.isEnabled(), "the mend is one edit, and can be undone"
 
 
-def test_published_values_are_told_below_the_loss_and_taken_by_a_click(page, qtbot):
+def test_published_values_are_told_below_the_loss_and_taken_by_a_click(page, qtbot, runs):
     choose(page, "loss.name", "ccp")
     assert page.groups.defaults.text() == "Published for Digits: Pool = 9, Batch = 8 (A paper)."
     assert page.draft.value("loss.pool") == 9, "a parameter of the loss is taken by itself"
@@ -268,7 +278,7 @@ def test_published_values_are_told_below_the_loss_and_taken_by_a_click(page, qtb
     assert not page.groups.defaults.isVisible()
 
 
-def test_undo_and_redo_go_through_all_fields_in_order(page):
+def test_undo_and_redo_go_through_all_fields_in_order(page, runs):
     first = dict(page.draft.values)
     typed(page, "training.epochs", "12")
     choose(page, "loss.name", "contrastive")
@@ -285,7 +295,23 @@ def test_undo_and_redo_go_through_all_fields_in_order(page):
     assert not page.redo.isEnabled()
 
 
-def test_ctrl_z_inside_a_field_undoes_the_edit_of_the_page(page, qtbot):
+def test_ctrl_z_undoes_the_step_that_was_made_last_in_the_form_or_on_a_run(page, runs):
+    first, done = page.draft.value("training.epochs"), []
+    typed(page, "training.epochs", "12")
+    step = Reversible("move of “A” to the trash", lambda _: done.append("again"), lambda _: done.append("back"), list)
+    runs.push(step)
+    typed(page, "training.batch_size", "9")
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    steps = []
+    for keys in [Qt.KeyboardModifier.ControlModifier] * 3 + [both] * 3:
+        QTest.keyClick(page, Qt.Key.Key_Z, keys)
+        steps.append((page.draft.value("training.epochs"), page.draft.value("training.batch_size"), list(done)))
+    batch = presets()[0].config.training.batch_size
+    assert steps[:3] == [(12, batch, []), (12, batch, ["back"]), (first, batch, ["back"])]
+    assert steps[3:] == [(12, batch, ["back"]), (12, batch, ["back", "again"]), (12, 9, ["back", "again"])]
+
+
+def test_ctrl_z_inside_a_field_undoes_the_edit_of_the_page(page, runs):
     typed(page, "training.epochs", "12")
     editor = row(page, "training.epochs").widget
     editor.setFocus()
@@ -637,7 +663,7 @@ def test_a_changed_catalog_keeps_the_reasons_and_undo(page, session):
     typed(page, "training.epochs", "3")
     session.set_catalog(CATALOG | {"loss/new": CATALOG["loss/ce"]})
     assert "Few classes." in page.summary.text()
-    page.undo_edit()
+    page.steps.undo()
     assert page.config.training.epochs == RunConfig().training.epochs
 
 
@@ -834,7 +860,7 @@ def test_the_contents_mark_the_heading_that_is_seen(page, qtbot):
         assert marked(page) == [heading], "also where the form ends before it is at the top"
     bar.setValue(bar.maximum())
     assert marked(page) == ["Evaluation"]
-    page.undo_edit()
+    page.steps.undo()
     assert marked(page) == ["Evaluation"], "an edit does not move the view"
     bar.setValue(0)
     assert marked(page) == ["Essentials"]

@@ -95,7 +95,7 @@ def test_a_long_sentence_of_a_preset_takes_two_lines(page, qtbot):  # noqa: F811
 def test_coming_back_keeps_what_was_found(page, looked, qtbot):  # noqa: F811
     settled(page, looked, qtbot)
     assert page.card.state.text() == ""
-    for again in (page.hide, page.show, page.chooser.edited.emit, page.undo_edit):  # nothing that a look depends on
+    for again in (page.hide, page.show, page.chooser.edited.emit, page.steps.undo):  # nothing that a look depends on
         again()
         assert not page.runner.waiting_or_working
         assert page.card.state.text() == ""

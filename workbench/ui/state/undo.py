@@ -1,10 +1,12 @@
-"""Undo and redo in the Edit menu: of the page that is shown, when it has an `undo_stack`, else of the list of runs."""
+"""Undo and redo in the Edit menu: of what was done to runs and on the page that is shown, the newest step first."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from time import monotonic_ns
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QKeySequence, QUndoCommand, QUndoGroup, QUndoStack
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QKeySequence, QUndoCommand, QUndoStack
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
@@ -12,11 +14,26 @@ from workbench.problem import Problem
 from workbench.ui.state.commands import Commands
 from workbench.ui.style.icons import icon
 
-UNDO = QKeySequence("Ctrl+Z")
 Step = Callable[[Callable[[Problem], None]], object]
 
 
-class Reversible(QUndoCommand):
+class Timed(QUndoCommand):
+    """A step that knows when it was made: the steps of two stacks are undone in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.made = monotonic_ns()
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A step that can be undone or redone: what it was, and when it was made, in ns."""
+
+    text: str
+    made: int
+
+
+class Reversible(Timed):
     """Something that was done to runs and can be taken back.
 
     What another window has changed since is left as it is: `tell` gets a sentence, and the step is not offered again.
@@ -71,30 +88,110 @@ def drop_obsolete(stack: QUndoStack) -> None:
         stack.redo()
 
 
+class Steps(QObject):
+    """What one part of the window can undo and redo."""
+
+    changed = Signal()  # what is offered is another step
+
+    def offers(self) -> tuple[Offer | None, Offer | None]:
+        """The steps that would be undone and redone next; None for none."""
+        raise NotImplementedError
+
+    def undo(self) -> None:
+        """Undo the newest step."""
+        raise NotImplementedError
+
+    def redo(self) -> None:
+        """Redo the step that was undone last."""
+        raise NotImplementedError
+
+
+class StackSteps(Steps):
+    """The steps of an undo stack; its commands are `Timed`."""
+
+    def __init__(self, stack: QUndoStack, parent: QObject) -> None:
+        super().__init__(parent)
+        self._stack = stack
+        stack.indexChanged.connect(self.changed)
+        stack.undoTextChanged.connect(self.changed)  # of a step that another was merged with
+        stack.redoTextChanged.connect(self.changed)
+
+    def offers(self) -> tuple[Offer | None, Offer | None]:
+        """The commands on both sides of the stack's index."""
+        if not isValid(self._stack):  # it is emptied while the window is taken down
+            return None, None
+        index = self._stack.index()
+        return self._offer(index - 1), self._offer(index)
+
+    def _offer(self, number: int) -> Offer | None:
+        command = self._stack.command(number) if 0 <= number < self._stack.count() else None
+        return Offer(command.text(), command.made) if isinstance(command, Timed) else None
+
+    def undo(self) -> None:
+        """Undo the newest command."""
+        self._stack.undo()
+
+    def redo(self) -> None:
+        """Redo the command that was undone last."""
+        self._stack.redo()
+
+
 class UndoCommands(QObject):
-    """The commands "edit.undo" and "edit.redo"; disabled when the page has nothing to undo or redo."""
+    """The commands "edit.undo" and "edit.redo", of what was done to runs and on the page that is shown, in order.
+
+    Of two parts with something to undo it is the newest step of both, of two with something to redo the oldest.
+    """
 
     def __init__(self, commands: Commands, window: QWidget, runs: QUndoStack) -> None:
         super().__init__(window)
-        self.group = QUndoGroup(self)
-        self.group.addStack(runs)
-        self._runs = runs
-        undo, redo = self.group.createUndoAction(window, "Undo"), self.group.createRedoAction(window, "Redo")
-        for action, keys, drawn, key in ((undo, "Ctrl+Z", "arrow-u-up-left", "edit.undo"),
-                                         (redo, "Ctrl+Shift+Z", "arrow-u-up-right", "edit.redo")):  # fmt: skip
+        self._runs = StackSteps(runs, self)
+        self._runs.changed.connect(self._refresh)
+        self._parts: list[Steps] = [self._runs]
+        self._of_stacks: dict[QUndoStack, Steps] = {runs: self._runs}
+        self.undo, self.redo = QAction("Undo", window), QAction("Redo", window)
+        for action, keys, drawn, key, slot in (
+            (self.undo, "Ctrl+Z", "arrow-u-up-left", "edit.undo", self._undo),
+            (self.redo, "Ctrl+Shift+Z", "arrow-u-up-right", "edit.redo", self._redo),
+        ):
             action.setShortcut(QKeySequence(keys))
             action.setIcon(icon(drawn, "muted"))
+            action.triggered.connect(slot)
             window.addAction(action)
             commands.adopt(key, action)
+        self._refresh()
 
     def follow(self, page: QWidget) -> None:
-        """Undo what was done on this page."""
-        stack = getattr(page, "undo_stack", None)
-        if isinstance(stack, QUndoStack) and stack not in self.group.stacks():
-            self.group.addStack(stack)
-        own_keys = any(action.shortcut() == UNDO for action in page.actions())  # undoes what it edits by itself
-        active = stack if isinstance(stack, QUndoStack) else None if own_keys else self._runs
-        if active is not None:
-            self.group.setActiveStack(active)
-        elif (before := self.group.activeStack()) is not None:
-            before.setActive(False)
+        """Undo what was done on this page, too, when it has `steps` or an `undo_stack`."""
+        steps, stack = getattr(page, "steps", None), getattr(page, "undo_stack", None)
+        if isinstance(stack, QUndoStack):
+            steps = self._of_stacks.setdefault(stack, StackSteps(stack, self))
+        for part in self._parts[1:]:
+            part.changed.disconnect(self._refresh)
+        self._parts = [self._runs]
+        if isinstance(steps, Steps):
+            steps.changed.connect(self._refresh)
+            self._parts.append(steps)
+        self._refresh()
+
+    def _next(self) -> tuple[tuple[Offer, Steps] | None, tuple[Offer, Steps] | None]:
+        both = [(part, *part.offers()) for part in self._parts]
+        back = [(undo, part) for part, undo, _ in both if undo is not None]
+        forth = [(redo, part) for part, _, redo in both if redo is not None]
+        return max(back, key=_made, default=None), min(forth, key=_made, default=None)
+
+    def _undo(self) -> None:
+        if (newest := self._next()[0]) is not None:
+            newest[1].undo()
+
+    def _redo(self) -> None:
+        if (oldest := self._next()[1]) is not None:
+            oldest[1].redo()
+
+    def _refresh(self) -> None:
+        for action, word, offered in zip((self.undo, self.redo), ("Undo", "Redo"), self._next(), strict=True):
+            action.setText(word if offered is None else f"{word} {offered[0].text}")
+            action.setEnabled(offered is not None)
+
+
+def _made(offered: tuple[Offer, Steps]) -> int:
+    return offered[0].made

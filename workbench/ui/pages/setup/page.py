@@ -17,6 +17,7 @@ from workbench.ui.pages.setup.form.contents import WIDTH as CONTENTS_WIDTH
 from workbench.ui.pages.setup.form.contents import Contents
 from workbench.ui.pages.setup.form.groups import FormGroups
 from workbench.ui.pages.setup.form.preset_chooser import PresetChooser
+from workbench.ui.pages.setup.form.steps import FormSteps
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.repairs import missing
 from workbench.ui.pages.setup.model.verdict import NO_VERDICT, Refused, judged
@@ -73,9 +74,10 @@ class SetupPage(QWidget):
         self.chooser = PresetChooser()
         self.files = ConfigFiles(self.session, self)
         self.summary = ElidedLabel("", "muted", lines=SUMMARY_LINES)
-        self.undo = icon_button("arrow-u-up-left", own_keys("Undo (Ctrl+Z)"))
-        self.redo = icon_button("arrow-u-up-right", own_keys("Redo (Ctrl+Shift+Z)"))
+        self.undo = icon_button("arrow-u-up-left", own_keys("Undo the last edit of the form (Ctrl+Z)"))
+        self.redo = icon_button("arrow-u-up-right", own_keys("Redo that edit (Ctrl+Shift+Z)"))
         self.groups = FormGroups([str(path) for path in self.session.preferences.recent("data")])
+        self.steps = FormSteps(lambda: self.draft, self._refresh, self)  # the Edit menu follows it
         self.contents = Contents()
         self.beside = beside = StartColumn()
         self.card, self.start, self.sweep = beside.card, beside.start, beside.sweep
@@ -103,8 +105,8 @@ class SetupPage(QWidget):
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
         self.groups.offer_taken.connect(self._take_offer)
-        self.undo.clicked.connect(self.undo_edit)
-        self.redo.clicked.connect(self.redo_edit)
+        self.undo.clicked.connect(self.steps.undo)
+        self.redo.clicked.connect(self.steps.redo)
         self.beside.show_trouble.clicked.connect(self._show_first_error)
         self.beside.mend.clicked.connect(self._mend)
         self.start.clicked.connect(self._start_or_cancel)
@@ -146,8 +148,6 @@ class SetupPage(QWidget):
         for title, keys, slot in (
             ("Start", "Ctrl+Return", self.start_run),
             ("Sweep…", "Ctrl+Shift+Return", self.ask_sweep),
-            ("Undo edit", "Ctrl+Z", self.undo_edit),
-            ("Redo edit", "Ctrl+Shift+Z", self.redo_edit),
             ("Save config…", "", self.save_config),
             ("Open config…", "", self.open_config),
             (COPY, "", self.copy_command),
@@ -178,18 +178,6 @@ class SetupPage(QWidget):
     def _explain(self, reasons: dict[str, str]) -> None:
         if self.draft is not None:
             self.draft.explain(reasons)
-            self._refresh()
-
-    def undo_edit(self) -> None:
-        """Undo the last edit of the config."""
-        if self.draft is not None:
-            self.draft.undo()
-            self._refresh()
-
-    def redo_edit(self) -> None:
-        """Redo the edit that was undone last."""
-        if self.draft is not None:
-            self.draft.redo()
             self._refresh()
 
     def start_run(self) -> None:
@@ -314,6 +302,7 @@ class SetupPage(QWidget):
         self._show_preset()
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
+        self.steps.changed.emit()
         self.beside.show_verdict(self.verdict)
         self.awaited.keep(self.config, self.verdict.reasons[0] if self.verdict.reasons else "")
         self.card.show_warnings(self.verdict.warnings)

@@ -6,13 +6,14 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 from workbench.ui.pages.map.model.map_model import MapModel
 from workbench.ui.pages.map.model.steps import Hiding, Selecting, Step
 from workbench.ui.state.session import Session
+from workbench.ui.state.undo import Timed
 from workbench.workspace import Workspace
 
 MOST = 200  # steps that are kept
 MERGEABLE = 2  # a number by which Qt asks whether two steps are one
 
 
-class Command(QUndoCommand):
+class Command(Timed):
     """A step of the model as Qt's undo stack takes it."""
 
     def __init__(self, history: "MapHistory", step: Step) -> None:
@@ -30,7 +31,7 @@ class Command(QUndoCommand):
             return False
         merged = self.step.merged(other.step)
         if merged is not None:
-            self.step = merged
+            self.step, self.made = merged, other.made
             self.setText(merged.words)
             self.setObsolete(merged.before == merged.after)
         return merged is not None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtGui import QUndoStack
 from shiboken6 import isValid
 
 from workbench.problem import Problem
@@ -14,7 +14,7 @@ from workbench.progress import Progress
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.background.work import GRACE
 from workbench.ui.state.session import Session
-from workbench.ui.state.undo import drop_obsolete
+from workbench.ui.state.undo import Timed, drop_obsolete
 from workbench.workspace import Workspace
 from workbench.workspace.choices.selections import Selection, all_selections, checked, put
 
@@ -25,7 +25,7 @@ Put = Callable[[Workspace], None]
 Replace = Callable[["Keeping", Put], None]
 
 
-class Keeping(QUndoCommand):
+class Keeping(Timed):
     """Replaces a selection by another; None before it exists and after it is deleted."""
 
     def __init__(self, replace: Replace, before: Selection | None, after: Selection | None, words: str) -> None:

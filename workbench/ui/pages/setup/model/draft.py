@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from time import monotonic_ns
 from typing import Any
 
 from workbench.config import KINDS, RunConfig, sections
@@ -14,6 +15,7 @@ from workbench.ui.pages.setup.model.naming import name_that_follows
 
 Values = dict[str, Any]
 State = tuple[Values, Values, dict[str, str]]  # values, base, sources
+Past = tuple[State, int]  # the state before or after a step, and when the step was made, in ns
 UNDO_KEPT = 200
 
 
@@ -26,8 +28,8 @@ class Draft:
     def __init__(self, known: Catalog, config: RunConfig) -> None:
         self.catalog = known
         self._parts = sections()
-        self._past: list[State] = []
-        self._future: list[State] = []
+        self._past: list[Past] = []
+        self._future: list[Past] = []
         self._last_path = ""
         self.sources: dict[str, str] = {}
         self._left: dict[tuple[str, str], Values] = {}  # parameters of earlier choices, restored with them
@@ -169,6 +171,16 @@ class Draft:
         """Whether there is an undone edit to redo."""
         return bool(self._future)
 
+    @property
+    def undo_made(self) -> int:
+        """When the edit was made that would be undone, in ns of time.monotonic_ns; 0 for none."""
+        return self._past[-1][1] if self._past else 0
+
+    @property
+    def redo_made(self) -> int:
+        """The same of the edit that would be redone."""
+        return self._future[-1][1] if self._future else 0
+
     def undo(self) -> None:
         """Undo the last edit; nothing happens when there is none."""
         self._step(self._past, self._future)
@@ -292,14 +304,21 @@ class Draft:
     def _remember(self, path: str) -> None:
         """Typing in one field is one step of undo."""
         if path == "" or path != self._last_path or path.endswith(".name"):
-            self._past = [*self._past[-UNDO_KEPT:], (self.values, self.base, self.sources)]
+            self._past = [*self._past[-UNDO_KEPT:], (self._state, monotonic_ns())]
+        elif self._past:
+            self._past[-1] = (self._past[-1][0], monotonic_ns())
         self._future = []
         self._last_path = path
 
-    def _step(self, back: list[State], forth: list[State]) -> None:
+    @property
+    def _state(self) -> State:
+        return self.values, self.base, self.sources
+
+    def _step(self, back: list[Past], forth: list[Past]) -> None:
         if back:
-            forth.append((self.values, self.base, self.sources))
-            self.values, self.base, self.sources = back.pop()
+            before, made = back.pop()
+            forth.append((self._state, made))
+            self.values, self.base, self.sources = before
             self._last_path = ""
 
 
