@@ -305,6 +305,25 @@ def test_a_comparison_begins_with_the_runs_that_are_ticked_in_the_list(page, ses
     assert page.model.runs == [2], "chosen on the page"
 
 
+def test_a_comparison_that_leaves_out_the_selected_run_says_so(page, session, workspace, qtbot, tmp_path):
+    first, second = both_runs(page, session, workspace, qtbot, tmp_path)
+    page.model.chosen = [first]
+    page.templates.choose("comparison")
+    assert not page.left_out.isVisible()
+    session.show_run(second)
+    assert page.left_out.isVisible()
+    assert page.left_out.text() == "This report is of run 1, not of run 2, which is selected."
+    page.templates.choose("one-run")
+    assert not page.left_out.isVisible(), "the report of one run is of the selected one"
+
+
+def test_no_number_of_pages_is_shown_while_the_first_are_drawn(qtbot):
+    preview = Preview()
+    qtbot.addWidget(preview)
+    preview.say("Drawing the pages…")
+    assert preview.page_word.text() == ""
+
+
 def test_runs_that_are_chosen_besides_follow_those_of_the_baseline():
     model = ReportModel()
     model.chosen = [4, 2, 3]

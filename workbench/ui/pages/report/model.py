@@ -14,6 +14,7 @@ from workbench.workspace.rows import Run
 
 COMPARISON = 0  # no run has this number
 AT_FIRST = 24  # runs of a comparison before any are chosen
+NAMED = 4  # runs of a comparison that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,17 @@ class ReportModel:
     def runs_text(self) -> str:
         """ "2 of 14 runs"."""
         return f"{len(self.runs):,} of {len(self.known):,} runs"
+
+    @property
+    def left_out(self) -> str:
+        """That a comparison is not about the shown run; empty where it is."""
+        runs = self.runs
+        if self.shown is None or self.shown.id in runs:
+            return ""
+        named = ", ".join(str(number) for number in runs[:NAMED])
+        more = f" and {len(runs) - NAMED:,} more" if len(runs) > NAMED else ""
+        word = "run" if len(runs) == 1 else "runs"
+        return f"This report is of {word} {named}{more}, not of run {self.shown.id}, which is selected."
 
     @property
     def usual_title(self) -> str:

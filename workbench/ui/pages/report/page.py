@@ -64,7 +64,7 @@ class ReportPage(QStackedWidget):
             "The report of a run appears here: settings, curves, metrics, map, best and worst queries. Choose a run.",
             "Set up a run",
         )
-        self.runs_word = label("", "caption")
+        self.runs_word, self.left_out = label("", "caption"), label("", "warning", wrap=True)
         self.runs_button = button("Choose runs…")
         self.choices = SectionChoices()
         self.templates = TemplateChooser(self.session, self.choices.template)
@@ -79,7 +79,7 @@ class ReportPage(QStackedWidget):
         left, right = Card(), Card()
         left.body.setContentsMargins(12, 12, 12, 12)
         right.body.setContentsMargins(12, 12, 12, 12)
-        for above in (self.templates, self.runs_word, self.runs_button):
+        for above in (self.templates, self.runs_word, self.left_out, self.runs_button):
             left.body.addWidget(above)
         left.body.addWidget(self.choices, 1)
         chosen, formats, folder = QWidget(), label("Formats", "section"), label(FOLDER, "caption", wrap=True)
@@ -354,6 +354,8 @@ class ReportPage(QStackedWidget):
     def _count_runs(self) -> None:
         self.model.known = self.session.runs()
         self.runs_word.setText(self.model.runs_text)
+        self.left_out.setText(self.model.left_out)
+        self.left_out.setVisible(bool(self.model.left_out))
 
     def _browse(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, "Folder for the report", self.folder.text())

@@ -147,7 +147,7 @@ class Preview(QWidget):
         return tops
 
     def _tell_page(self) -> None:
-        self.page_word.setText(f"Page {self.page} of {self.count}" if self.count else "No pages")
+        self.page_word.setText(f"Page {self.page} of {self.count}" if self.count else "")
         self.back.setEnabled(self.page > 1)
         self.on.setEnabled(self.page < self.count)
         self._fit_tools()
