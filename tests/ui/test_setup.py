@@ -36,7 +36,10 @@ def field(default, kind="number", **more):
 
 FOLDER = {"folder": field("", "string", path="folder")}
 SIZE = {"image_size": field(64, "integer", minimum=8, maximum=512, unit="px")}
-WEIGHTS = {"weights": {**field("none", "string"), "enum": ["none", "file"]}}
+WEIGHTS = {
+    "weights": {**field("none", "string"), "enum": ["none", "file"]},
+    "weights_file": field("", "string", path="file", optional=True),
+}
 CATALOG = {
     "dataset/digits": entry("Digits"),
     "dataset/mnist": entry("MNIST", FOLDER),
@@ -293,6 +296,41 @@ def test_undo_and_redo_go_through_all_fields_in_order(page, runs):
         page.redo.click()
     assert page.draft.values == after
     assert not page.redo.isEnabled()
+
+
+def test_a_new_run_begins_with_the_preset_and_undo_restores_what_was_changed(page, session):
+    first = dict(page.draft.values)
+    typed(page, "training.epochs", "12")
+    choose(page, "loss.name", "contrastive")
+    changed, said = page.draft.values, []
+    session.said.connect(lambda problem, *_: said.append(str(problem)))
+    session.new_run_asked.emit()
+    assert page.draft.values == first
+    assert said == ["New run: 2 fields went back to the preset. Undo restores the previous settings."]
+    page.steps.undo()
+    assert page.draft.values == changed
+    page.steps.redo()
+    session.new_run_asked.emit()
+    assert len(said) == 1, "nothing was changed"
+
+
+def test_the_description_of_a_preset_is_not_shown_beside_another_data_set(page):
+    described = page.summary.text()
+    choose(page, "dataset.name", "mnist")
+    assert page.summary.text().endswith("The data set is not that of the preset: its description does not apply.")
+    choose(page, "dataset.name", "digits")
+    assert page.summary.text() == described
+
+
+def test_a_weights_file_that_is_not_read_is_read_by_one_click(page, tmp_path):
+    choose(page, "backbone.name", "squeezenet1_0")
+    page.groups.edited.emit("backbone.weights_file", str(tmp_path / "weights.pth"))
+    warned = row(page, "backbone.weights_file")
+    assert "not read" in warned.error.text()
+    assert warned.fix.text() == "Use the file"
+    warned.fix.click()
+    assert page.draft.value("backbone.weights") == "file"
+    assert not warned.fix.isVisible()
 
 
 def test_ctrl_z_undoes_the_step_that_was_made_last_in_the_form_or_on_a_run(page, runs):

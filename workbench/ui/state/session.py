@@ -76,6 +76,7 @@ class Session(Shown):
     end_asked = Signal(int)  # the user wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
     done = Signal(object)  # a Reversible: Undo takes it back on all pages that have no steps of their own
+    new_run_asked = Signal()  # the form begins anew
     places_asked = Signal()  # the user wants to see and change the places
     data_asked = Signal(str, object)  # a path of a config, and the place where its counterpart is not known
 

@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
             action = add(f"view.{info.name}", info.title, None, f"Ctrl+{number}", info.icon, checkable=True)
             action.setData(info.name)
             self._page_actions.addAction(action)
-        add("file.new", "New run", self._set_up, "Ctrl+N", "plus")
+        add("file.new", "New run", self._begin_run, "Ctrl+N", "plus")
         add("file.open-config", "Open a config…", self.opening.ask_config, "Ctrl+Shift+O", "file-text")
         add("file.open-images", "Use a folder of images…", self.opening.ask_images, "", "image")
         add("file.open-archive", "Use an archive of images…", self.opening.ask_archive, "", "image")
@@ -270,6 +270,10 @@ class MainWindow(QMainWindow):
         if path is not None:
             event.acceptProposedAction()
             self.opening.offer(path)
+
+    def _begin_run(self) -> None:
+        self._set_up()
+        self.session.new_run_asked.emit()
 
     def _set_up(self) -> None:
         self.session.show_page("setup")

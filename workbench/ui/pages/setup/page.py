@@ -31,6 +31,7 @@ from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.style.tab_order import order_regions
+from workbench.ui.style.words import counted
 from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
@@ -48,6 +49,7 @@ UNFOLDED = "setup/preflight"  # the preference: whether the strip's card is show
 NARROW = 700  # px of the form and its contents at 100% text, under which the contents are hidden
 SUMMARY_LINES, PROPOSAL_LINES = 2, 12  # that the words below the preset may take; a proposal's only as many as it needs
 BEFORE = "Undo restores the previous settings."
+OTHER_DATA = "The data set is not that of the preset: its description does not apply."
 NARROWEST = 520  # px of the form at 100% text, under which labels are above their fields
 
 
@@ -135,6 +137,7 @@ class SetupPage(QWidget):
         self.session.workspace_changed.connect(self.awaited.drop)
         self.session.catalog_changed.connect(self._begin)
         self.session.config_offered.connect(self.take_config)
+        self.session.new_run_asked.connect(self._begin_anew)
         self.session.config_explained.connect(self._explain)
         self.session.runs_changed.connect(self._name_start)
         self.session.theme.changed.connect(self._fit_text)
@@ -174,6 +177,15 @@ class SetupPage(QWidget):
             return
         self.draft.load(config)
         self._refresh()
+
+    def _begin_anew(self) -> None:
+        """Show the preset as it is, from which a new run begins; Undo restores what was changed."""
+        changed = 0 if self.draft is None else len(self.draft.changed())
+        if self.draft is not None and changed:
+            self.draft.reset_all()
+            self._refresh()
+            self.session.notify(f"New run: {counted(changed, 'field')} went back to the preset. {BEFORE}")
+        self.chooser.setFocus()
 
     def _explain(self, reasons: dict[str, str]) -> None:
         if self.draft is not None:
@@ -317,7 +329,10 @@ class SetupPage(QWidget):
         count = f"{changed} changed. " if changed else ""
         reasons = "" if shown is not None else " ".join(self.draft.reasons())
         proposed = f"Proposed: {reasons} {BEFORE}" if reasons else "Config from a file or a run."
-        self.summary.setText(count + (shown.summary if shown is not None else proposed))
+        if shown is not None:
+            of_its_data = self.draft.value("dataset.name") == self.draft.base["dataset"]["name"]
+            proposed = shown.summary if of_its_data else OTHER_DATA
+        self.summary.setText(count + proposed)
         self.summary.set_lines(PROPOSAL_LINES if reasons else SUMMARY_LINES, as_needed=bool(reasons))
 
     def _show_first_error(self) -> None:

@@ -67,6 +67,11 @@ class Draft:
         if as_base:
             self.base = self.values
 
+    def reset_all(self) -> None:
+        """Set every field back to the preset's value: one step of undo."""
+        self._remember("")
+        self.values = self.base
+
     def explain(self, sources: dict[str, str]) -> None:
         """Say of fields why the config that was loaded last has their values."""
         self.sources = sources

@@ -39,6 +39,9 @@ def repairs(draft: Draft, errors: dict[str, str]) -> dict[str, Repair]:
         offered["training.nesterov"] = ("Turn off", "training.nesterov", False)
     if "training.patience" in errors:
         offered["training.patience"] = ("Turn off", "training.patience", 0)
+    backbone = draft.values["backbone"]
+    if "backbone.weights_file" in errors and backbone.get("weights_file") and backbone["weights"] != "file":
+        offered["backbone.weights_file"] = ("Use the file", "backbone.weights", "file")
     if "embedding.dim" in errors and (size := _fitting_size(draft)):
         offered["embedding.dim"] = (f"Use {size}", "embedding.dim", size)
     return offered
