@@ -22,6 +22,7 @@ from workbench.entries.facts import LossFacts
 from workbench.losses import build_loss
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
+from workbench.running.facts.place_at_fault import naming_the_place
 from workbench.running.listed import Listed
 from workbench.training import checkpoint, device
 from workbench.training.feature_feed import FeatureFeed
@@ -80,7 +81,8 @@ def list_images(config: RunConfig, progress: Progress, listed: Listed | None = N
     registry.discover("workbench.datasets")
 
     def list_now() -> ImageSet:
-        return cast(ImageSet, build_entry("dataset", config, progress=progress))
+        with naming_the_place(config, "dataset"):
+            return cast(ImageSet, build_entry("dataset", config, progress=progress))
 
     return list_now() if listed is None else listed.images(config.dataset, list_now)
 
@@ -151,7 +153,9 @@ def build_parts(
     """
     checkpoint.seed_everything(config.seed, config.training.deterministic)
     where = on or device.choose(config.device)
-    model = build_model(config.backbone.name, config.backbone.params, config.embedding, data.images.channels, progress)
+    backbone = config.backbone
+    with naming_the_place(config, "backbone"):
+        model = build_model(backbone.name, backbone.params, config.embedding, data.images.channels, progress)
     if config.training.chunk:
         refuse_batch_norm(model.backbone)
     of_images = cast(LossFacts, registry.entry("loss", config.loss.name).facts).of_images

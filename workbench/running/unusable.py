@@ -15,6 +15,7 @@ from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 from workbench.running.devices import together
 from workbench.running.devices.launched_ranks import LAUNCHED
+from workbench.running.facts.place_at_fault import naming_the_place
 from workbench.running.listed import Listed
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool) -
         progress("Reading the weights", 0, 0)
         from workbench.backbones.model import build_model
 
-        model = build_model(first.backbone.name, first.backbone.params, first.embedding, image_set.channels, progress)
+        backbone = first.backbone
+        with naming_the_place(first, "backbone"):
+            model = build_model(backbone.name, backbone.params, first.embedding, image_set.channels, progress)
     if sizes:
         progress("Checking the image size", 0, 0)
         _refuse_size(first, image_set.channels, image_set.image_size, model)

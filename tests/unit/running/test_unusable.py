@@ -55,6 +55,20 @@ def test_images_that_no_network_takes_are_said_before_they_are_sent_to_a_place(t
         refuse_size_unseen(read_config("sample-digits", (*TRANSFORMER, f"dataset.image_size={size}")))
 
 
+def test_a_folder_or_file_that_cannot_be_used_is_named_by_its_field(tmp_path):
+    weights, empty = tmp_path / "weights.pth", tmp_path / "images"
+    empty.mkdir()
+    torch.save({"other": torch.zeros(1)}, weights)
+    folder = ("dataset.name=folder", f"dataset.folder={empty}")
+    others = ("backbone.name=squeezenet1_0", "backbone.weights=file", f"backbone.weights_file={weights}")
+    for changes, field in ((folder, "dataset.folder"), (others, "backbone.weights_file")):
+        refused = read_config("sample-digits", changes)
+        for check in (refuse_unusable, preflight):
+            with pytest.raises(Problem) as problem:
+                check(refused, quiet)
+            assert problem.value.field == field
+
+
 def test_images_that_fit_are_not_refused():
     config = read_config("sample-digits", (*TRANSFORMER, "dataset.image_size=32"))
     assert refuse_unusable(config, quiet) is not None
