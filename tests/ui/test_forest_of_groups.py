@@ -178,7 +178,7 @@ def test_of_many_groups_the_first_are_drawn_and_a_key_scrolls_to_its_row(qtbot, 
         workspace.create_run(RunConfig(name="Sweep", training=TrainingParams(lr=0.001 * (1 + number))))
     page = difference_tab(qtbot, session, *range(1, MOST_ROWS + 4))
     forest = page.tabs.difference.forest
-    assert forest.plot.title.endswith(f"; the first {MOST_ROWS} of {MOST_ROWS + 2} groups")
+    qtbot.waitUntil(lambda: forest.plot.title.endswith(f"; the first {MOST_ROWS} of {MOST_ROWS + 2} groups"))
     assert forest.remarks.text() == "No test was made."
     assert forest.claims.isHidden()
     picture, last = forest.plot.picture, MOST_ROWS - 1

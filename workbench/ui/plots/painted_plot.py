@@ -21,7 +21,7 @@ from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.labels import ElidedLabel
+from workbench.ui.widgets.labels import ElidedLabel, plain_tip
 
 HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
 LEAST = (130, 140)  # px at 100% text: minimum width and height of a picture
@@ -108,10 +108,11 @@ class PaintedPlot(QFrame):
         """What the plot shows, in a sentence or two, for screen readers."""
         raise NotImplementedError
 
-    def retitle(self, title: str) -> None:
-        """Change the title."""
+    def retitle(self, title: str, short: str = "") -> None:
+        """Change the title, and what the window shows of it; "" is all of it."""
         self.title = title
-        self._title.setText(title)
+        self._title.setText(short or title)
+        self.setToolTip(plain_tip(title) if short else "")  # of its parts, too, that have none of their own
         self.picture.setAccessibleName(title)
         self._more.setAccessibleName(f"Menu of {title}")
 

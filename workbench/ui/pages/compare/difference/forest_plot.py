@@ -84,12 +84,13 @@ class ForestPlot(PaintedPlot):
     def show_forest(self, forest: Forest, styles: Mapping[str, GroupStyle]) -> None:
         """Show other differences; `styles` are by the group's title. The picture is as high as its rows need."""
         self._forest, self._styles = forest, styles
-        self._names = unlike_parts([forest.baseline.title, *(row.group.title for row in forest.rows)])[1:]
+        baseline, *self._names = unlike_parts([forest.baseline.title, *(row.group.title for row in forest.rows)])
         count, shown = len(forest.rows), len(self._drawn())
         left_out = f"; the first {shown} of {count} groups" if shown < count else ""
         self.picture.need_height(HEAD_PX + ROW_PX * shown + AXIS_PX)
         paired = "over seeds, 95% interval, filled where p < 0.05 after Holm"
-        self.retitle(f"Difference from {forest.baseline.title}, {paired}{left_out}")
+        whole = f"Difference from {forest.baseline.title}, {paired}{left_out}"
+        self.retitle(whole, f"Difference from {baseline}{left_out}")
         self.refresh()
 
     def mark(self, title: str) -> None:
