@@ -45,12 +45,13 @@ class WideTable(QTableView):
 
     def fit(self) -> None:
         """Give the first column the width of its words; the others share what is left, at least that of theirs."""
-        header = self.horizontalHeader()
+        header, bar = self.horizontalHeader(), self.verticalScrollBar()  # which takes no column when it comes
         least = {
             column: max(head_width(header, column), self.sizeHintForColumn(column)) for column in range(header.count())
         }
         room = self.viewport().width()
-        shown = self._that_fit(least, room) if self.card and sum(least.values()) > room else set(least)
+        narrow = room - (0 if bar.isVisible() else bar.sizeHint().width())
+        shown = self._that_fit(least, narrow) if self.card and sum(least.values()) > narrow else set(least)
         for column in least:
             self.setColumnHidden(column, column not in shown)
         behind = {column: width for column, width in least.items() if column in shown and column}
@@ -60,8 +61,8 @@ class WideTable(QTableView):
         header.resizeSection(0, least[0])
         for column, width in behind.items():
             header.resizeSection(column, equal if alike else width + spare)
-        bar = self.horizontalScrollBar().sizeHint().height() if room < sum(behind.values()) else 0
-        self.setMinimumHeight(TABLE_ROWS * ROW_PX + bar)
+        below = self.horizontalScrollBar().sizeHint().height() if room < sum(behind.values()) else 0
+        self.setMinimumHeight(TABLE_ROWS * ROW_PX + below)
         self.setMaximumHeight(ANY_PX if self.card else self.minimumHeight())
 
     def _that_fit(self, least: dict[int, int], room: int) -> set[int]:
