@@ -31,8 +31,7 @@ from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.style.tab_order import order_regions
-from workbench.ui.style.words import counted
-from workbench.ui.style.words import own_keys
+from workbench.ui.style.words import counted, own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label
