@@ -1,6 +1,7 @@
 """Places in the window: described and checked in the dialog, chosen in Set up, followed and asked to end."""
 
 import shlex
+import sys
 
 import pytest
 from PySide6.QtCore import QObject
@@ -126,6 +127,15 @@ def test_runs_go_with_a_place_that_gets_another_name(qtbot, at_box, played):
     at_box.placed.follow()
     assert [place.name for place in records.known()] == ["tower"]
     assert said == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the disk may not keep capitals apart")
+def test_a_place_gets_its_name_in_capitals(qtbot, at_box, played):
+    dialog = PlacesDialog(at_box)
+    fill(dialog.cards[0], name="Box")
+    dialog.store()
+    qtbot.waitUntil(lambda: [place.name for place in at_box.places.all] == ["Box"])
+    assert [place.name for place in records.known()] == ["Box"]
 
 
 def test_a_place_of_the_command_line_is_there_when_the_window_is_active_again(qtbot, session, played):

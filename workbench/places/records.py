@@ -3,6 +3,7 @@
 import os
 import re
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from workbench import files
 from workbench.entries.catalog import NO_FIELD, sentences
-from workbench.files.disk_names import RESERVED
+from workbench.files.disk_names import RESERVED, ignores_case
 from workbench.files.unreadable import refusing
 from workbench.names import nearest_first
 from workbench.places.place import NAME, Place, RayPlace, SlurmPlace, SshPlace
@@ -139,20 +140,23 @@ def checked(values: dict[str, Any]) -> tuple[Place | None, dict[str, str]]:
         return None, _said(kind, error)
 
 
-def store(place: Place) -> None:
+def store(place: Place, instead_of: Collection[str] = ()) -> None:
     """Write a place's record, replacing an earlier one.
+
+    Args:
+        instead_of: names of places that are removed afterwards, as the earlier name of this one.
 
     Raises:
         Problem: a name that another place has in other capitals, or that Windows cannot have; the disk refuses it.
     """
     files.make_folder(folder())
-    _check_new(place.name)
+    _check_new(place.name, instead_of)
     values = {"kind": place.kind, **place.model_dump(exclude={"name"})}
     with files.atomic_write(_path(place.name)) as file:
         file.write(tomli_w.dumps(values).encode())
 
 
-def _check_new(name: str) -> None:
+def _check_new(name: str, instead_of: Collection[str]) -> None:
     """Refuse a new name whose file would be that of another place, or of a device, on macOS or Windows."""
     try:
         names = _names()
@@ -160,6 +164,8 @@ def _check_new(name: str) -> None:
         return
     if name in names:
         return
+    if not ignores_case(folder()):
+        names = [other for other in names if other not in instead_of]
     if alike := next((other for other in names if other.casefold() == name.casefold()), ""):
         raise Problem(f"There is a place {alike}.", kept="It was not changed.", todo="Choose another name.")
     if RESERVED.fullmatch(name):

@@ -122,7 +122,7 @@ class PlacesDialog(MainButtonDialog):
             for first, place in edited:
                 _refuse_overwriting(first, place, own)
             for _, place in edited:
-                records.store(place)
+                records.store(place, gone)
             if renamed:
                 with workspace.writing() as db:
                     placements.rename(db, renamed)
