@@ -1,10 +1,12 @@
 """Undo of what was done to runs: a run that was deleted for ever takes its steps with it."""
 
 import pytest
+from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.state.commands import Commands
+from workbench.ui.state.undo import StackSteps, UndoCommands
 from workbench.workspace.database.problems import Full
 
 
@@ -96,3 +98,14 @@ def test_a_run_that_a_full_disk_does_not_let_into_the_trash_is_offered_to_be_del
     assert [run.id for run in workspace.runs()] == [runs[1]]
     assert session.run_id is None
     assert not workspace.folder(runs[0]).exists()
+
+
+def test_a_page_that_is_shown_again_is_followed_by_the_same_steps(qtbot, session):
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.undo_stack = QUndoStack(page)
+    commands = UndoCommands(Commands(session.preferences, page), page, QUndoStack(page))
+    commands.follow(page)
+    before = len(commands.findChildren(StackSteps))
+    commands.follow(page)
+    assert len(commands.findChildren(StackSteps)) == before

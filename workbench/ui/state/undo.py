@@ -164,7 +164,9 @@ class UndoCommands(QObject):
         """Undo what was done on this page, too, when it has `steps` or an `undo_stack`."""
         steps, stack = getattr(page, "steps", None), getattr(page, "undo_stack", None)
         if isinstance(stack, QUndoStack):
-            steps = self._of_stacks.setdefault(stack, StackSteps(stack, self))
+            if stack not in self._of_stacks:
+                self._of_stacks[stack] = StackSteps(stack, self)
+            steps = self._of_stacks[stack]
         for part in self._parts[1:]:
             part.changed.disconnect(self._refresh)
         self._parts = [self._runs]
