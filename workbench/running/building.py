@@ -22,8 +22,8 @@ from workbench.entries.facts import LossFacts
 from workbench.losses import build_loss
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.running.facts.place_at_fault import naming_the_place
 from workbench.running.listed import Listed
+from workbench.running.place_at_fault import naming_the_place
 from workbench.training import checkpoint, device
 from workbench.training.feature_feed import FeatureFeed
 from workbench.training.feed import Feed

@@ -15,8 +15,8 @@ from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 from workbench.running.devices import together
 from workbench.running.devices.launched_ranks import LAUNCHED
-from workbench.running.facts.place_at_fault import naming_the_place
 from workbench.running.listed import Listed
+from workbench.running.place_at_fault import naming_the_place
 
 if TYPE_CHECKING:
     from torch import Tensor
