@@ -45,6 +45,7 @@ from workbench.training.two_passes import coupling_layers, refuse_coupling
 from workbench.training.weight_average import WeightAverage
 
 ANATOMY_POINTS = 20  # points of the anatomy in a run, at least, if the probe is measured as often
+PROBING = "Measuring CE and SPCE on the probe"
 TRAINING = "Training"  # as the recorder says once a step is done
 COMPANION = "projections"  # the key in a checkpoint, named after the first companion
 
@@ -135,7 +136,7 @@ class Engine:
             if self._resumed_from is None:  # else both were emitted before the checkpoint was written
                 if self.config.evaluation.untrained:
                     self.evaluator.evaluate(0)
-                self.probe.measure(0)
+                self._measure_probe()
             self.companion.begin()
             self._compiling_since = perf_counter() if self.config.training.compile_backbone else None
             self.emit(Status(TRAINING))  # a first step may take a minute
@@ -237,6 +238,12 @@ class Engine:
         self._ranks.start_alike(self.parts.device)
         self._ranks.check_alike(self.parts.weights)
 
+    def _measure_probe(self) -> None:
+        """Outside training, where it may be all that happens for minutes."""
+        if len(self.probe.index):
+            self.emit(Status(PROBING))
+        self.probe.measure(self.parts.step, partial(self._tell, PROBING))
+
     def _embed_augmented(self, rows: np.ndarray, number: int) -> torch.Tensor:
         """Of pools, which may have every class's images: a pause or a cancel is heard before each part of one."""
         self._stand_back()
@@ -266,7 +273,7 @@ class Engine:
         self._ranks.check_alike(self.parts.weights)
         last = epoch == self.config.training.epochs or self._ranks.same(self.control.stop_asked)
         if last:
-            self.probe.measure(self.parts.step)
+            self._measure_probe()
         measured, before = last or epoch % self.config.evaluation.every == 0, self._kept
         if measured:
             metrics = self.evaluator.evaluate(epoch)
@@ -278,7 +285,7 @@ class Engine:
             if self.best_epoch == epoch:
                 self.save("best", epoch)
             if self._enough():
-                self.probe.measure(self.parts.step)
+                self._measure_probe()
         self.save("last", epoch)
         if measured:
             self._keep(before | self._kept)  # those that were just superseded may be in view

@@ -121,12 +121,14 @@ class Probe:
             self.measure(step)
 
     @torch.no_grad()
-    def measure(self, step: int) -> None:
-        """Emit one point of each curve at `step`, once."""
+    def measure(self, step: int, before: Callable[[int, int], object] = lambda done, total: None) -> None:
+        """Emit one point of each curve at `step`, once; `before` is called as `embed` does."""
         if step == self._measured or not len(self.index):
             return
         self._measured = step
-        embeddings = embed(self._model, self._feed, self._augmentation, self.index, ranks=self._ranks)
+        embeddings = embed(
+            self._model, self._feed, self._augmentation, self.index, before=before, ranks=self._ranks
+        )  # fmt: skip
         if not self._ranks.first:
             return
         self._emit(Scalar("probe/spce", step, self._spce(embeddings, self._labels, self._num_classes).item()))

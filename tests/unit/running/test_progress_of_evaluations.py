@@ -74,6 +74,26 @@ def test_a_cancel_is_heard_while_images_for_the_proxies_are_embedded(tmp_path):
     assert of_pool == [0], "its second part was not begun"
 
 
+def test_the_probe_before_training_says_how_far_it_is_and_hears_a_cancel(tmp_path):
+    config = RunConfig(
+        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        training=TrainingParams(epochs=1), evaluation=EvaluationParams(probe_size=256, untrained=False),
+    )  # fmt: skip
+    control, said = Control(), []
+
+    def listen(event):
+        if isinstance(event, Status) and event.text == "Measuring CE and SPCE on the probe":
+            said.append((event.done, event.total))
+            if event.done:
+                control.cancel()
+
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = prepare_run(config, workspace)
+        make_job(workspace, run_id, control, listen).start().join()
+        assert workspace.run(run_id).status == "cancelled"
+    assert said == [(0, 0), (64, 256)]
+
+
 def test_the_row_of_a_run_has_how_far_it_is(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         run_id = workspace.create_run(RunConfig())
