@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QToolButton, QWidget
 
 from workbench.progress import Progress
 from workbench.projection.vectors import metric_of
@@ -47,6 +47,7 @@ from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.images.locating import LocateStrip
 from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.page_menu import PageMenu
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 
@@ -144,7 +145,7 @@ class MapPage(QStackedWidget):
         self.tools = {name: tools.buttons[action] for name, action in self.commands.tools.items()}
         self.export = icon_button("export", "Export the map")
         self.exports = MapExport(self.session, self.model, (self.canvas, self.second), self)
-        self.export.setMenu(QMenu(self.export))
+        self.export.setMenu(PageMenu(self.export))
         self.export.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.exports.fill(self.export.menu())
         top = FlowLayout(spacing=6)  # two lines in a narrow window

@@ -20,6 +20,7 @@ from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible
 from workbench.ui.widgets.dialogs.short_text import ask_short_text
+from workbench.ui.widgets.page_menu import PageMenu
 from workbench.workspace.choices.sample_tags import LONGEST, Tagged, attribute_of, change_tags
 
 USUAL = "label wrong"
@@ -32,7 +33,7 @@ class Tagging(QObject):
     def __init__(self, session: Session, browsing: Browsing, filters: FailureFilter, result: Result) -> None:
         super().__init__(result)
         self._session, self._browsing, self._filters, self._result = session, browsing, filters, result
-        self.menu = QMenu(result.tag)
+        self.menu = PageMenu(result.tag)
         result.tag.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill_menu)
         filters.left_out_asked.connect(self.measure_without)

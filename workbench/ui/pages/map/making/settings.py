@@ -21,6 +21,7 @@ from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.page_menu import PageMenu
 
 
 class MapSettings(QObject):
@@ -100,7 +101,7 @@ class MapSettings(QObject):
             box.setAccessibleName(f"Map: {name.lower()}")
             box.setFixedWidth(96)
             self._rows.addRow(label(name), box)
-        menu = QMenu(self.more)
+        menu = PageMenu(self.more)
         self._holder = QWidgetAction(menu)
         self._holder.setDefaultWidget(self._form)
         menu.addAction(self._holder)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from workbench.numerals import percentage
 from workbench.ui.pages.map.model.map_model import Change, MapModel
 from workbench.ui.style.icons import icon
+from workbench.ui.widgets.page_menu import PageMenu
 
 TIP = (
     "Groups of points on the map that are not groups in the embedding, with a dashed outline. Choose one to zoom to it."
@@ -26,7 +27,7 @@ class DoubtsButton(QPushButton):
         self.setProperty("kind", "quiet")
         self.setIcon(icon("warning", "warning"))
         self.setToolTip(TIP)
-        self.setMenu(QMenu(self))
+        self.setMenu(PageMenu(self))
         self.hide()
         model.listen(self._heard)
 

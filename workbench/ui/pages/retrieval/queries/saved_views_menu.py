@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from workbench.names import visible
 from workbench.progress import Progress
@@ -14,6 +14,7 @@ from workbench.ui.style.icons import icon
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.widgets.dialogs.short_text import ask_short_text
+from workbench.ui.widgets.page_menu import PageMenu
 from workbench.workspace.choices.saved_views import LONGEST, SavedView, all_views, put
 
 NAME_WORDS = f"Name, at most {LONGEST} characters"
@@ -39,7 +40,7 @@ class SavedViewsMenu(QToolButton):
         self.setToolTip("Saved views: filter, order and search text with a name, for every run")
         self.setAccessibleName("Saved views")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu = QMenu(self)
+        self._menu = PageMenu(self)
         self.setMenu(self._menu)
         session.workspace_changed.connect(self.read)
         session.choices_changed.connect(self._follow)

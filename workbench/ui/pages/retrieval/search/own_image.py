@@ -6,15 +6,16 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.problem import Problem
 from workbench.running.search.image_search import OwnImage
+from workbench.ui.widgets.page_menu import PageMenu
 
 AGAIN = "Search this run again"
 
 
-class OwnImageMenu(QMenu):
+class OwnImageMenu(PageMenu):
     """A menu to choose an own image: from a file, from the clipboard, or the last one again.
 
     Args:
