@@ -36,6 +36,7 @@ def test_a_right_click_on_a_point_opens_the_menu_of_its_image_and_selects_nothin
     menu = menu_of_point(page, canvas, row)
     assert isinstance(menu, ImageMenu)
     assert not len(session.selection)
+    qtbot.waitUntil(menu.copy_path.isEnabled)  # once the first pictures are there
     menu.copy_path.trigger()
     assert QGuiApplication.clipboard().text().endswith(path_of(session, int(canvas.data.ids[row])))
     menu.close()
@@ -53,13 +54,14 @@ def test_the_second_map_has_the_menu_too(page, qtbot):
     menu.close()
 
 
-def test_the_menu_key_opens_the_menu_of_the_query(page, session):
+def test_the_menu_key_opens_the_menu_of_the_query(page, session, qtbot):
     canvas = page.canvas
     session.show_query(int(canvas.data.ids[3]))
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), canvas.mapToGlobal(QPoint(5, 5)))
     QApplication.sendEvent(canvas.viewport(), event)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, ImageMenu)
+    qtbot.waitUntil(menu.copy_path.isEnabled)  # once the first pictures are there
     menu.copy_path.trigger()
     assert QGuiApplication.clipboard().text().endswith(path_of(session, int(canvas.data.ids[3])))
     menu.close()

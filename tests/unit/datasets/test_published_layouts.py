@@ -349,7 +349,7 @@ def test_queries_without_a_gallery_are_refused(build, inshop):
     found = build("inshop", folder=str(inshop))
     assert found.unlike_published[0] == ("list_eval_partition.txt", "announces 10 images and lists 6")
     assert not any("lists" in reason for _, reason in found.problems)
-    with pytest.raises(Problem, match="inshop has queries but no gallery"):
+    with pytest.raises(Problem, match="The data set has queries but no gallery"):
         split("official", found)
 
 

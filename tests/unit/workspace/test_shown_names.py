@@ -1,6 +1,7 @@
 """No letter of a name turns round the sentence that it stands in, wherever the name is shown."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,5 +96,6 @@ def test_a_note_on_the_data_is_visible(images):
 
 def test_a_decision_finds_a_class_and_an_image_however_their_accents_are_written(images):
     """In names of folders that macOS makes, "é" may be two letters; a table has one."""
-    images.paths[1], images.class_names = "e\u0301.png", ["Cafe\u0301", "b", "c"]
-    assert decided_labels(images, [PathDecision("é.png", "b", "relabel", "Café")])[1] == 0
+    paths, names = ["0.png", "e\u0301.png", "2.png"], ("Cafe\u0301", "b", "c")
+    accented = replace(images, paths=paths, labels=images.labels[:3], class_names=names)
+    assert decided_labels(accented, [PathDecision("é.png", "b", "relabel", "Café")])[1] == 0

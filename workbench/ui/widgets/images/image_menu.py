@@ -32,6 +32,7 @@ class ImageMenu(QMenu):
         self.open_folder = self.addAction("Open folder", self.show_folder)
         self.setToolTipsVisible(True)
         self.aboutToShow.connect(self.refresh)
+        loader.ready.connect(self.refresh)  # until its first pictures it knows no files
 
     def refresh(self) -> None:
         """Enable what can be done: a data set in one file has no file for each image."""
