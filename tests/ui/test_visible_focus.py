@@ -70,7 +70,11 @@ def looks_alike(window, control):
     control.clearFocus()
     without = still(window, seen)
     control.setFocus(Qt.FocusReason.TabFocusReason)
-    return still(window, seen) == without
+    for _ in range(MOST_FRAMES):  # a busy machine paints it late
+        QApplication.processEvents()
+        if window.grab(seen).toImage() != without:
+            return False
+    return True
 
 
 def unseen_stops(window, page):
