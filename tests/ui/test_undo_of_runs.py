@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.state.commands import Commands
-from workbench.ui.state.undo import StackSteps, UndoCommands
+from workbench.ui.state.undo import Reversible, StackSteps, UndoCommands
 from workbench.workspace.database.problems import Full
 
 
@@ -109,3 +109,14 @@ def test_a_page_that_is_shown_again_is_followed_by_the_same_steps(qtbot, session
     before = len(commands.findChildren(StackSteps))
     commands.follow(page)
     assert len(commands.findChildren(StackSteps)) == before
+
+
+def test_a_window_may_be_freed_with_steps_that_nothing_else_holds(qtbot, session):
+    window, runs = QWidget(), QUndoStack()
+    runs.push(Reversible("tick of 2 runs", again=list, back=list, tell=list))
+    commands = UndoCommands(Commands(session.preferences, window), window, runs)
+    assert commands.undo.text() == "Undo tick of 2 runs"
+    del runs
+    assert commands.undo.text() == "Undo", "the stack is gone, and its signals reach commands that are there"
+    window.deleteLater()
+    qtbot.deliver()

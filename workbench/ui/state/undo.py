@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic_ns
+from weakref import WeakKeyDictionary, ref
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QKeySequence, QUndoCommand, QUndoStack
@@ -107,33 +108,41 @@ class Steps(QObject):
 
 
 class StackSteps(Steps):
-    """The steps of an undo stack; its commands are `Timed`."""
+    """The steps of an undo stack; its commands are `Timed`.
+
+    It does not keep the stack alive: one that was freed with this object would send it signals meanwhile, and crash.
+    """
 
     def __init__(self, stack: QUndoStack, parent: QObject) -> None:
         super().__init__(parent)
-        self._stack = stack
+        self._ref = ref(stack)
         stack.indexChanged.connect(self.changed)
         stack.undoTextChanged.connect(self.changed)  # of a step that another was merged with
         stack.redoTextChanged.connect(self.changed)
 
     def offers(self) -> tuple[Offer | None, Offer | None]:
         """The commands on both sides of the stack's index."""
-        if not isValid(self._stack):  # it is emptied while the window is taken down
+        stack = self._stack
+        if stack is None:
             return None, None
-        index = self._stack.index()
-        return self._offer(index - 1), self._offer(index)
-
-    def _offer(self, number: int) -> Offer | None:
-        command = self._stack.command(number) if 0 <= number < self._stack.count() else None
-        return Offer(command.text(), command.made) if isinstance(command, Timed) else None
+        index = stack.index()
+        return _offer(stack, index - 1), _offer(stack, index)
 
     def undo(self) -> None:
         """Undo the newest command."""
-        self._stack.undo()
+        if (stack := self._stack) is not None:
+            stack.undo()
 
     def redo(self) -> None:
         """Redo the command that was undone last."""
-        self._stack.redo()
+        if (stack := self._stack) is not None:
+            stack.redo()
+
+    @property
+    def _stack(self) -> QUndoStack | None:
+        """None once it is gone: it is emptied while the window is taken down."""
+        stack = self._ref()
+        return stack if stack is not None and isValid(stack) else None
 
 
 class UndoCommands(QObject):
@@ -147,7 +156,7 @@ class UndoCommands(QObject):
         self._runs = StackSteps(runs, self)
         self._runs.changed.connect(self._refresh)
         self._parts: list[Steps] = [self._runs]
-        self._of_stacks: dict[QUndoStack, Steps] = {runs: self._runs}
+        self._of_stacks: WeakKeyDictionary[QUndoStack, Steps] = WeakKeyDictionary({runs: self._runs})
         self.undo, self.redo = QAction("Undo", window), QAction("Redo", window)
         for action, keys, drawn, key, slot in (
             (self.undo, "Ctrl+Z", "arrow-u-up-left", "edit.undo", self._undo),
@@ -193,6 +202,11 @@ class UndoCommands(QObject):
         for action, word, offered in zip((self.undo, self.redo), ("Undo", "Redo"), self._next(), strict=True):
             action.setText(word if offered is None else f"{word} {offered[0].text}")
             action.setEnabled(offered is not None)
+
+
+def _offer(stack: QUndoStack, number: int) -> Offer | None:
+    command = stack.command(number) if 0 <= number < stack.count() else None
+    return Offer(command.text(), command.made) if isinstance(command, Timed) else None
 
 
 def _made(offered: tuple[Offer, Steps]) -> int:
