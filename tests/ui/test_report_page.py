@@ -333,6 +333,7 @@ def test_runs_that_are_chosen_besides_follow_those_of_the_baseline():
 
 def test_a_comparison_of_one_run_has_the_title_of_that_run(page, session, workspace, qtbot, tmp_path):
     first, second = both_runs(page, session, workspace, qtbot, tmp_path)
+    qtbot.waitUntil(lambda: {first, second} <= {run.id for run in page.model.known})
     page.model.many, page.model.chosen = True, [first]
     page.model.shown = next(run for run in page.model.known if run.id == second)
     assert page.model.usual_title == next(run.name for run in page.model.known if run.id == first)

@@ -67,7 +67,7 @@ class Curves(Scrolled):
             "Learning rate, accuracy, %",
             [
                 Series("batch/lr", "Rate", GREEN, exact=True),
-                Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
+                Series("train/accuracy", "Accuracy (right)", ORANGE, axis="right", dashed=True),
             ],
         )
         yield
