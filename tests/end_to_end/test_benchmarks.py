@@ -17,10 +17,10 @@ SMALL = {
     "compare_speed": "--runs 4 --points 200 --epochs 2 --seeds 2 --rounds 1",
     "decode_speed": "{photographs} --images 12 --rounds 1 --side 32",
     "decoders": "{photographs} pillow torchvision --images 12 --rounds 1 --side 32",
-    "exact_cost": "--counts 600 --width 8 --neighbours 10",
+    "exact_cost": "--counts 400 600 --width 8 --neighbours 10",
     "failures_speed": "--count 400 --classes 40",
-    "feed_cost": "--step 0.05 --batch 4 --side 32 --steps 2 --rounds 1",
-    "feed_lock": "--side 32 --seconds 0.2 --rounds 1",
+    "feed_cost": "--step 0.05 --batch 2 --steps 8 --rounds 1",
+    "feed_lock": "--seconds 0.2 --rounds 1",
     "many_files": "--files 600 --classes 6",
     "many_files_window": "--files 600 --classes 6 --folder {empty}",
     "map_drawing": "--points 600 --classes 5 --frames 2 --plain-frames 1 --plain",
@@ -57,7 +57,8 @@ def test_a_benchmark_ends_well(name, tmp_path):
     ended = subprocess.run(
         [sys.executable, "-m", f"tests.benchmarks.{name}", *words],
         cwd=ROOT,
-        env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)},
+        env=os.environ
+        | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'benchmarks'}"},
         capture_output=True,
         text=True,
         timeout=HANG,
