@@ -1,15 +1,19 @@
 """Label triage beside its mock-up: buttons that say what they do, both classes in the ranking, precision, time left."""
 
+from threading import Event
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from tests.ui.small_run import blobs, store_run
-from workbench.results.label_overlay import Triage, precision_path
+from tests.waits import HANG
+from workbench.results.label_overlay import Triage, precision_path, read_triage
 from workbench.results.stored import Stored
 from workbench.results.triage import Suspect
+from workbench.ui.pages.retrieval.triage import panel as triage_panel
 from workbench.ui.pages.retrieval.triage.answer_button import AnswerButton
 from workbench.ui.pages.retrieval.triage.class_ranks import ClassRanks
 from workbench.ui.pages.retrieval.triage.model import TODO, TriageModel
@@ -51,6 +55,36 @@ def answered(count, moments):
     for _ in range(count):
         model.answer(KEEP)
     return model
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_the_list_takes_the_focus_unless_it_went_elsewhere_while_the_suspects_were_read(
+    qtbot, session, workspace, monkeypatch, elsewhere
+):
+    let = Event()
+
+    def slow(*asked):
+        assert let.wait(HANG)
+        return read_triage(*asked)
+
+    monkeypatch.setattr(triage_panel, "read_triage", slow)
+    table = blobs(LABELS, 0.4, 1, width=16)
+    session.show_run(store_run(workspace, LABELS, embeddings=[table], class_names=NAMES).run_id)
+    window = QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    line, view = QLineEdit(), TriagePanel(session)
+    column.addWidget(line)
+    column.addWidget(view)
+    view.hide()
+    with qtbot.waitActive(window):
+        window.show()
+    view.show()
+    if elsewhere:
+        line.setFocus()
+    let.set()
+    qtbot.waitUntil(lambda: view.model.triage is not None)
+    assert window.focusWidget() is (line if elsewhere else view.table)
 
 
 def test_suspects_that_are_listed_whatever_their_suspicion_is_say_so_in_the_list(panel):

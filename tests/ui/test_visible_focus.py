@@ -29,7 +29,7 @@ def window(qtbot, session, workspace, tmp_path, monkeypatch):
 def at_rest(session, qtbot, page):
     """Return when nothing is read or drawn any more."""
     qtbot.deliver()
-    qtbot.waitUntil(lambda: session.activity.newest_working is None)
+    qtbot.waitUntil(lambda: not session.reading and session.activity.newest_working is None)
     qtbot.settle(page)
 
 
@@ -69,8 +69,8 @@ def looks_alike(window, control):
         return False
     control.clearFocus()
     without = still(window, seen)
-    control.setFocus(Qt.FocusReason.TabFocusReason)
-    for _ in range(MOST_FRAMES):  # a busy machine paints it late
+    for _ in range(MOST_FRAMES):  # a busy machine paints it late, and what it reads late may take the focus
+        control.setFocus(Qt.FocusReason.TabFocusReason)
         QApplication.processEvents()
         if window.grab(seen).toImage() != without:
             return False

@@ -58,6 +58,7 @@ class TriagePanel(QStackedWidget):
         self._loader = shared_loader(session)
         self._shown: tuple[Workspace, int | None] | None = None  # the evaluation that is asked for, or shown
         self._reading = Newest(session)
+        self._focused: QWidget | None = None  # what had the focus when the reading began
         self._answers = 0  # that were stored or taken back here
         self._build()
         self._make_actions()
@@ -144,8 +145,8 @@ class TriagePanel(QStackedWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._show_evaluation()
         self.table.setFocus()
+        self._show_evaluation()
 
     def _show_evaluation(self) -> None:
         """Read the queue of the shown evaluation, as soon as the view is visible."""
@@ -157,6 +158,7 @@ class TriagePanel(QStackedWidget):
     def _read(self) -> None:
         self._reading.cancel()
         self.show_triage(None)
+        self._focused = self.window().focusWidget()
         workspace, evaluation_id = self._shown or (self.session.workspace, None)
         least = self.least.value()
         if evaluation_id is None:
@@ -198,7 +200,8 @@ class TriagePanel(QStackedWidget):
         """Show another queue; None while it is being read."""
         self.model.show(triage)
         self.setCurrentIndex(0 if triage is None else 1)
-        if triage is not None and self.isVisible() and not self.least.hasFocus():
+        stayed = self.window().focusWidget() is self._focused and not self.least.hasFocus()
+        if triage is not None and self.isVisible() and stayed:
             self.table.setFocus()  # the keys of the answers work only while the focus is in this view
         self.suspect.offer_classes()
         self.draw()
