@@ -7,39 +7,46 @@ Each delay is drawn from the test's name and `--late-seed`, so that a failure co
 import random
 import threading
 import time
+from weakref import WeakKeyDictionary
 
 import pytest
 
+from workbench.ui.state.background.mailbox import Mailbox
 from workbench.ui.state.background.tasks import Task
 
-SOONEST = 0.4  # share of the work that is not delayed: quick answers pass slow ones
+AT_ONCE = 0.4  # share of the delays that are none: quick answers pass slow ones
+MANY = 20  # messages of one mailbox that may be late: a run sends thousands
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How long work may be late, and which delays are drawn."""
     group = parser.getgroup("late")
-    group.addoption("--late", type=int, default=300, help="most milliseconds that a task begins, or ends, late")
+    group.addoption("--late", type=int, default=300, help="most milliseconds that a task begins, or a message is, late")
     group.addoption("--late-seed", type=int, default=0, help="draws other delays")
 
 
 @pytest.fixture(autouse=True)
 def _late_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    """Each task sleeps before its work, and before it says how it ended."""
+    """Each task sleeps before its work, and what another thread tells the window is sent late."""
     most = request.config.getoption("--late") / 1000
     draws = random.Random(f"{request.config.getoption('--late-seed')} {request.node.nodeid}")
-    lock = threading.Lock()
-    run = Task._run
+    lock, sent = threading.Lock(), WeakKeyDictionary()
+    run, send = Task._run, Mailbox.send
 
-    def delay() -> float:
+    def sleep() -> None:
         with lock:
-            return 0.0 if draws.random() < SOONEST else draws.uniform(0, most)
+            delay = 0.0 if draws.random() < AT_ONCE else draws.uniform(0, most)
+        time.sleep(delay)
 
-    def late(task, control, emit):
-        before, after = delay(), delay()
-        time.sleep(before)
-        try:
-            run(task, control, emit)
-        finally:
-            time.sleep(after)
+    def late_run(task, control, emit):
+        sleep()
+        run(task, control, emit)
 
-    monkeypatch.setattr(Task, "_run", late)
+    def late_send(mailbox, *values):
+        sent[mailbox] = sent.get(mailbox, 0) + 1
+        if threading.current_thread() is not threading.main_thread() and sent[mailbox] <= MANY:
+            sleep()
+        send(mailbox, *values)
+
+    monkeypatch.setattr(Task, "_run", late_run)
+    monkeypatch.setattr(Mailbox, "send", late_send)
