@@ -46,7 +46,7 @@ def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
     """Store the tags of a table. A cell of a column "view" becomes the attribute "view=front".
 
     A value of an attribute replaces the earlier one of its image; an empty cell changes nothing. A column "tags" has
-    other tags, with semicolons between them.
+    other tags, with semicolons between them; one that has a semicolon itself is in double quotes.
 
     Args:
         path: CSV or TSV with a line of titles; one column, `path`, has the paths of the images in their data set.
@@ -114,11 +114,18 @@ def export_tags(workspace: Workspace, dataset_id: int, path: Path) -> int:
     rows = []
     for sample in sorted(of_sample, key=lambda number: paths.get(number, "")):
         known = dict(attribute_of(tag) for tag in of_sample[sample] if _has_column(tag))
-        plain = ";".join(tag for tag in of_sample[sample] if not _has_column(tag))
+        plain = _cell_of([tag for tag in of_sample[sample] if not _has_column(tag)])
         rows.append([paths.get(sample, ""), *(known.get(name, "") for name in names), plain])
     with files.atomic_write(path) as file:
         file.write(csv_text(["path", *names, "tags"], rows).encode())
     return len(rows)
+
+
+def _cell_of(tags: list[str]) -> str:
+    """Tags in one cell, which `_tags` reads: those with a semicolon or a quote of their own are quoted."""
+    cell = io.StringIO()
+    csv.writer(cell, delimiter=";", lineterminator="").writerow(tags)
+    return cell.getvalue()
 
 
 def _has_column(tag: str) -> bool:
@@ -167,6 +174,7 @@ def _tags(title: str, cell: str) -> list[str]:
     if title.lower() in IGNORED:
         return []
     if title.lower() in PLAIN:
-        return [visible_name(words) for part in cell.split(";") if (words := " ".join(part.split()))]
+        parts = next(csv.reader([" ".join(cell.split())], delimiter=";", skipinitialspace=True), [])
+        return [visible_name(words) for part in parts if (words := " ".join(part.split()))]
     value = " ".join(cell.split())
     return [visible_name(f"{title}{IS}{value}")] if value else []

@@ -1,6 +1,7 @@
 """The field of a config whose file or folder a problem is about."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,7 +33,11 @@ def _field_of(config: RunConfig, kind: str, said: str) -> str:
     choice = config.choice(kind)
     described = catalogs.current().get(f"{kind}/{choice.name}", {}).get("params", {})
     chosen = {name: str(choice.params.get(name) or "") for name, facts in described.items() if facts.get("path")}
-    named = [
-        name for name, place in chosen.items() if place and (place in said or str(Path(place).expanduser()) in said)
-    ]
+    named = [name for name, place in chosen.items() if place and _names(said, place)]
     return f"{kind}.{max(named, key=lambda name: len(chosen[name]))}" if named else ""
+
+
+def _names(said: str, place: str) -> bool:
+    """Whether a sentence has the path of a place, or of what is in it: "/data/birds" is not in "/data/birds-2"."""
+    paths = "|".join(re.escape(path) for path in {place, str(Path(place).expanduser())})
+    return re.search(rf"(?<![\w/\\.~-])(?:{paths})(?![\w~-]|\.\w)", said) is not None

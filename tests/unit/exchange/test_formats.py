@@ -66,6 +66,17 @@ def test_parquet_holds_the_same_numbers(workspace, stored_run, tmp_path):
     np.testing.assert_array_equal(table["value"], [1.0, 2.5, np.nan, -0.125])
 
 
+def test_numbers_that_no_float32_holds_are_not_written_as_infinite(workspace, stored_run, tmp_path, monkeypatch):
+    ids, labels, vectors = workspace.embeddings(workspace.evaluations(stored_run)[0].id)
+    wide = vectors.astype(np.float64)
+    monkeypatch.setattr(workspace, "embeddings", lambda evaluation_id: (ids, labels, wide))
+    export_run(workspace, stored_run, ["npy"], tmp_path / "some")
+    wide[0, 0] = 1e300
+    with pytest.raises(Problem, match=r"beyond the range of float32\. Nothing was written\."):
+        export_run(workspace, stored_run, ["npy"], tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
 def test_the_best_evaluation_is_written_unless_an_epoch_is_named(workspace, stored_run, tmp_path):
     first, second = (workspace.embeddings(each.id)[2] for each in workspace.evaluations(stored_run))
     export_run(workspace, stored_run, ["npy"], tmp_path)

@@ -134,6 +134,21 @@ def test_what_was_written_is_read_again_and_is_no_formula(workspace, run, data, 
     assert all_tags(workspace, data) == before
 
 
+def test_a_tag_with_a_semicolon_or_a_quote_stays_one_tag(workspace, run, data, paths, tmp_path):
+    for tag in ("dark; blurred", "plain", 'from "above"', '"; "', "back\\", ";"):
+        tag_sample(workspace, data, int(run.ids[0]), tag)
+    before = all_tags(workspace, data)
+    export_tags(workspace, data, tmp_path / "out.csv")
+    with workspace.writing() as db:
+        db.execute("delete from sample_tags")
+    import_tags(workspace, data, tmp_path / "out.csv")
+    assert all_tags(workspace, data) == before
+    import_tags(workspace, data, written(tmp_path, "path,tags", f'{paths[1]}, 5" wide ;; "a;b" ; c'))
+    assert {tag for tag, members in all_tags(workspace, data).items() if run.ids[1] in members} == {
+        '5" wide', "a;b", "c",
+    }  # fmt: skip
+
+
 def test_an_attribute_whose_name_is_another_columns_stands_among_the_tags(workspace, run, data, tmp_path):
     for row, tag in enumerate(("path=1", "Tags=night", "id=7", "a =b", "a= b", "a=b", "=y")):
         tag_sample(workspace, data, int(run.ids[row]), tag)

@@ -8,8 +8,9 @@ from workbench import cli
 from workbench.entries import catalog
 from workbench.places import records
 from workbench.places.place import SshPlace
-from workbench.problem import Problem
+from workbench.problem import UNSTARTED, Problem
 from workbench.progress import quiet
+from workbench.running.place_at_fault import naming_the_place
 from workbench.running.preflight import preflight
 from workbench.running.unusable import refuse_size_unseen, refuse_unusable
 from workbench.settings.changed import read_config
@@ -67,6 +68,24 @@ def test_a_folder_or_file_that_cannot_be_used_is_named_by_its_field(tmp_path):
             with pytest.raises(Problem) as problem:
                 check(refused, quiet)
             assert problem.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ("/data/birds-2 is not a folder.", "dataset.folder"),
+        ("/data/birds/list.csv has no column path.", "dataset.file"),
+        ("/data/birds/list.csv.bak is not a table.", ""),
+        ("There is nothing in /data/birds-2/1.png.", "dataset.folder"),
+        ("Look in “/data/birds-2”.", "dataset.folder"),
+        ("/more/data/birds-2 is not a folder, nor is /data/birds-22.", ""),
+    ],
+)
+def test_only_the_field_whose_whole_path_is_named_is_marked(said, field):
+    changes = ("dataset.name=csv", "dataset.file=/data/birds/list.csv", "dataset.folder=/data/birds-2")
+    with pytest.raises(Problem) as problem, naming_the_place(read_config("sample-digits", changes), "dataset"):
+        raise Problem(said, kept=UNSTARTED)
+    assert problem.value.field == field
 
 
 def test_images_that_fit_are_not_refused():

@@ -7,6 +7,7 @@ from tests.ui.small_run import store_run
 from tests.unit.workspace.older import make_older
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.choices.label_decisions import UNSURE, Decision, decide
 from workbench.workspace.choices.sample_tags import all_tags, attribute_names, change_tags, tag_sample
 
 
@@ -88,3 +89,10 @@ def test_an_older_workspace_gets_the_table_and_keeps_its_runs(tmp_path):
     with Workspace(tmp_path / "space") as again:
         assert all_tags(again, again.run(run.run_id).dataset_id) == {}
         assert len(again.evaluations(run.run_id)) == 2
+
+
+def test_a_tag_or_decision_for_a_data_set_that_is_not_there_is_refused_in_a_sentence(workspace):
+    with pytest.raises(Problem, match=r"There is no data set 7 in this workspace\. No tag was changed\."):
+        tag_sample(workspace, 7, 1, "blurred")
+    with pytest.raises(Problem, match=r"There is no data set 7 in this workspace\. No decision was changed\."):
+        decide(workspace, 7, [Decision(1, UNSURE)])

@@ -17,11 +17,19 @@ def write_npy(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`embeddings.npy` float32 [n, d], `labels.npy` int64 [n] and `samples.csv` (sample_id, path, label) in `out`.
 
     `workbench import embeddings.npy --labels samples.csv` reads them back.
+
+    Raises:
+        Problem: numbers that no float32 holds, of a run folder that another program wrote.
     """
     progress("Writing the embeddings", 0, 0)
-    ids, labels, vectors = source.workspace.embeddings(source.evaluated.id)
+    ids, labels, stored = source.workspace.embeddings(source.evaluated.id)
+    with np.errstate(over="ignore"):  # it is said below
+        vectors = np.asarray(stored, np.float32)
+    if stored.dtype != np.float32 and (np.isinf(vectors) & np.isfinite(stored)).any():
+        what = f"Run {source.run.id} has embeddings with numbers beyond the range of float32."
+        raise Problem(what, kept="Nothing was written.", todo="Export them for the Embedding Projector, as text.")
     embeddings, numbers, samples = out / "embeddings.npy", out / "labels.npy", out / "samples.csv"
-    for path, array in ((embeddings, np.asarray(vectors, np.float32)), (numbers, labels)):
+    for path, array in ((embeddings, vectors), (numbers, labels)):
         with written_file(source, path) as file:
             np.save(file, array, allow_pickle=False)
     rows = [[sample, path, name] for sample, path, name in _samples(source, ids)]

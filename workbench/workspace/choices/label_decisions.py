@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.tables.samples import refuse_unknown
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -37,8 +38,8 @@ def decide(workspace: Workspace, dataset_id: int, decisions: Iterable[Decision])
     """Store decisions; each replaces an earlier one about the same sample.
 
     Raises:
-        Problem: an unknown decision, a relabelled sample without a label or another one with it; nothing can be
-            written.
+        Problem: an unknown decision, a relabelled sample without a label or another one with it; there is no such
+            data set; nothing can be written.
     """
     rows = list(decisions)
     for row in rows:
@@ -47,6 +48,8 @@ def decide(workspace: Workspace, dataset_id: int, decisions: Iterable[Decision])
         if (row.label is None) == (row.decision == RELABEL):
             raise Problem("A sample that is relabelled needs the label, and no other has one.", kept="Nothing changed.")
     with workspace.writing() as db:
+        if rows:
+            refuse_unknown(db, dataset_id, "No decision was changed.")
         _store(db, dataset_id, rows)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from workbench.names import short_name, visible
 from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.tables.samples import refuse_unknown
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -78,11 +79,13 @@ def change_tags(
         Those other values.
 
     Raises:
-        Problem: as `checked`, or the workspace cannot be written; then none was changed.
+        Problem: as `checked`; there is no such data set, or the workspace cannot be written; then none was changed.
     """
     created, removed = now(), list(removed)
     rows = [(dataset_id, sample_id, checked(tag), created) for sample_id, tag in added]
     with workspace.writing() as db:
+        if rows:
+            refuse_unknown(db, dataset_id, "No tag was changed.")
         replaced = _other_values(db, dataset_id, [(sample_id, tag) for _, sample_id, tag, _ in rows])
         if only_over_removed and (newer := set(replaced) - set(removed)):
             name = attribute_of(min(newer)[1])[0]

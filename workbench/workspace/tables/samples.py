@@ -43,6 +43,12 @@ def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
     return Dataset(**facts)
 
 
+def refuse_unknown(db: Connection, dataset_id: int, kept: str) -> None:
+    """Raise Problem if there is no data set of that number, as where the row of a run was damaged."""
+    if db.execute("select 1 from datasets where id = ?", (dataset_id,)).fetchone() is None:
+        raise Problem(f"There is no data set {dataset_id} in this workspace.", kept=kept)
+
+
 def read_samples(db: Connection, dataset_id: int) -> Samples:
     """All samples by row. Raises Problem."""
     numbers = [np.empty((0, 3), np.int64)]
