@@ -6,11 +6,13 @@ from PySide6.QtTest import QTest
 
 from tests.ui.test_cancelled_by_user import Gate, gate, notices  # noqa: F401 - fixtures
 from tests.ui.test_setup import CATALOG, FOUND, looked, typed  # noqa: F401 - a fixture
+from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
 from workbench.running.preflight import Preflight
 from workbench.sweeps import starting
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup.preflight.card import STARTS
+from workbench.ui.places.choice import HERE
 from workbench.ui.sweeps.dialog import WAITS
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
@@ -113,6 +115,47 @@ def test_a_start_that_waits_can_be_cancelled(page, session, qtbot, gate, started
     assert notices == (["The run was not started. Preflight was cancelled."] if how == "activity" else [])
     page.start_run()
     assert started == [page.config], "the check has ended: nothing is waited for"
+
+
+def test_a_run_that_a_start_card_offers_is_shown_here_and_waits_for_the_check(page, session, qtbot, gate, started):  # noqa: F811
+    page.beside.where.show_places(["lab1"])
+    page.beside.where.set_value("lab1")
+    steps = page.draft.can_undo
+    session.start_offered.emit(page.config)
+    qtbot.waitUntil(gate.begun.is_set)
+    assert page.start.text() == "Cancel start"
+    assert page.draft.can_undo == steps, "the form shows it already"
+    assert page.beside.where.value() == HERE
+    assert started == []
+    other = page.config.model_copy(update={"name": "Sample"})
+    session.start_offered.emit(other)
+    assert page.config.name == "Sample"
+    with qtbot.waitSignal(session.page_asked):
+        gate.open.set()
+    assert [config.name for config in started] == ["Sample"]
+
+
+def test_an_offered_start_that_comes_before_the_catalog_waits_for_that_too(session, qtbot, gate, checked, started):  # noqa: F811
+    session.catalog = {}
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    page.show()
+    session.start_offered.emit(RunConfig(name="Early"))
+    session.set_catalog(CATALOG)
+    qtbot.waitUntil(gate.begun.is_set)
+    assert started == []
+    gate.open.set()
+    qtbot.waitUntil(lambda: bool(started))
+    assert [config.name for config in started] == ["Early"]
+    page.runner.drop()
+
+
+def test_an_offered_start_that_cannot_begin_says_why(page, session, started, notices):  # noqa: F811
+    session.start_offered.emit(RunConfig(dataset=Choice(name="folder")))
+    assert started == []
+    assert len(notices) == 1
+    assert notices[0].startswith("The run was not started. ")
+    assert not page.awaited.waits
 
 
 def test_a_start_of_a_page_that_was_left_does_not_turn_the_page(page, session, qtbot, gate, started):  # noqa: F811

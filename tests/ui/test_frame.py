@@ -87,6 +87,13 @@ def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, ses
     assert window.pages.currentWidget().accessibleName() == "setup"
 
 
+def test_the_first_card_has_set_up_start_the_sample(window, session, qtbot):
+    with qtbot.waitSignal(session.start_offered) as caught:
+        qtbot.mouseClick(window.welcome.sample.button, Qt.MouseButton.LeftButton)
+    assert caught.args[0].name == "Sample: Digits"
+    assert session.runs() == []
+
+
 def test_the_start_cards_go_once_images_were_chosen_and_come_back_when_asked_for(window, session, tmp_path):
     session.data_chosen.emit()
     assert not window.welcome.isVisible()

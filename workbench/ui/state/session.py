@@ -70,6 +70,7 @@ class Session(Shown):
     part_made = Signal(object)  # widget made after its page, a dialog or view: it is arranged as the user left it
     data_chosen = Signal()  # images for the next run: the start cards are not needed any more
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
+    start_offered = Signal(object)  # RunConfig that Set up shows and starts on this machine, once its check has ended
     config_explained = Signal(object)  # dict[str, str]: why the config that was just offered has its values, by field
     report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/state/report_offer.py
     images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again

@@ -175,8 +175,8 @@ class Opening(QObject):
         self._session.notify(problem, EVERYWHERE)
 
     def start_sample(self) -> None:
-        """Start the run that needs no download."""
-        self._session.start(offering.sample_config(), partial(self._session.show_page, "train"))
+        """Start the run that needs no download, from Set up: it waits for the end of Preflight."""
+        self._session.start_offered.emit(offering.sample_config())
 
     def ask_config(self) -> None:
         """Ask for a config file."""

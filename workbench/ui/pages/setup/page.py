@@ -25,6 +25,7 @@ from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight.runner import PreflightRunner
 from workbench.ui.pages.setup.start.awaited import AwaitedStart
 from workbench.ui.pages.setup.start.column import COPY, StartColumn
+from workbench.ui.pages.setup.start.offered import OfferedStart
 from workbench.ui.pages.setup.start.strip import StartStrip
 from workbench.ui.pages.setup.start.sweep import open_sweep
 from workbench.ui.state.concern import EVERYWHERE
@@ -141,6 +142,7 @@ class SetupPage(QWidget):
         self.session.runs_changed.connect(self._name_start)
         self.session.theme.changed.connect(self._fit_text)
         self.session.run_ended.connect(self._run_ended)
+        OfferedStart(self)  # a child, after `_begin` is connected
 
     def _mark_found(self) -> None:
         self.chooser.show_found(self.finder.places)
