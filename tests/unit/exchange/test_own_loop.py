@@ -10,6 +10,7 @@ import torch
 from PIL import Image
 
 from workbench.charts import Chart, Marks
+from workbench.cli import main
 from workbench.comparing.grouping.groups import grouped
 from workbench.comparing.grouping.more_seeds import why_none
 from workbench.comparing.grouping.settings import settings_of
@@ -26,6 +27,8 @@ from workbench.reports.content.provenance import command_of
 from workbench.running.search.image_search import OwnImage, search
 from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
+from workbench.workspace.folders import travelling
+from workbench.workspace.folders.travelling import AFTER_EPOCH
 from workbench.workspace.owners import ownership
 from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
@@ -662,18 +665,54 @@ def test_a_loop_that_looks_is_asked_to_stop(workspace, monkeypatch):
     assert workspace.run(run.id).status == "done"
 
 
-def test_a_look_that_the_workspace_refuses_ends_no_training_and_in_a_folder_nobody_asks(
-    workspace, tmp_path, monkeypatch
-):
+def test_a_look_that_the_workspace_refuses_ends_no_training(workspace, monkeypatch):
     def refused(*_):
         raise Problem("The disk is full.")
 
     with record_run(workspace, "Mine", LABELS, epochs=1) as run, monkeypatch.context() as disk:
         disk.setattr(Recorder, "stop_asked", refused)
         assert not run.stop_asked
-    with record_run(tmp_path / "folder", "Mine", LABELS, epochs=1) as run:
-        assert not run.stop_asked
     assert workspace.runs()[0].status == "done"
+
+
+def test_the_loop_of_a_run_folder_can_be_asked_to_stop_from_a_workspace(workspace, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(recorded_run, "LOOK_EVERY", 0.0)
+    folder = tmp_path / "folder"
+    bring = ["ingest", str(folder), "--workspace", str(workspace.path)]
+    with record_run(folder, "Mine", LABELS, epochs=3) as run:
+        run.evaluate(0, vectors())
+        assert main(bring) == 0
+        with pytest.raises(Problem, match="cannot be asked to stop"):
+            workspace.ask_to_stop(1)
+        assert not run.stop_asked
+        assert main(bring) == 0
+        assert not run.stop_asked, "nobody has asked"
+        workspace.ask_to_stop(1)
+        capsys.readouterr()
+        assert main(bring) == 0
+        assert f"Run 1 was asked to stop, by the file {folder / AFTER_EPOCH}." in capsys.readouterr().out
+        assert run.stop_asked
+        assert main(bring) == 0
+        assert "asked to stop" not in capsys.readouterr().out, "it is said once"
+    assert main(bring) == 0
+    assert workspace.run(1).status == "stopped"
+    assert not workspace.run(1).loop_asked_to_stop
+    with record_run(folder, "Mine", LABELS, epochs=3, resume=True) as again:
+        assert not again.stop_asked
+    assert main(bring) == 0
+    assert workspace.run(1).status == "done"
+
+
+def test_a_request_that_cannot_be_written_to_the_folder_is_said(workspace, tmp_path, capsys, monkeypatch):
+    folder, ask = tmp_path / "folder", travelling.ask_to_stop
+    monkeypatch.setattr(travelling, "ask_to_stop", lambda there: ask(there / "gone"))
+    bring = ["ingest", str(folder), "--workspace", str(workspace.path)]
+    with record_run(folder, "Mine", LABELS, epochs=3) as run:
+        assert not run.stop_asked
+        assert main(bring) == 0
+        workspace.ask_to_stop(1)
+        assert main(bring) == 1
+    assert "could not be written" in capsys.readouterr().err
 
 
 def test_several_threads_lose_no_point(workspace):

@@ -31,8 +31,9 @@ POLL = 1.0  # seconds between two looks with --follow
 def take_in(source: Path, folder: Path | None, follow: bool) -> None:
     """Import the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
 
-    Nothing is imported twice, and a folder may be imported while its run trains. The exit status is 0 if all that
-    is in DIR was imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
+    Nothing is imported twice, and a folder may be imported while its run trains. Where a window asks a training loop
+    of your own to stop, its folder gets an empty file after-epoch. The exit status is 0 if all that is in DIR was
+    imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
     """
     with Workspace(folder or default_workspace(), create=True) as workspace:
         sys.exit(take_in_all(workspace, source, follow=follow))
@@ -65,6 +66,7 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
                 working += trains
                 refused |= bool(taken.doubts)
                 news |= _report(taken, said)
+                refused |= not _passed_on(workspace, taken, said)
                 lacks = "" if trains else _lacks(taken)
             if lacks and follow and changes.lately(folder, state_of(folder)):
                 comes = True
@@ -138,6 +140,22 @@ def _report(taken: Taken, said: set[str]) -> bool:
     for doubt in taken.doubts:
         _say_once(f"{taken.folder}, run {taken.run_id}: {doubt} was refused.", said)
     return news
+
+
+def _passed_on(workspace: Workspace, taken: Taken, said: set[str]) -> bool:
+    """Pass a request to stop from a window on to the training loop that records the run; False if that failed."""
+    if not (taken.status.live and workspace.run(taken.run_id).loop_asked_to_stop):
+        return True
+    try:
+        new = travelling.ask_to_stop(taken.folder)
+    except Problem as problem:
+        _say_once(_named(taken.folder, problem), said)
+        return False
+    if new:
+        file = taken.folder / travelling.AFTER_EPOCH
+        copied = "If this is a copy of the run's folder, make that file in the folder itself."
+        click.echo(one_line(shown(f"Run {taken.run_id} was asked to stop, by the file {file}. {copied}")))
+    return True
 
 
 def _named(folder: Path, problem: Problem) -> str:

@@ -210,8 +210,8 @@ def _in_folder(folder: Path, config: RunConfig, seen: EvaluatedImages, *, resume
         if known:
             _check_data(known, seen)
         recorder.read(seen.images, seen.cache)
-        if not known:
-            recorder.environment(_facts(seen))
+        recorder.environment(known | {"own_loop": _about()} if known else _facts(seen))
+        recorder.forget_request()  # nobody has asked this program to stop
     except BaseException:
         recorder.close()
         raise

@@ -130,8 +130,9 @@ class RecordedRun:
     def stop_asked(self) -> bool:
         """Whether a person has pressed *Stop* in a window: leave the loop then, and the run ends as stopped.
 
-        A window offers that from the first time on that the loop asks. It may be asked after each step. Without a
-        workspace, and while the workspace cannot be read, it stays False.
+        A window offers that from the first time on that the loop asks. It may be asked after each step. In a run
+        folder it is a file `after-epoch` that asks, which `workbench ingest FOLDER --follow` makes for a window. While
+        the workspace cannot be read, it stays False.
         """
         with self._recording():
             if not self._stop_asked and perf_counter() - self._looked > LOOK_EVERY:

@@ -28,7 +28,7 @@ CARD = "run.json"
 LARGEST_CARD = 1 << 16  # bytes
 LOCK = ".lock"
 CONFIG, EXPERIMENT = "config.toml", "experiment.json"
-AFTER_EPOCH = "after-epoch"  # a file that asks the run to end after its epoch; it is heard also while the run starts
+AFTER_EPOCH = "after-epoch"  # a file that asks the run to end after its epoch, or an own loop to stop where it looks
 MOST_FOLDERS = 10_000  # in a folder of run folders
 MOST_ENTRIES = 100_000  # files and folders in it
 
@@ -83,6 +83,23 @@ def write_first(folder: Path, config: str, uid: str, created: str) -> None:
     card = RunCard(run=uid, config=_digest(text), created=created, workbench=__version__)
     with files.atomic_write(folder / CARD) as file:
         file.write(card.model_dump_json().encode())
+
+
+def ask_to_stop(folder: Path) -> bool:
+    """Put the request to stop into a run folder; False where it is there already.
+
+    Raises:
+        Problem: the folder cannot be written.
+    """
+    try:
+        os.close(os.open(folder / AFTER_EPOCH, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return False
+    except OSError as error:
+        what = f"The request to stop could not be written to {folder} ({error.strerror})."
+        todo = f"Make an empty file {AFTER_EPOCH} in the folder of the run."
+        raise Problem(what, kept="The run goes on.", todo=todo) from None
+    return True
 
 
 def has_run(folder: Path) -> bool:

@@ -1,5 +1,6 @@
 """Stores the events of a run in files: the recorder of a run folder without a workspace."""
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -39,6 +40,7 @@ class FolderRecorder(Recording):
         try:
             parts.remove_dead(folder)
             self._environment: dict[str, Any] = {}
+            self._looks = False  # whether the journal says that the run's loop looks for a request to stop
             super().__init__(0, folder, *self._read_back(folder), control)
             self._append([json.dumps({"owner": ownership.here()})])
         except BaseException:
@@ -52,12 +54,26 @@ class FolderRecorder(Recording):
         write_copy(facts, self.folder)
 
     def known_environment(self) -> dict[str, Any]:
-        """What `environment` stored when the run was begun; empty for a new one."""
+        """What `environment` stored last; empty for a new run."""
         return self._environment
 
     def environment(self, facts: dict[str, Any]) -> None:
         """Versions, device and parameters of this run. Raises Problem."""
         self._append([json.dumps({"environment": facts})])
+        self._environment = facts
+
+    def stop_asked(self) -> bool:
+        """As `Recording.stop_asked`: whether the folder has a file AFTER_EPOCH, as `workbench ingest` makes it."""
+        if not self._looks:
+            loop = self._environment.get("own_loop", {}) | {"looks": True}
+            self.environment(self._environment | {"own_loop": loop})
+            self._looks = True
+        return os.path.lexists(self.folder / travelling.AFTER_EPOCH)
+
+    def forget_request(self) -> None:
+        """Remove a request to stop that was made to an earlier process."""
+        with contextlib.suppress(FileNotFoundError):
+            (self.folder / travelling.AFTER_EPOCH).unlink()
 
     def beat(self) -> None:
         """Renew the heartbeat, from any thread. Raises Problem."""

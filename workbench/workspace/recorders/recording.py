@@ -116,12 +116,12 @@ class Recording(ABC):
         self._new.changes.update(heartbeat=now(), seconds=self._seconds_so_far())
         self._store()
 
+    @abstractmethod
     def stop_asked(self) -> bool:
-        """Whether a person has asked a training loop of the user's own to stop; nobody can without a workspace.
+        """Whether a person has asked a training loop of the user's own to stop.
 
         From the first call on windows offer to ask it. Raises Problem.
         """
-        return False
 
     @abstractmethod
     def environment(self, facts: dict[str, Any]) -> None:
