@@ -2,7 +2,9 @@
 
 import json
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -713,6 +715,50 @@ def test_a_request_that_cannot_be_written_to_the_folder_is_said(workspace, tmp_p
         workspace.ask_to_stop(1)
         assert main(bring) == 1
     assert "could not be written" in capsys.readouterr().err
+
+
+class Cells:
+    """As much of IPython as a notebook's cells need."""
+
+    def __init__(self):
+        self.events, self._heard = self, {}
+
+    def register(self, event, function):
+        self._heard.setdefault(event, []).append(function)
+
+    def unregister(self, event, function):
+        self._heard[event].remove(function)
+
+    def end_cell(self, *, running=None, before=None):
+        """A cell ends; the number of those who hear of it."""
+        heard = list(self._heard.get("post_run_cell", ()))
+        for function in heard:
+            function(SimpleNamespace(error_in_exec=running, error_before_exec=before))
+        return len(heard)
+
+
+def test_a_run_is_paused_by_a_failed_cell_of_its_notebook_until_it_records_again(workspace, tmp_path, monkeypatch):
+    cells = Cells()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: cells))
+    run = record_run(workspace, "Mine", LABELS, epochs=3)
+    run.scalars(1, {"batch/loss": 1.0})
+    cells.end_cell()
+    assert workspace.run(run.id).status != "waiting", "nothing failed"
+    for error in ({"running": ValueError("no such\x07 file")}, {"before": SyntaxError("invalid syntax")}):
+        cells.end_cell(**error)
+        assert workspace.run(run.id).status == "waiting"
+        run.scalars(2, {"batch/loss": 1.0})
+        run.note("It goes on.")
+        assert (workspace.run(run.id).status, workspace.run(run.id).problem) == ("running", "")
+    cells.end_cell(running=ValueError("no such\x07 file"))
+    paused = workspace.run(run.id)
+    assert paused.problem.startswith("A cell of its notebook failed (ValueError: no such\\x07 file). ")
+    run.end("failed", "It was given up.")
+    assert cells.end_cell(running=ValueError()) == 0, "nobody listens any more"
+    assert (workspace.run(run.id).status, workspace.run(run.id).problem) == ("failed", "It was given up.")
+    with pytest.raises(ValueError, match="own"), record_run(tmp_path / "folder", "Mine", LABELS, epochs=3):
+        raise ValueError("own")
+    assert cells.end_cell(running=ValueError("own")) == 0
 
 
 def test_several_threads_lose_no_point(workspace):

@@ -17,8 +17,22 @@ from workbench import jobs
 from workbench.charts import Chart
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
-from workbench.events import Charted, Ended, Evaluated, Event, Keep, Noted, Progress, Scalar, Status, score_of
+from workbench.events import (
+    Charted,
+    Ended,
+    Evaluated,
+    Event,
+    Keep,
+    Noted,
+    Progress,
+    Resumed,
+    Scalar,
+    Status,
+    Waiting,
+    score_of,
+)
 from workbench.exchange.own_loop.arguments import MOST_EPOCHS, MOST_STEPS, array_of, point_of, whole, words_of
+from workbench.exchange.own_loop.notebook import failed_cells
 from workbench.names import visible
 from workbench.problem import Problem
 from workbench.workspace.owners.ownership import BEAT
@@ -27,6 +41,7 @@ from workbench.workspace.recorders.recording import Recording
 LONGEST_NAME = 200  # letters of a curve's name
 SPEED_OVER = 2.0  # seconds; the speed shown is that of the last moments
 LOOK_EVERY = 0.5  # seconds between two looks for a request to stop, so that a loop may ask after each step
+IN_NOTEBOOK = "What was recorded is kept. The run goes on when its loop records again; `end` of the run ends it."
 TRAINING, EVALUATING = "Training", "Evaluating"
 SECONDS = "system/seconds"  # the curve that has the time of each step
 
@@ -35,7 +50,8 @@ class RecordedRun:
     """A run that a training loop records; made by `own_loop.record_run`. Use it as a context.
 
     At the end of the block the run is done, or stopped where `stop_asked` was True; after an error it has failed, with
-    its text; after Ctrl+C or `sys.exit()` it is stopped. Several threads may record. Every method may raise a Problem
+    its text; after Ctrl+C or `sys.exit()` it is stopped. In a notebook without such a block, a run is shown as paused
+    from a cell that failed until it records again. Several threads may record. Every method may raise a Problem
     if the workspace cannot be written: what was recorded before is kept, what could not be written is kept in memory
     and tried again by the next call. A run that has ended, and a process that was forked from the program, as a worker
     of a DataLoader, raise one, too.
@@ -59,8 +75,10 @@ class RecordedRun:
         self._since_step, self._speed, self._ended = 0, 0.0, False
         self._scores = dict(scores)  # MAP@R by evaluated epoch
         self._stop_asked, self._looked = False, -inf
+        self._paused = False  # since a cell of the notebook failed
         self._alive = contextlib.ExitStack()
         self._alive.enter_context(jobs.repeating("sign of life", BEAT, beat))
+        self._alive.enter_context(failed_cells(self._pause))
         self._recorder(Status(TRAINING))
 
     def scalars(self, step: int, values: Mapping[str, Any]) -> None:
@@ -172,7 +190,7 @@ class RecordedRun:
             if isinstance(error, KeyboardInterrupt | GeneratorExit) or _plain_exit(error):
                 self.end("stopped")
             else:
-                self.end("failed", ": ".join(filter(None, (type(error).__name__, str(error)))))
+                self.end("failed", _words_of(error))
 
     @contextlib.contextmanager
     def _recording(self) -> Iterator[None]:
@@ -184,7 +202,19 @@ class RecordedRun:
             if self._ended:
                 what = f"The run “{self._config.name}” has ended."
                 raise Problem(what, kept="What it has is kept; nothing was added.", todo="Record before `end`.")
+            if self._paused:
+                self._paused = False
+                self._recorder(Resumed())
             yield
+
+    def _pause(self, error: BaseException) -> None:
+        """Show the run as paused after a cell of the notebook that failed, until the loop records again."""
+        if getpid() != self._process:
+            return
+        with self._turn, contextlib.suppress(Problem):  # the error of the cell is the one to tell
+            if not self._ended:
+                self._paused = True
+                self._recorder(Waiting(f"A cell of its notebook failed ({visible(_words_of(error))}). {IN_NOTEBOOK}"))
 
     def _record(self, *events: Event) -> None:
         """Raises a Problem once all of the events are kept, so that those that could not be written are tried again."""
@@ -295,6 +325,10 @@ class RecordedRun:
 def _stored_metrics(config: RunConfig) -> tuple[str, ...]:
     """The metrics of an evaluation that have a curve."""
     return (*(f"recall@{k}" for k in config.evaluation.ks), "P@1", "P@R", "MAP@R")
+
+
+def _words_of(error: BaseException) -> str:
+    return ": ".join(filter(None, (type(error).__name__, str(error))))
 
 
 def _plain_exit(error: BaseException) -> bool:
