@@ -44,6 +44,13 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
     return sorted((other for other in nearness if nearness[other] >= ALIKE), key=lambda other: -nearness[other])
 
 
+def inside_sentence(title: str) -> str:
+    """A title as it stands inside a sentence: "learning rate"; "K", "NMI" and "GeM" keep their capitals."""
+    first = title.partition(" ")[0]
+    named = len(first) == 1 or first[1:] != first[1:].lower()
+    return title if named else title[:1].lower() + title[1:]
+
+
 def visible_name(text: str, longest: int = LONGEST_NAME) -> str:
     """As `visible`, cut where it is longer than any name: a window lays out millions of letters for minutes."""
     return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")

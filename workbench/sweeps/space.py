@@ -20,7 +20,8 @@ from workbench.config import (
 )
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
-from workbench.names import nearest_first
+from workbench.names import inside_sentence, nearest_first
+from workbench.numerals import raised
 from workbench.params import Params
 from workbench.settings import checks
 from workbench.settings.changed import changed, toml_value
@@ -153,9 +154,27 @@ def _common() -> dict[str, dict[str, Any]]:
 
 def configured(config: RunConfig, setting: Mapping[str, Value], known: Catalog) -> RunConfig:
     """The config of one setting, named after it. Raises BadConfig when the fields do not go together."""
-    words = ", ".join(f"{short_field(field)}={short(value)}" for field, value in setting.items())
-    configured_run = changed(config, setting, known, f"The setting {words}").with_whole_paths(known)
+    fields_set = ", ".join(f"{short_field(field)}={short(value)}" for field, value in setting.items())
+    configured_run = changed(config, setting, known, f"The setting {fields_set}").with_whole_paths(known)
+    words = _in_words(setting, fields(configured_run, known), known)
     return configured_run.model_copy(update={"name": f"{config.name[: max(20, 150 - len(words))]}: {words}"[:180]})
+
+
+def _in_words(setting: Mapping[str, Value], described: Mapping[str, dict[str, Any]], known: Catalog) -> str:
+    """ "learning rate 1×10⁻⁸, loss Normalised CE": fields and entries as the form names them."""
+    words = []
+    for field, value in setting.items():
+        part, _, name = field.partition(".")
+        if part in KINDS and name == "name":
+            title = known.get(f"{part}/{value}", {}).get("title", value)
+            words.append(f"{checks.WORDS.get(part, part)} {title}")
+            continue
+        label = inside_sentence(described.get(field, {}).get("label") or name.replace("_", " "))
+        if isinstance(value, bool):
+            words.append(f"{label}: {'yes' if value else 'no'}")
+        else:
+            words.append(f"{label} {raised(short(value)) if isinstance(value, float) else short(value)}")
+    return ", ".join(words)
 
 
 def short_field(field: str) -> str:

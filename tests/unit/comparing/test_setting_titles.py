@@ -64,6 +64,8 @@ def test_values_that_name_entries_have_their_titles():
     assert value_title("loss.name", "ce", KNOWN) == "Cross-entropy (CE)"
     assert value_title("loss.name", "gone", KNOWN) == "gone"
     assert value_title("training.lr", 0.5, KNOWN) == "0.5"
+    assert value_title("training.lr", 1e-8, KNOWN) == "1×10⁻⁸"
+    assert value_title("dataset.folder", "1e-8", KNOWN) == "1e-8", "a name stays as it is"
     assert value_title("loss.name", None, KNOWN) == "–"
 
 

@@ -62,7 +62,7 @@ def test_a_grid_is_worked_through_in_order_and_told_by_objective(workspace, conf
     assert (best.point, best.runs) == (2, [3, 4])
     assert (best.mean, best.spread) == pytest.approx((0.9005, 0.001 / 2**0.5))
     names = [workspace.run(each).name for each in best.runs]
-    assert names == ["Sample: Digits: lr=0.03, seed 0", "Sample: Digits: lr=0.03, seed 1"]
+    assert names == ["Sample: Digits: learning rate 0.03, seed 0", "Sample: Digits: learning rate 0.03, seed 1"]
     assert {run.experiment_id for run in workspace.runs()} == {sweep.experiment_id}
     assert state_words(sweeps.one(workspace, number), trials) == "Done"
     with pytest.raises(Problem, match="is done"):

@@ -6,6 +6,8 @@ from typing import Any
 from workbench.comparing.grouping.settings import Settings, written
 from workbench.config import KINDS, sections
 from workbench.entries.catalog import Catalog
+from workbench.names import inside_sentence
+from workbench.numerals import raised
 
 KIND_TITLES = {"dataset": "Data set"}
 
@@ -34,17 +36,15 @@ def title_with_unit(field: str, chosen: Sequence[Settings], known: Catalog) -> s
 
 def short_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
     """ "learning rate" for "training.lr", "loss" for "loss.name": the title without its part, inside a sentence."""
-    words = field_title(field, chosen, known).rpartition(": ")[2]
-    first = words.partition(" ")[0]
-    named = len(first) == 1 or first[1:] != first[1:].lower()  # "K", "NMI", "GeM"
-    return words if named else words[:1].lower() + words[1:]
+    return inside_sentence(field_title(field, chosen, known).rpartition(": ")[2])
 
 
 def value_title(field: str, value: Any, known: Catalog) -> str:
-    """An entry by its title, as "Cross-entropy (CE)"; any other value as a user writes it."""
+    """An entry by its title, as "Cross-entropy (CE)"; "1×10⁻⁸" for 1e-08; any other value as a user writes it."""
     part, _, name = field.partition(".")
     title = known.get(f"{part}/{value}", {}).get("title") if name == "name" else None
-    return str(title or written(value))
+    text = str(title or written(value))
+    return raised(text) if isinstance(value, float) else text
 
 
 def setting_words(field: str, value: Any, chosen: Sequence[Settings], known: Catalog) -> str:
