@@ -138,6 +138,20 @@ def test_a_copied_path_ends_no_line_of_a_shell(page, session, workspace, qtbot):
     qtbot.waitUntil(lambda: copied(page.result.image_menu).endswith("a\\nrm -r b\\r\\tc\\x1b.png"))
 
 
+@pytest.mark.parametrize("name", ["a\nb.png", "a\u200eb.png"])
+def test_the_menu_says_that_a_path_is_copied_with_escapes(page, session, workspace, qtbot, name):
+    menu = page.result.image_menu
+    menu.refresh()
+    assert menu.copy_path.text() == menu.copy_path.toolTip() == "Copy path"  # Qt's own, which says nothing
+    with workspace.writing() as db:
+        db.execute("update samples set path = ? where id = ?", (name, page.browsing.query))
+    session.images_located.emit(workspace.run(session.run_id).dataset_id)
+    qtbot.waitUntil(lambda: "\\" in copied(menu))
+    menu.refresh()
+    assert menu.copy_path.text() == "Copy path with escapes"
+    assert "not the path itself" in menu.copy_path.toolTip()
+
+
 def copied(menu):
     """What Copy path leaves in the clipboard."""
     menu.copy_path.trigger()

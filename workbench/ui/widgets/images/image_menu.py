@@ -9,9 +9,15 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
 
 from workbench.names import visible
+from workbench.ui.style.field_words import wrapped
 from workbench.ui.widgets.images.pictures import PictureLoader
 
 BREAKS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})  # a shell obeys at the end of a line
+COPY_PATH, COPY_ESCAPED = "Copy path", "Copy path with escapes"
+ESCAPED = (
+    "The path has letters that cannot be seen or that a shell obeys. They are copied as escapes, such as \\n, so that "
+    "the copy is not the path itself. Open folder shows the file."
+)
 Sample = Callable[[], int | None]  # the id of the image that a part of the window shows; None while it shows none
 
 
@@ -26,7 +32,7 @@ class ImageMenu(QMenu):
         super().__init__(parent)
         self._loader, self._sample = loader, sample
         self.copy = self.addAction("Copy image", self.copy_image)
-        self.copy_path = self.addAction("Copy path", self._copy_path)
+        self.copy_path = self.addAction(COPY_PATH, self._copy_path)
         self.addSeparator()
         self.open = self.addAction("Open image", self._open_image)
         self.open_folder = self.addAction("Open folder", self.show_folder)
@@ -42,6 +48,10 @@ class ImageMenu(QMenu):
         for action in (self.copy_path, self.open, self.open_folder):
             action.setEnabled(path is not None)
             action.setToolTip("" if path is not None else "The image has no file of its own")
+        escaped = path is not None and _escaped(path) != str(path)
+        self.copy_path.setText(COPY_ESCAPED if escaped else COPY_PATH)
+        if escaped:
+            self.copy_path.setToolTip(wrapped([ESCAPED]))
 
     def copy_image(self) -> None:
         """Put the image into the clipboard in its full size, as soon as it is read."""
@@ -52,7 +62,7 @@ class ImageMenu(QMenu):
         sample = self._sample()
         path = None if sample is None else self._loader.path(sample)
         if path is not None:
-            QGuiApplication.clipboard().setText(visible(str(path)).translate(BREAKS))
+            QGuiApplication.clipboard().setText(_escaped(path))
 
     def show_folder(self) -> None:
         """Open the folder that holds the image's file, or say why there is none."""
@@ -78,6 +88,10 @@ def open_image_menu(widget: QWidget, loader: PictureLoader, sample: Sample, plac
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     area = widget.viewport() if isinstance(widget, QAbstractScrollArea) else widget
     menu.popup(area.mapToGlobal(place))
+
+
+def _escaped(path: Path) -> str:
+    return visible(str(path)).translate(BREAKS)
 
 
 def _open(path: Path) -> None:
