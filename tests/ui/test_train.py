@@ -571,6 +571,24 @@ def test_the_method_tab_is_there_while_pictures_may_come(page, session, work):
     assert not page.views.isTabVisible(place)
 
 
+def test_the_method_tab_stays_when_a_run_without_charts_ends(page, session, qtbot):
+    run_id = session.workspace.create_run(RunConfig())
+    session.workspace.set_status(run_id, "running", "")
+    session.runs_changed.emit()
+    session.show_run(run_id)
+    page.views.setCurrentWidget(page.method)
+    assert page.method.hint.title.text() == "Nothing is drawn yet"
+    session.workspace.set_status(run_id, "stopped", "")
+    qtbot.waitUntil(lambda: not session.run(run_id).live)
+    session.runs_changed.emit()
+    qtbot.waitUntil(lambda: page.method.hint.title.text() == "Nothing was drawn")
+    assert page.views.currentWidget() is page.method
+    assert page.views.isTabVisible(page.views.indexOf(page.method))
+    session.show_run(None)
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: not page.views.isTabVisible(page.views.indexOf(page.method)))
+
+
 def test_a_curve_that_no_other_tab_shows_has_a_tab_of_its_own(page, session, work, qtbot):
     session.show_run(work.run_id)
     tab = page.views.indexOf(page.others)

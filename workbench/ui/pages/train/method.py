@@ -10,6 +10,11 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.scrolled import Scrolled
 
 COLUMNS = 2
+NOT_YET, NEVER = "Nothing is drawn yet", "Nothing was drawn"
+WHO_DRAWS = (
+    "Losses with class vectors draw similarities, angles and lengths here as they train; ICE, CCP, PSCE and RankMI "
+    "draw weights, proxies, prototypes and distances."
+)
 
 
 class MethodPanel(QStackedWidget):
@@ -45,19 +50,18 @@ class MethodPanel(QStackedWidget):
         column.setContentsMargins(0, 8, 0, 0)
         column.addWidget(Scrolled(charts), 1)
         column.addLayout(row)
-        self.addWidget(
-            EmptyHint(
-                "Nothing is drawn yet",
-                "Losses with class vectors draw similarities, angles and lengths here as they train; ICE, CCP, PSCE "
-                "and RankMI draw weights, proxies, prototypes and distances.",
-            )
-        )
+        self.hint = EmptyHint(NOT_YET, WHO_DRAWS)
+        self.addWidget(self.hint)
         self.addWidget(content)
 
     @property
     def step(self) -> int | None:
         """The step whose charts are shown; None without any."""
         return self._shown
+
+    def show_live(self, live: bool) -> None:
+        """Whether charts of the run may still come."""
+        self.hint.say(WHO_DRAWS, NOT_YET if live else NEVER)
 
     def show_steps(self, steps: list[int]) -> None:
         """Steps at which charts were stored, rising; the newest is requested unless an earlier one is shown."""

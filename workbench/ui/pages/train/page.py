@@ -48,6 +48,7 @@ class TrainPage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self._evaluations: list[Evaluation] = []
+        self._seen_live: int | None = None  # the shown run, once it was seen training
         self._stale = False  # whether the run's row changed while another page was shown
         self._unseen = False  # whether evaluations came meanwhile
         self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
@@ -294,10 +295,16 @@ class TrainPage(QStackedWidget):
         self._offer_method(self.session.run())
 
     def _offer_method(self, run: Run | None) -> None:
-        """Show the tab if there are charts, if more may come, or while it is not known; a user's own loop has few."""
+        """Show the tab if there are charts, if more may come, or while it is not known; a user's own loop has few.
+
+        It does not go away when a run without charts ends: someone may be looking at it.
+        """
         live = run is not None and run.live and run.dataset != OWN_LOOP
+        if live or self._seen_live != self.session.run_id:
+            self._seen_live = self.session.run_id if live else None
         unread = self.session.follower.followed.run_id != self.session.run_id
-        there = live or unread or bool(self.session.chart_steps())
+        there = self._seen_live is not None or unread or bool(self.session.chart_steps())
+        self.method.show_live(live or unread)
         if self.views.isTabVisible(tab := self.views.indexOf(self.method)) != there:
             self.views.setTabVisible(tab, there)  # lays out the whole page, in any case
 
