@@ -300,9 +300,34 @@ def test_a_comparison_begins_with_the_runs_that_are_ticked_in_the_list(page, ses
     session.ticks.choose([1])
     assert page.model.runs == [1, 2, third], "one is none to compare"
     assert page.runs_word.text() == "3 of 3 runs"
+    assert not page.follow.isVisible()
     page.model.chosen = [2]
     session.ticks.choose([1, third])
     assert page.model.runs == [2], "chosen on the page"
+
+
+def test_a_comparison_follows_the_ticks_again_once_other_runs_were_chosen(page, session, workspace, qtbot, tmp_path):
+    first, second = both_runs(page, session, workspace, qtbot, tmp_path)
+    page.templates.choose("comparison")
+    session.ticks.choose([first, second])
+    assert not page.follow.isVisible()
+    page.runs_button.click()
+    dialog = page.findChild(RunDialog)
+    dialog.list.item(0).setCheckState(Qt.CheckState.Unchecked)
+    dialog.take.click()
+    assert page.model.runs == [first]
+    assert page.runs_word.text() == "1 of 2 runs, chosen here"
+    qtbot.waitUntil(lambda: choice(workspace).get("runs") == [first])
+    assert page.follow.isVisible()
+    page.follow.click()
+    assert page.model.runs == [first, second]
+    assert page.runs_word.text() == "2 of 2 runs"
+    assert not page.follow.isVisible()
+    qtbot.waitUntil(lambda: choice(workspace).get("runs") == [])
+    page.templates.choose("one-run")
+    page.model.chosen = [first]
+    session.runs_changed.emit()
+    assert not page.follow.isVisible(), "a report of one run follows the list in any case"
 
 
 def test_a_comparison_that_leaves_out_the_selected_run_says_so(page, session, workspace, qtbot, tmp_path):

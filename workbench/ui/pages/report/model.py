@@ -74,6 +74,15 @@ class ReportModel:
         """Take other runs for a comparison; those chosen before keep their places, for the first is the baseline."""
         self.chosen = [*(run for run in self.chosen if run in runs), *sorted(set(runs) - set(self.chosen))]
 
+    def follow(self) -> None:
+        """Take the runs that are ticked in the list again, instead of those chosen for a comparison."""
+        self.chosen = []
+
+    @property
+    def chosen_here(self) -> bool:
+        """Whether the runs of a comparison are those that were chosen on the page, whatever is ticked in the list."""
+        return self.many and any(run.id in self.chosen for run in self.known)
+
     @property
     def subject(self) -> int | None:
         """What a title is about: the number of the reported run; COMPARISON for several, None without a run."""
@@ -83,8 +92,8 @@ class ReportModel:
 
     @property
     def runs_text(self) -> str:
-        """ "2 of 14 runs"."""
-        return f"{len(self.runs):,} of {len(self.known):,} runs"
+        """ "2 of 14 runs", "2 of 14 runs, chosen here"."""
+        return f"{len(self.runs):,} of {len(self.known):,} runs{', chosen here' * self.chosen_here}"
 
     @property
     def left_out(self) -> str:

@@ -25,7 +25,7 @@ from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.fields.path_line import PathLine
 from workbench.ui.widgets.labels import label, plain_tip
@@ -34,6 +34,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.choices.report_templates import store_choice
 
 SIDES = (256, 232)  # px at 100% text, the columns beside the preview; the names of all sections fit into the first
+FOLLOW = "Follow the list of runs again: those ticked, or those of the same data"
 FOLDER = "Folder; an earlier report in it is replaced"
 
 
@@ -66,6 +67,7 @@ class ReportPage(QStackedWidget):
         )
         self.runs_word, self.left_out = label("", "caption"), label("", "warning", wrap=True)
         self.runs_button = button("Choose runs…")
+        self.follow = icon_button("arrow-counter-clockwise", FOLLOW, "accent")
         self.choices = SectionChoices()
         self.templates = TemplateChooser(self.session, self.choices.template)
         self.numbers = NumberChoices()
@@ -79,8 +81,9 @@ class ReportPage(QStackedWidget):
         left, right = Card(), Card()
         left.body.setContentsMargins(12, 12, 12, 12)
         right.body.setContentsMargins(12, 12, 12, 12)
-        for above in (self.templates, self.runs_word, self.left_out, self.runs_button):
+        for above in (self.templates, self.runs_word, self.left_out):
             left.body.addWidget(above)
+        left.body.addLayout(in_row((self.runs_button, 1), self.follow, spacing=4))
         left.body.addWidget(self.choices, 1)
         chosen, formats, folder = QWidget(), label("Formats", "section"), label(FOLDER, "caption", wrap=True)
         in_column(self.numbers, formats, self.formats, folder, self.folder, self.browse, on=chosen, spacing=8)
@@ -107,6 +110,7 @@ class ReportPage(QStackedWidget):
         self.templates.shown.connect(self._show_template)
         self.templates.shown.connect(self._remember.start)
         self.runs_button.clicked.connect(self._choose_runs)
+        self.follow.clicked.connect(self._follow_ticks)
         self.choices.changed.connect(self._drawing.wish)
         self.choices.arranged.connect(self._keep.start)
         self.choices.reset.connect(self._reset)
@@ -308,10 +312,18 @@ class ReportPage(QStackedWidget):
     def _take_runs(self, dialog: RunDialog, result: int) -> None:
         if result == QDialog.DialogCode.Accepted:
             self.model.choose(dialog.chosen)
-            self._tell_runs()
-            self._drawing.wish()
-            self._remember.start()
+            self._report_others()
         dialog.deleteLater()
+
+    def _follow_ticks(self) -> None:
+        self.model.follow()
+        self.runs_button.setFocus()  # the button that had it is hidden now
+        self._report_others()
+
+    def _report_others(self) -> None:
+        self._tell_runs()
+        self._drawing.wish()
+        self._remember.start()
 
     def _tell_runs(self) -> None:
         """Show which runs are reported, and offer their metrics and epochs."""
@@ -354,6 +366,7 @@ class ReportPage(QStackedWidget):
     def _count_runs(self) -> None:
         self.model.known = self.session.runs()
         self.runs_word.setText(self.model.runs_text)
+        self.follow.setVisible(self.model.chosen_here)
         self.left_out.setText(self.model.left_out)
         self.left_out.setVisible(bool(self.model.left_out))
 
