@@ -322,6 +322,7 @@ def test_the_keys_answer_on_the_page_too_where_k_and_j_walk_through_the_queries(
     qtbot.keyClick(panel.table, Qt.Key.Key_K)
     assert all_decisions(workspace, dataset)[asked.sample_id].decision == "keep"
     page.views.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: page.browsing.query is not None)
     first = page.browsing.query
     qtbot.keyClick(page.queries.table, Qt.Key.Key_J)
     assert page.browsing.query != first
