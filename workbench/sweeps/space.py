@@ -21,7 +21,6 @@ from workbench.config import (
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.names import inside_sentence, nearest_first
-from workbench.numerals import raised
 from workbench.params import Params
 from workbench.settings import checks
 from workbench.settings.changed import changed, toml_value
@@ -161,7 +160,7 @@ def configured(config: RunConfig, setting: Mapping[str, Value], known: Catalog) 
 
 
 def _in_words(setting: Mapping[str, Value], described: Mapping[str, dict[str, Any]], known: Catalog) -> str:
-    """ "learning rate 1×10⁻⁸, loss Normalised CE": fields and entries as the form names them."""
+    """ "learning rate 1e-08, loss Normalised CE": fields and entries as the form names them."""
     words = []
     for field, value in setting.items():
         part, _, name = field.partition(".")
@@ -173,7 +172,7 @@ def _in_words(setting: Mapping[str, Value], described: Mapping[str, dict[str, An
         if isinstance(value, bool):
             words.append(f"{label}: {'yes' if value else 'no'}")
         else:
-            words.append(f"{label} {raised(short(value)) if isinstance(value, float) else short(value)}")
+            words.append(f"{label} {short(value)}")  # "1e-08": what a person types to find the run
     return ", ".join(words)
 
 

@@ -126,7 +126,7 @@ def test_every_field_that_is_offered_can_be_checked(config, known):
 def test_a_setting_becomes_a_config_named_after_it(config, known):
     made = configured(config, {"training.lr": 1e-8, "loss.name": "norm_ce", "embedding.batch_norm": False}, known)
     assert (made.training.lr, made.loss) == (1e-8, Choice(name="norm_ce"))
-    assert made.name == "Sample: Digits: learning rate 1×10⁻⁸, loss Normalised CE, batch-norm on top: no"
+    assert made.name == "Sample: Digits: learning rate 1e-08, loss Normalised CE, batch-norm on top: no"
     dropout = configured(config, {"loss.dropout": 0.25}, known).name
     assert dropout == "Sample: Digits: dropout 0.25"
     with pytest.raises(BadConfig, match="several images of a class"):
