@@ -30,7 +30,7 @@ from workbench.app import share_cores
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.places import records
-from workbench.places.contract import Ending, Finding, JobState, Order, Part, Standing
+from workbench.places.contract import Ending, Finding, Has, JobState, Order, Part, Standing
 from workbench.places.following import Following
 from workbench.places.place import SshPlace
 from workbench.sweeps import starting
@@ -83,6 +83,9 @@ class FolderPlace:
 
     def put(self, path: str, content: bytes) -> None:
         (self.folder / path).write_bytes(content)
+
+    def has(self, paths: Sequence[str]) -> Has:
+        return Has({})
 
     def check(self) -> list[Finding]:
         return []

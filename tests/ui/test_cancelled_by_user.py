@@ -167,7 +167,7 @@ def test_a_start_of_a_sweep_that_was_cancelled_can_be_pressed_again(qtbot, sessi
     session.places.all = [SshPlace(name="box", host="box")]
     session.places.changed.emit()
     sweep.where.set_value("box")
-    monkeypatch.setattr(sending, "translated", gate.wait)
+    monkeypatch.setattr(sending, "translated", lambda config, place: gate.wait() or config)
     sweep.start.click()
     assert cancel_at(qtbot, session, gate).state == "cancelled"
     qtbot.waitUntil(sweep.start.isEnabled)

@@ -9,13 +9,17 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
+from tests.ui.test_setup import FOUND
 from tests.unit.places.played_place import PlayedPlace
-from workbench.config import RunConfig
+from workbench.config import Choice, RunConfig
 from workbench.control import Control
+from workbench.entries import catalog
 from workbench.places import launching, records, sending, working
 from workbench.places.contract import Answer, Ending, Finding, JobState, Standing
 from workbench.places.place import SshPlace
+from workbench.running.preflight import Preflight
 from workbench.ui.docks.run_row import about
+from workbench.ui.pages.setup import SetupPage
 from workbench.ui.places import dialog as dialogs
 from workbench.ui.places import install_dialog
 from workbench.ui.places.choice import HERE, PlaceChoice
@@ -297,6 +301,39 @@ def test_the_chosen_place_stays_while_it_is_there(qtbot):
     assert where.value() == "b"
     where.show_places(["c"])
     assert where.value() == HERE
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+def test_set_up_says_at_its_field_what_the_place_has_not_and_lets_it_be_tried_again(
+    qtbot, session, played, tmp_path, monkeypatch
+):
+    images = tmp_path / "birds"
+    images.mkdir()
+    box = SshPlace(name="box", host="box", data={str(tmp_path): "/there"})
+    records.store(box)
+    session.places.read()
+    qtbot.waitUntil(lambda: box in session.places.all)
+    monkeypatch.setattr("workbench.running.preflight.preflight", lambda *_: Preflight(**FOUND))
+    session.set_catalog(catalog.current())
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    page.show()
+    page.take_config(RunConfig(dataset=Choice(name="folder", params={"folder": str(images)})))
+    page.beside.where.set_value("box")
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
+    played.states_of = {"/there/birds": "missing"}
+    with qtbot.waitSignal(session.said) as caught:
+        page.start_run()
+    assert "box has no /there/birds" in str(caught.args[0])
+    field = page.groups.row("dataset.folder")
+    qtbot.waitUntil(lambda: "box has no /there/birds" in field.error.text())
+    assert session.runs() == []
+    assert page.start.isEnabled(), "its files may be copied meanwhile"
+    played.states_of = {}
+    page.start_run()
+    assert field.error.text() == ""
+    qtbot.waitUntil(lambda: bool(session.runs()))
+    page.runner.drop()
 
 
 def test_a_run_at_a_place_is_steered_from_the_window(qtbot, at_box, played):

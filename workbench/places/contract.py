@@ -113,6 +113,23 @@ class Finding:
     doubtful: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Has:
+    """What a place has of that which a run names.
+
+    Attributes:
+        paths: "there", "missing" or "unreadable" by path; a path whose state is not known is left out.
+        gpus: of NVIDIA; None if their number is not certain.
+        system: "Linux", "Darwin", or another word of `uname`; empty if it is not known.
+        trains: whether runs train on the machine that was asked, and not on nodes behind it.
+    """
+
+    paths: Mapping[str, str]
+    gpus: int | None = None
+    system: str = ""
+    trains: bool = True
+
+
 class Launcher(Protocol):
     """Runs at one place. Every method may raise Unreachable; calls come from one thread at a time."""
 
@@ -138,6 +155,9 @@ class Launcher(Protocol):
 
     def put(self, path: str, content: bytes) -> None:
         """Write a small file below the place's folder, completely or not at all. Raises Problem if it cannot."""
+
+    def has(self, paths: Sequence[str]) -> Has:
+        """What the place has of these paths, and its GPUs, in one short request."""
 
     def check(self) -> list[Finding]:
         """Findings on what the place has and what is missing; an unreachable place is one bad finding."""

@@ -11,11 +11,12 @@ from workbench.config import KINDS, Choice, RunConfig
 from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.files.temporary import temporary_folder
-from workbench.places.contract import Launcher, Order, Part, Unreachable, all_of
+from workbench.places.contract import Has, Launcher, Order, Part, Unreachable, all_of
 from workbench.places.mirror import COMPARED, another_journal, last_of
 from workbench.places.place import Place
 from workbench.problem import UNSTARTED, Problem
 from workbench.running import folds_and_seeds
+from workbench.running.devices import together
 from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import journal, travelling
@@ -163,6 +164,79 @@ def path_there(path: str, place: Place) -> str:
         if Path(here) in (Path(path), *Path(path).parents):
             return str(PurePosixPath(place.data[here], *Path(path).relative_to(here).parts))
     raise UnknownData(path, place.name)
+
+
+def refuse_missing(config: RunConfig, place: Place, launcher: Launcher) -> str:
+    """Ask a place for the files, folders and devices that a config names, before anything is made or sent.
+
+    A place that does not answer refuses nothing here: `submit` says so, and the runs stay, to be sent later.
+
+    Returns:
+        A remark on what the machine in front of a cluster has not: its nodes may have it.
+
+    Raises:
+        UnknownData: as `translated`.
+        Problem: the machine that would train has not what a field names, or it cannot be read; nothing was made.
+    """
+    there = translated(config, place)
+    named = {field: path for field, path in paths_of(there).items() if path}
+    devices = str(getattr(place, "devices", ""))
+    asked = together.parse_devices(devices) if devices else tuple(there.device.split(","))
+    if not named and not any(device.startswith(("cuda", "mps")) for device in asked):
+        return ""
+    try:
+        has = launcher.has(list(named.values()))
+    except Unreachable:
+        return ""
+    lacks = [_lacks(place, field, path, state) for field, path in named.items() if (state := has.paths.get(path))]
+    lacking = [problem for problem in lacks if problem is not None]
+    if has.trains:
+        if lacking:
+            raise lacking[0]
+        _refuse_devices(asked, has, place, "" if devices else "device")
+        return ""
+    remarks = [f"{problem.what} Its nodes must have it." for problem in lacking]
+    return " ".join(remarks)
+
+
+def paths_of(config: RunConfig) -> dict[str, str]:
+    """The files and folders that a config names, by field: "dataset.folder"."""
+    known = catalogs.last()
+    choices = {kind: config.choice(kind) for kind in KINDS}
+    return {
+        f"{kind}.{name}": value
+        for kind, choice in choices.items()
+        for name, value in choice.params.items()
+        if isinstance(value, str)
+        and value
+        and known.get(f"{kind}/{choice.name}", {}).get("params", {}).get(name, {}).get("path")
+    }
+
+
+def _lacks(place: Place, field: str, path: str, state: str) -> Problem | None:
+    """The Problem of a path that is missing there, or cannot be read; None for one that is there."""
+    if state == "missing":
+        todo = f'Copy it there, or name where it is: workbench place data "{place.name}" HERE THERE'
+        return Problem(f"{place.name} has no {path} ({field}).", kept=UNSTARTED, todo=todo, field=field)
+    if state == "unreadable":
+        what = f"{path} ({field}) cannot be read by you at {place.name}."
+        return Problem(what, kept=UNSTARTED, todo="Change its permissions there.", field=field)
+    return None
+
+
+def _refuse_devices(asked: Sequence[str], has: Has, place: Place, field: str) -> None:
+    """Raise Problem for a device that a place certainly has not; `field` names it in the config, if that does."""
+    named = "device of the config" if field else "Devices of the place"
+    for device in asked:
+        kind, _, number = device.partition(":")
+        if kind == "cuda" and has.gpus is not None and has.gpus <= int(number or 0):
+            count = f"{has.gpus} GPU{'' if has.gpus == 1 else 's'}, numbered from 0" if has.gpus else "no GPU"
+            what = f"{place.name} has {count}, and {named} names {device}."
+        elif kind == "mps" and has.system not in ("", "Darwin"):
+            what = f"{place.name} has no Apple GPU, and {named} names {device}."
+        else:
+            continue
+        raise Problem(what, kept=UNSTARTED, todo="Name a device that it has, or auto.", field=field)
 
 
 def _prepared(

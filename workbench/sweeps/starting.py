@@ -8,6 +8,7 @@ from workbench import jobs
 from workbench.config import BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.places import sending
+from workbench.places.contract import Launcher
 from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -65,14 +66,15 @@ def _refuse_missing_places(plan: Plan, known: Catalog) -> None:
             )
 
 
-def refuse_unknown_data(plan: Plan, known: Catalog, place: Place) -> None:
+def refuse_unknown_data(plan: Plan, known: Catalog, place: Place, launcher: Launcher) -> str:
     """Look up where the data of the settings are at a place, before any run trains there.
 
-    The image size is checked as `refuse_unusable` does, where no setting changes it.
+    The image size is checked as `refuse_unusable` does, where no setting changes it; the files and devices of the
+    first setting are asked for as by `sending.refuse_missing`, which says what is returned.
 
     Raises:
         UnknownData: a path of a setting has no known counterpart there.
-        Problem: the network takes no images of that size.
+        Problem: the network takes no images of that size; the place has not what the first setting names.
     """
     for _, _, path in _varied_paths(plan, known):
         sending.path_there(path, place)
@@ -82,6 +84,8 @@ def refuse_unknown_data(plan: Plan, known: Catalog, place: Place) -> None:
         sending.translated(config, place)
         if not any(parameter.field.startswith(OF_SIZES) for parameter in plan.parameters):
             unusable.refuse_size_unseen(config)
+        return sending.refuse_missing(config, place, launcher)
+    return ""
 
 
 def _varied_paths(plan: Plan, known: Catalog) -> Iterator[tuple[str, str, str]]:

@@ -173,9 +173,8 @@ def test_runs_that_are_followed_tell_their_remarks_scores_and_result_as_those_he
             works_to_the_end(played.base / workspace.run(run_id).placement.uid, 0.2 * run_id)
         played.standing = Standing(JobState.FINISHED)
 
-    monkeypatch.setattr(
-        commands, "sending", SimpleNamespace(prepare=sending.prepare, submit=submit, translated=sending.translated)
-    )
+    unchanged = {name: getattr(sending, name) for name in ("prepare", "refuse_missing", "translated")}
+    monkeypatch.setattr(commands, "sending", SimpleNamespace(submit=submit, **unchanged))
     config = workspace.path / "two.toml"
     config.write_text(RunConfig(name="two", seeds=2).to_toml(), "utf-8")
     result = CliRunner().invoke(cli, ["run", str(config), "--place", "box", "-w", str(workspace.path)])

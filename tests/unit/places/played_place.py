@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from workbench.places.contract import Ending, Finding, JobState, Order, Part, Standing, Unreachable
+from workbench.places.contract import Ending, Finding, Has, JobState, Order, Part, Standing, Unreachable
 
 
 class PlayedPlace:
@@ -20,6 +20,9 @@ class PlayedPlace:
         received: bytes that were sent.
         reads: requests for files.
         room: bytes of one answer.
+        states_of: "missing" or "unreadable" by path there; other paths are there.
+        gpus: their number, if that is certain.
+        trains: whether runs train on the machine that is asked.
     """
 
     def __init__(self, base: Path) -> None:
@@ -30,6 +33,9 @@ class PlayedPlace:
         self.asked: list[tuple[str, Ending]] = []
         self.received = self.reads = 0
         self.room = 1 << 30
+        self.states_of: dict[str, str] = {}
+        self.gpus: int | None = None
+        self.trains = True
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
         self._answer()
@@ -71,6 +77,10 @@ class PlayedPlace:
     def put(self, path: str, content: bytes) -> None:
         (self.base / path).parent.mkdir(parents=True, exist_ok=True)
         (self.base / path).write_bytes(content)
+
+    def has(self, paths: Sequence[str]) -> Has:
+        self._answer()
+        return Has({path: self.states_of.get(path, "there") for path in paths}, self.gpus, "Linux", self.trains)
 
     def check(self) -> list[Finding]:
         return []

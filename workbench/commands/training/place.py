@@ -7,7 +7,7 @@ from time import monotonic, sleep
 import click
 
 from workbench.commands.arguments import NUMBER, workspace_option
-from workbench.commands.terminal import ProgressLine, best_in_words, show_json
+from workbench.commands.terminal import ProgressLine, best_in_words, one_line, show_json
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
 from workbench.places import installing, records, sending, working
@@ -110,9 +110,12 @@ def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: b
     place = records.named(name)  # refused before a workspace is made
     sending.translated(config, place)
     refuse_size_unseen(config)
+    launcher = launcher_of(place)
+    if remark := sending.refuse_missing(config, place, launcher):
+        click.echo(one_line(remark), err=True)
     with Workspace(folder, create=True) as workspace:
         numbers = sending.prepare(workspace, config, place)
-        sending.submit(workspace, numbers, place, launcher_of(place))
+        sending.submit(workspace, numbers, place, launcher)
         said = f"Run {numbers[0]}" if len(numbers) == 1 else f"Runs {numbers[0]} to {numbers[-1]}"
         click.echo(f"{said} at {name}.", err=True)
         return 0 if detach else _follow(workspace, name, numbers, quiet=quiet, result=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.commands.arguments import NUMBER, workspace_option
-from workbench.commands.terminal import INTERRUPTED, say_while_read, show_json, show_lines, told
+from workbench.commands.terminal import INTERRUPTED, one_line, say_while_read, show_json, show_lines, told
 from workbench.commands.training import sweep_table
 from workbench.entries import catalog as catalogs
 from workbench.names import similar
@@ -70,13 +70,15 @@ def start(
     place: str, folder: Path | None,
 ) -> None:  # fmt: skip
     """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
+    from workbench.places.launching import launcher_of
     from workbench.sweeps import starting
 
     there = _checked_place(names, place)
     plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
     listed = None
     if there is not None:  # which has data of its own
-        starting.refuse_unknown_data(plan, catalogs.current(), there)
+        if remark := starting.refuse_unknown_data(plan, catalogs.current(), there, launcher_of(there)):
+            click.echo(one_line(remark), err=True)
     else:
         with told() as progress:
             listed = starting.refuse_unusable(plan, catalogs.current(), progress, names)

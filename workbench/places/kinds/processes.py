@@ -98,6 +98,8 @@ STOP = ALIVE + (
 class Processes(ThroughHost[Place]):
     """Launcher of plain processes. A job's number is the name of its run folder."""
 
+    _trains = True
+
     def submit(self, orders: Sequence[Order]) -> list[str]:
         """As `Launcher.submit`: one after another."""
         number = uuid.uuid4().hex

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from workbench.places.contract import Host, Order, Part, all_of
+from workbench.places.contract import Has, Host, Order, Part, all_of
 from workbench.places.host import host_files
+from workbench.places.kinds import has
 from workbench.places.place import Place
 
 OfKind = TypeVar("OfKind", bound=Place)
@@ -18,6 +19,8 @@ class ThroughHost(Generic[OfKind]):
         place: its record.
     """
 
+    _trains = False  # whether runs train on the host itself
+
     def __init__(self, host: Host, place: OfKind) -> None:
         self._host, self._place = host, place
 
@@ -25,6 +28,10 @@ class ThroughHost(Generic[OfKind]):
         """Write the files of all orders, and `more` by their paths below the place's folder, in one request."""
         contents = {f"{order.name}/{name}": content for order in orders for name, content in order.files.items()}
         host_files.write_all(self._host, self._place.folder, contents | (more or {}))
+
+    def has(self, paths: Sequence[str]) -> Has:
+        """As `Launcher.has`."""
+        return has.look(self._host, paths, trains=self._trains)
 
     def read(self, parts: Sequence[Part]) -> Iterable[bytes | None]:
         """As `Launcher.read`."""

@@ -229,19 +229,27 @@ class Session(Shown):
 
         self.run_in_thread("Writing", lambda progress: work(), queue, failed, quiet=True)
 
-    def start_at(self, config: "RunConfig", place: "Place", then: Callable[[], None] | None = None) -> None:
-        """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`."""
+    def start_at(
+        self, config: "RunConfig", place: "Place", then: Callable[[], None] | None = None,
+        refused: Callable[[Problem], None] = lambda problem: None,
+    ) -> None:  # fmt: skip
+        """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`.
+
+        `refused` gets what the message bar says, too: of a field whose file, folder or device the place has not.
+        """
         from workbench.places import sending  # late: the window is shown first
         from workbench.places.launching import launcher_of
         from workbench.running.unusable import refuse_size_unseen
 
-        workspace = self.workspace
+        workspace, remarks = self.workspace, list[str]()
 
         def work(progress: Progress) -> list[int]:
             sending.translated(config, place)  # what is not known is asked for before
             progress("Checking the image size", 0, 0)
             with self.loading(progress):
                 refuse_size_unseen(config)
+            asked = launcher_of(place, heard_by(progress, f"Asking {place.name} for its files and devices"))
+            remarks.append(sending.refuse_missing(config, place, asked))
             progress("Making the runs", 0, 0)
             numbers = sending.prepare(workspace, config, place)
             launcher = launcher_of(place, heard_by(progress, f"Sending them to {place.name}"))
@@ -251,6 +259,8 @@ class Session(Shown):
         def sent(numbers: list[int]) -> None:
             self.placed.follow()
             self.show_run(numbers[0])
+            if remarks[0]:
+                self.notify(remarks[0], EVERYWHERE)
             if then is not None:
                 then()
 
@@ -259,6 +269,7 @@ class Session(Shown):
                 self.data_asked.emit(problem.path, place)
             else:
                 self.notify(problem, EVERYWHERE)
+                refused(problem)
 
         def cancelled() -> None:
             kept = "Runs that were made are kept, and Resume sends them."

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
 from workbench.config import RunConfig
 from workbench.jobs.newest import Newest
 from workbench.metric_names import metric_name
-from workbench.places import sending
+from workbench.places import launching, sending
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.sweeps import objective, starting
@@ -18,7 +18,7 @@ from workbench.sweeps.plan import DEFAULT_TRIALS, Plan
 from workbench.sweeps.proposals import HOWS
 from workbench.sweeps.space import written
 from workbench.ui.places.choice import HERE, WHERE, PlaceChoice
-from workbench.ui.state.background.tasks import Task
+from workbench.ui.state.background.tasks import Task, heard_by
 from workbench.ui.state.session import Session
 from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
 from workbench.ui.sweeps.fixed_line import FixedLine
@@ -191,16 +191,19 @@ class SweepDialog(MainButtonDialog):
         workspace, known = self._session.workspace, self._session.catalog
         place = self.where.chosen_of(self._session.places.all)
 
-        def work(progress: Progress) -> int:
+        def work(progress: Progress) -> tuple[int, str]:
+            remark = ""
             progress("Checking the data", 0, 0)
             if place is None:
                 starting.refuse_unusable(plan, known, progress)
             else:
-                starting.refuse_unknown_data(plan, known, place)  # what is not known is asked for before
+                heard = heard_by(progress, f"Asking {place.name} for its files and devices")
+                asked = launching.launcher_of(place, heard)
+                remark = starting.refuse_unknown_data(plan, known, place, asked)  # where data are is asked for before
             progress("Storing the trials", 0, 0)  # from here on it is stored with its worker, or not at all
             number = starting.store(workspace, plan)
             starting.work_apart(workspace, number, place="" if place is None else place.name)
-            return number
+            return number, remark
 
         self._starting = self._session.run_in_thread(
             START, work, self._started, self._not_started, cancelled=partial(self._not_started, None), lasting=True
@@ -224,9 +227,10 @@ class SweepDialog(MainButtonDialog):
         self._forget()
         super().reject()
 
-    def _started(self, number: int) -> None:
+    def _started(self, made: tuple[int, str]) -> None:
         self._starting = None
-        self._session.notify(f"Sweep {number} is started. It continues when this window is closed.")
+        number, remark = made
+        self._session.notify(f"Sweep {number} is started. It continues when this window is closed. {remark}".rstrip())
         if not self._over:  # it was closed too late to cancel the start
             show_sweeps(self._session, self.parentWidget(), number)
             self.accept()

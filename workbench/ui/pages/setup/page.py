@@ -23,6 +23,7 @@ from workbench.ui.pages.setup.model.repairs import missing
 from workbench.ui.pages.setup.model.verdict import NO_VERDICT, Refused, judged
 from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight.runner import PreflightRunner
+from workbench.ui.pages.setup.start.at_place import start_at_place
 from workbench.ui.pages.setup.start.awaited import AwaitedStart
 from workbench.ui.pages.setup.start.column import COPY, StartColumn
 from workbench.ui.pages.setup.start.offered import OfferedStart
@@ -218,7 +219,7 @@ class SetupPage(QWidget):
         self.finder.remember(self.draft)
         then = partial(self.session.show_page, "train") if self.isVisible() else None
         if (place := self._place()) is not None:
-            self.session.start_at(self.config, place, then)
+            start_at_place(self, self.config, place, then)
         else:
             self.session.start(self.config, then)
 

@@ -1,0 +1,133 @@
+"""What a place has of the files and devices that a config names is asked before anything is made or sent."""
+
+import os
+
+import pytest
+
+from tests.unit.places.played_place import PlayedPlace
+from workbench import cli
+from workbench.commands.training import place as commands
+from workbench.places import launching, records, sending
+from workbench.places.contract import Answer
+from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.processes import Processes
+from workbench.places.kinds.slurm import Slurm
+from workbench.places.place import SlurmPlace, SshPlace
+from workbench.problem import Problem
+from workbench.settings.changed import read_config
+from workbench.sweeps import starting
+from workbench.workspace import Workspace
+
+DATA = {"/mine": "/there"}
+BOX = SshPlace(name="box", host="box", data=DATA)
+FOLDER = ("dataset.name=folder", "dataset.folder=/mine/birds")
+WEIGHTS = ("backbone.name=squeezenet1_0", "backbone.weights=file", "backbone.weights_file=/mine/w.pth")
+
+
+@pytest.fixture
+def played(tmp_path):
+    return PlayedPlace(tmp_path / "place")
+
+
+def written(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
+@pytest.mark.parametrize(("said", "gpus"), [("GPU 0: A\nGPU 1: B\n  MIG 1g", 2), ("it has failed", None)])
+def test_a_machine_says_which_paths_and_gpus_it_has(tmp_path, monkeypatch, said, gpus):
+    hostile = tmp_path / "a $(touch hacked) 'b'"
+    hostile.mkdir()
+    written(tmp_path / "bin/nvidia-smi", f"#!/bin/sh\necho '{said}'\n")
+    written(tmp_path / "bin/ls", "#!/bin/sh\necho /dev/nvidia0\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    has = Processes(LocalHost(tmp_path), BOX).has([str(hostile), str(tmp_path / "gone")])
+    assert has.paths == {str(hostile): "there", str(tmp_path / "gone"): "missing"}
+    assert has.gpus == gpus
+    assert has.system == os.uname().sysname
+    assert has.trains
+    assert not Slurm(LocalHost(tmp_path), SlurmPlace(name="cluster")).has([]).trains
+    assert not (tmp_path / "hacked").exists()
+
+
+def test_an_answer_that_is_cut_or_hostile_says_nothing():
+    class Cut:
+        def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20):
+            return Answer(0, b"path missing\ngpus 99999999999\n\xff", "")
+
+    has = Processes(Cut(), BOX).has(["/a", "/b"])
+    assert (has.paths, has.gpus, has.system) == ({}, None, "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "said", "field"),
+    [
+        (FOLDER, "missing", r"box has no /there/birds \(dataset\.folder\)\. Nothing was started\.", "dataset.folder"),
+        (WEIGHTS, "missing", r"box has no /there/w\.pth \(backbone\.weights_file\)", "backbone.weights_file"),
+        (FOLDER, "unreadable", r"/there/birds .* cannot be read by you at box", "dataset.folder"),
+    ],
+)
+def test_a_file_or_folder_that_is_not_there_is_named_by_its_field(played, changes, state, said, field):
+    config = read_config("sample-digits", changes)
+    assert sending.refuse_missing(config, BOX, played) == ""
+    played.states_of = {"/there/birds": state, "/there/w.pth": state}
+    with pytest.raises(Problem, match=said) as problem:
+        sending.refuse_missing(config, BOX, played)
+    assert problem.value.field == field
+    played.trains = False
+    assert sending.refuse_missing(config, BOX, played).endswith(" Its nodes must have it.")
+    played.gone = "It does not answer."
+    assert sending.refuse_missing(config, BOX, played) == "", "sending says so, and keeps the runs"
+
+
+@pytest.mark.parametrize(
+    ("device", "devices", "gpus", "said", "field"),
+    [
+        ("cuda:1", "", 1, "box has 1 GPU, numbered from 0, and device of the config names cuda:1.", "device"),
+        ("cuda", "", 0, "box has no GPU, and device of the config names cuda.", "device"),
+        ("cuda:0,cuda:2", "", 2, "box has 2 GPUs, numbered from 0, and device of the config names cuda:2.", "device"),
+        ("mps", "", 0, "box has no Apple GPU, and device of the config names mps.", "device"),
+        ("auto", "0,3", 2, "box has 2 GPUs, numbered from 0, and Devices of the place names cuda:3.", ""),
+        ("cuda:1", "0", 1, "", ""),
+        ("cuda:1", "", None, "", ""),
+        ("cuda:1", "", 2, "", ""),
+        ("auto", "", 0, "", ""),
+        ("cpu", "", 0, "", ""),
+    ],
+)
+def test_a_device_that_a_place_certainly_has_not_is_refused(played, device, devices, gpus, said, field):
+    played.gpus = gpus
+    config = read_config("sample-digits", (f"device={device}",))
+    box = BOX.model_copy(update={"devices": devices})
+    if not said:
+        assert sending.refuse_missing(config, box, played) == ""
+        return
+    with pytest.raises(Problem) as problem:
+        sending.refuse_missing(config, box, played)
+    assert problem.value.what == said
+    assert problem.value.field == field
+    played.trains = False
+    assert sending.refuse_missing(config, box, played) == "", "nodes have GPUs of their own"
+
+
+@pytest.mark.parametrize(
+    "start", [["run", "sample-digits"], ["sweep", "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach"]]
+)
+def test_nothing_is_made_for_a_run_whose_data_its_place_has_not(played, tmp_path, monkeypatch, capsys, start):
+    monkeypatch.setattr(records, "named", lambda name: BOX)
+    for module in (commands, launching):
+        monkeypatch.setattr(module, "launcher_of", lambda *_: played)
+    monkeypatch.setattr(starting, "work_apart", lambda *_: True)
+    played.states_of = {"/there/birds": "missing"}
+    words = [word for change in FOLDER for word in ("--set", change)]
+    command = [*start, *words, "--place", "box", "--workspace", str(tmp_path / "space")]
+    assert cli.main(command) == 1
+    assert "box has no /there/birds (dataset.folder)" in capsys.readouterr().err
+    assert not (tmp_path / "space").exists()
+    played.trains = False
+    assert cli.main([*command, *(["--detach"] if start[0] == "run" else [])]) == 0
+    assert "Its nodes must have it." in capsys.readouterr().err
+    with Workspace(tmp_path / "space") as workspace:
+        assert (start[0] == "run") == bool(workspace.runs())
