@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from tests.ui.test_form import Example
 from workbench.ui.pages.setup.form.essentials import cell_of, room
@@ -86,14 +87,27 @@ def test_the_button_that_mends_follows_its_field_and_goes_with_it(form):
 
 def test_titles_change_their_mark_without_moving_the_editor_down(form):
     before = box(form, form.row("images").widget)
+    assert not form.row("images").reset.isVisibleTo(form)
     form.row("images").editor.set_value(8)
     form.mark_changed({"images": 4})
     form.layout().activate()
     after = box(form, form.row("images").widget)
     assert (after.top(), after.left()) == (before.top(), before.left())
-    assert form.row("images").dot.isVisibleTo(form)
+    assert form.row("images").reset.isVisibleTo(form)
     form.mark_changed({"images": 8})
-    assert not form.row("images").dot.isVisibleTo(form)
+    assert not form.row("images").reset.isVisibleTo(form)
+
+
+def test_the_words_beside_a_title_stay_whole_once_its_field_is_changed(form, qtbot):
+    form.show_asides({"margin": "2,800 steps"})
+    row = form.row("margin")
+    qtbot.waitUntil(lambda: row.aside.width() > 0)
+    before = row.aside.width()
+    row.editor.set_value(0.25)
+    form.mark_changed({"margin": 0.5})
+    QApplication.processEvents()
+    assert row.reset.isVisibleTo(form)
+    assert row.aside.width() == before
 
 
 def test_essentials_choose_their_cells_by_path_and_kind():

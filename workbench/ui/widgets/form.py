@@ -30,6 +30,7 @@ UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
 HELP_KEY = "Shift+F1"
 COLUMNS = 12  # of a form with several fields in a line
 GAP, LEAST, HELP = 12, 64, 20  # px between two of them, and that an editor and the help have at least
+CLOSE = 2  # px between a title, its symbol and the words beside it, in such a form
 Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
 
 
@@ -324,7 +325,9 @@ class FieldRow(QWidget):
         self._whose.show()
         self._grid.removeWidget(self.trouble)
         self.set_stacked(True)
-        self.dot.setMinimumWidth(0)
+        for empty in (self.dot, *(() if self._symbol.text() else (self._symbol,))):
+            empty.hide()  # the arrow beside the editor marks a change: a dot would take the room of the title
+        cast(QHBoxLayout, self._head.layout()).setSpacing(CLOSE)
         self._unit.setMinimumWidth(0)
         self.help.setFixedWidth(HELP)
         if not self._unit.text() and (body := self._body.layout()) is not None:
@@ -332,7 +335,6 @@ class FieldRow(QWidget):
         if isinstance(self.widget, LineEditor):
             self.widget.setMinimumWidth(LEAST)
         self._unit.setVisible(bool(self._unit.text()))
-        self.dot.setVisible(bool(self.dot.text()))
         kept = self.reset.sizePolicy()
         kept.setRetainSizeWhenHidden(False)
         self.reset.setSizePolicy(kept)
@@ -362,7 +364,7 @@ class FieldRow(QWidget):
         """Mark the field when it differs from the preset."""
         changed = bool(self.editor.value() != base)
         self.dot.setText("●" if changed else "")
-        self.dot.setVisible(changed or not self._in_line)
+        self.dot.setVisible(not self._in_line)
         self.dot.setToolTip(plain_tip(f"Changed from the preset: {in_words(base)}") if changed else "")
         self.reset.setVisible(changed)
         self.reset.setToolTip(wrapped([f"Back to the preset: {in_words(base)}"]))
