@@ -24,7 +24,7 @@ from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, GroupTable, Kind, significant
-from workbench.ui.pages.compare.groups.group_view import MARGIN
+from workbench.ui.pages.compare.groups.group_view import MARGIN, TITLE_PX
 from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
@@ -37,6 +37,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.style import theme
 from workbench.ui.widgets.dialogs.question import Question
+from workbench.ui.widgets.tables.row_table import head_width
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace.experiments import experiments
 
@@ -323,6 +324,22 @@ def test_titles_of_groups_are_whole_where_the_table_must_scroll_for_them(qtbot, 
     qtbot.settle(page)
     assert width(0) >= needed
     assert view.horizontalScrollBar().maximum() > 0
+
+
+def test_the_table_scrolls_sideways_only_where_its_words_have_no_room(qtbot, session, workspace):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    view, header = page.groups, page.groups.horizontalHeader()
+    least = header.minimumSectionSize()
+    words = [max(head_width(header, column), view.sizeHintForColumn(column)) for column in range(header.count())]
+    needed = sum(max(least, width) for width in words[1:]) + max(view.sizeHintForColumn(0), theme.text_px(TITLE_PX))
+    page.resize(needed + page.width() - view.viewport().width(), 640)
+    qtbot.settle(page)
+    assert view.viewport().width() == needed
+    assert view.horizontalScrollBar().maximum() == 0
+    assert all(view.columnWidth(column) >= width for column, width in enumerate(words))
 
 
 def test_the_first_column_gets_more_than_its_least_where_a_table_must_scroll(qtbot):

@@ -4,16 +4,18 @@ import csv
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, QSizeF, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from small_run import blobs, store_run
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
+from workbench.comparing.settings_space import Cell
 from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
+from workbench.ui.pages.compare.settings.heat_map import fitting
 from workbench.ui.pages.compare.settings.panel import NO_OTHER
 from workbench.ui.pages.compare.settings.parallel import legible
 
@@ -115,6 +117,25 @@ def test_the_heat_map_names_settings_and_leaves_as_files(settings, tmp_path):
     assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[0] == "0.001"
     settings.heat.copy_picture()
     assert QGuiApplication.clipboard().image().width() == 2 * settings.heat.picture.width()
+
+
+def test_what_a_cell_of_the_heat_map_says_is_whole(qapp):
+    metrics = QFontMetrics(qapp.font())
+    line, mean = metrics.lineSpacing() + 2, metrics.horizontalAdvance("48.76") + 2
+    both = metrics.horizontalAdvance("48.76  n 3") + 2
+    for room, words in (
+        ((both, line), "48.76  n 3"), ((both, 60), "48.76\nn 3"), ((mean, 2 * line), "48.76\nn 3"),
+        ((mean, line), "48.76"), ((mean - 1, 60), ""), ((both, line - 1), ""),
+    ):  # fmt: skip
+        assert fitting(Cell(0.4876, 3, 1), "MAP@R", QSizeF(*room), metrics) == words
+
+
+def test_a_setting_is_shortened_above_the_heat_map_where_there_is_no_room(settings):
+    for box in (settings.row, settings.column):
+        box.setFixedWidth(400)
+        assert box.written() == box.currentText()
+        box.setFixedWidth(60)
+        assert box.written().endswith("…")
 
 
 def test_runs_of_one_config_have_no_settings_to_show(qtbot, page, workspace):

@@ -18,7 +18,7 @@ from workbench.ui.pages.compare.groups.group_table import (
 )
 from workbench.ui.pages.compare.style.word_table import table_view, title_width
 from workbench.ui.style import theme
-from workbench.ui.widgets.tables.row_table import NumberDelegate
+from workbench.ui.widgets.tables.row_table import NumberDelegate, head_width
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows in view at once, by the page's height
@@ -44,6 +44,7 @@ class GroupView(QTableView):
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
         self.horizontalHeader().setResizeContentsPrecision(MEASURED)
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)  # Qt elides as if that arrow were there
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
 
     def fit(self) -> None:
@@ -53,7 +54,10 @@ class GroupView(QTableView):
         """
         self._row_px = theme.text_px(ROW_PX)
         self.verticalHeader().setDefaultSectionSize(self._row_px)
-        self.resizeColumnsToContents()
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        for column in range(header.count()):  # by their words: Qt's own hint keeps room for an arrow of sorting
+            self.setColumnWidth(column, max(head_width(header, column), self.sizeHintForColumn(column)))
         self._needed = title_width(self, TITLE_PX)
         self._fit_measured()
 

@@ -2,8 +2,8 @@
 
 from math import isfinite
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtCore import QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import metric_title, number
@@ -15,6 +15,7 @@ from workbench.ui.widgets.numbers.heat import ink_on, mixed
 
 NAME_PX, LINE_PX, GAP = 120, 16, 8
 COLDEST = 0.08  # share of the accent colour in the cell with the lowest value
+EDGES = 2  # px of a cell that are not filled
 TWO_LINES = 34  # px: from this height of a cell on, n has a line of its own
 
 
@@ -90,5 +91,16 @@ class HeatMapPlot(PaintedPlot):
             colour = mixed(tokens.plot_background, tokens.accent, COLDEST + (1 - COLDEST) * part)
             painter.fillRect(box.adjusted(1, 1, -1, -1), colour)
             painter.setPen(ink_on(colour))
-            between = "\n" if height >= TWO_LINES else "  "
-            painter.drawText(box, centre, f"{number(cell.mean, self._metric)}{between}n {cell.n}")
+            painter.drawText(box, centre, fitting(cell, self._metric, box.size(), metrics))
+
+
+def fitting(cell: Cell, metric: str, room: QSizeF, metrics: QFontMetrics) -> str:
+    """Mean and n in one line or two, the mean alone, or nothing: whatever is whole in that room of a cell."""
+    mean, count = number(cell.mean, metric), f"n {cell.n}"
+    one, two = f"{mean}  {count}", f"{mean}\n{count}"
+    for words in (two, one, mean) if room.height() >= TWO_LINES else (one, two, mean):
+        lines = words.split("\n")
+        wide, high = max(map(metrics.horizontalAdvance, lines)), metrics.lineSpacing() * len(lines)
+        if wide <= room.width() - EDGES and high <= room.height() - EDGES:
+            return words
+    return ""

@@ -19,6 +19,7 @@ from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, 
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 
@@ -44,7 +45,7 @@ class SettingsPanel(QStackedWidget):
         self.table = table_view(self.model, "Settings that differ")
         self.nothing = label(NOTHING, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.row, self.column = QComboBox(), QComboBox()
+        self.row, self.column = ElidedBox(), ElidedBox()
         for words, box in (("rows", self.row), ("columns", self.column)):
             box.setAccessibleName(f"Setting of the {words}")
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
