@@ -43,6 +43,12 @@ IN_CODE = [
         "yetigurbuz/ccp-dml framework/losses/ccp/loss.py: representative_dataset",
     ),
     (MEMORIES, "loss.bounded", True, "yetigurbuz/ccp-dml configs/dml_default.yaml: lipschitz_cont: true"),
+    (
+        CHANCE,
+        "loss.patience",
+        3,
+        "(CCP), Section 4.4: early stopping patience of 3; yetigurbuz/ccp-dml framework/losses",
+    ),
     ([key for key in CCP if key.endswith("-ms")], "loss.epsilon", 2.0, "framework/configs/default.py has miner = None"),
     (HYPERBOLIC, "training.decay_matrices_only", False, "htdt/hyp_metric train.py: optim.AdamW(model.parameters(),"),
     (HYPERBOLIC, "loss.negatives", "two_per_class", "htdt/hyp_metric train.py: loss_f(z[:, i], z[:, j])"),
@@ -132,6 +138,20 @@ def test_ice_trains_the_paper_s_steps_to_the_nearest_epoch(key, images, batch, s
     assert recipe.config.training.batch_size == batch
     assert recipe.config.training.epochs == round(steps / each)
     assert f"{recipe.config.training.epochs} epochs of {each} steps" in recipe.sources["training.epochs"]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "images", "between"),
+    [("cub", 5_864, 25), ("cars", 8_054, 25), ("sop", 59_551, 250), ("inshop", 25_882, 250)],
+)
+def test_ccp_stops_after_the_60_validations_of_the_code_which_the_paper_calls_steps(dataset, images, between):
+    """At a patience of 60 steps, as the supplement prints it, a run would end within two validations."""
+    steps = images * 3 // 4 // 32  # of an epoch: three of four folds train, in batches of 32
+    for key in [key for key in CCP if key.startswith(f"{dataset}-") and not key.endswith("-512")]:
+        config, source = RECIPES[key].config, RECIPES[key].sources["training.patience"]
+        waited = config.training.patience * config.evaluation.every * steps
+        assert 0 <= waited - 60 * between < 2 * config.evaluation.every * steps, key
+        assert "stops after 60 steps without improvement, read as 60 validations" in source, key
 
 
 @pytest.mark.parametrize("dataset", ["cub", "cars", "sop", "inshop"])
