@@ -2,11 +2,14 @@
 
 import os
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from workbench.datasets.benchmarks import cifar
 from workbench.datasets.reading.pickled_arrays import NotPlain, read_pickled
+from workbench.datasets.reading.published import Counts
 from workbench.problem import Problem
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (60, 3072), dtype=np.uint8)
@@ -55,6 +58,15 @@ def test_both_versions_are_read_back(build, request, version):
     assert found.problems == []
     assert found.unlike_published == [
         ("cifar10", "was published with 60,000 images and has 60 here: 59,940 are missing")
+    ]
+
+
+def test_halves_of_other_sizes_are_not_those_published(build, python_version, monkeypatch):
+    published = replace(cifar.TEN, counts=Counts(len(NAMES), 60, (("train", 40), ("test", 20))))
+    monkeypatch.setattr(cifar, "TEN", published)
+    assert [difference for _, difference in build("cifar10", folder=str(python_version)).unlike_published] == [
+        "was published with 40 training images and has 50 here: 10 too many",
+        "was published with 20 test images and has 10 here: 10 are missing",
     ]
 
 

@@ -9,6 +9,7 @@ import pytest
 from listeners import silent
 
 from workbench.datasets.cache.pixels import decoded
+from workbench.datasets.reading.published import Counts
 from workbench.problem import Problem
 
 NAMES = {"train": 30, "t10k": 20}
@@ -57,6 +58,14 @@ def test_the_four_files_are_read_back(published, tmp_path_factory, build, name, 
     assert (kept.paths[0], kept.paths[30], kept.channels) == ("train/00000.png", "test/00000.png", 1)
     assert kept.problems == []
     assert kept.unlike_published == [(name, "was published with 70,000 images and has 50 here: 69,950 are missing")]
+
+
+def test_halves_of_other_sizes_are_not_those_published(published, build, monkeypatch):
+    monkeypatch.setattr("workbench.datasets.benchmarks.idx.COUNTS", Counts(10, 50, (("train", 40), ("test", 10))))
+    assert [difference for _, difference in build("mnist", folder=str(published)).unlike_published] == [
+        "was published with 40 training images and has 30 here: 10 are missing",
+        "was published with 10 test images and has 20 here: 10 too many",
+    ]
 
 
 def test_the_three_sets_tell_themselves_apart(published, build):

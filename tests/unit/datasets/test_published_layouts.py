@@ -12,6 +12,7 @@ from scipy.io import savemat
 
 from workbench import registry
 from workbench.datasets.finder import find_data, markers_of
+from workbench.datasets.reading.published import Counts
 from workbench.problem import Problem
 
 
@@ -220,6 +221,36 @@ def test_inshop_is_read_back(build, inshop):
     assert halves.is_query.tolist() == [True, False, False] * 2
     assert halves.note == "2 queries search a gallery of 4"
     assert not found.problems
+
+
+@pytest.mark.parametrize(
+    ("name", "published", "differences"),
+    [
+        ("sop", Counts(3, 6, (("train", 4), ("test", 2))), []),
+        (
+            "sop",
+            Counts(3, 6, (("train", 2), ("test", 4))),
+            [
+                "was published with 2 training images and has 4 here: 2 too many",
+                "was published with 4 test images and has 2 here: 2 are missing",
+            ],
+        ),
+        (
+            "inshop",
+            Counts(4, 10, (("train", 4), ("query", 3), ("gallery", 3))),
+            [
+                "was published with 3 queries and has 2 here: 1 is missing",
+                "was published with 3 images in the gallery and has 4 here: 1 too many",
+            ],
+        ),
+        ("inshop", Counts(4, 11, (("train", 5),)), ["was published with 11 images and has 10 here: 1 is missing"]),
+    ],
+)  # fmt: skip
+def test_halves_of_other_sizes_are_not_those_published(build, request, monkeypatch, name, published, differences):
+    """A set of all images may be cut otherwise: its numbers cannot stand in the table of a paper."""
+    monkeypatch.setattr(f"workbench.datasets.benchmarks.{name}.COUNTS", published)
+    image_set = build(name, folder=str(request.getfixturevalue(name)))
+    assert [difference for _, difference in image_set.unlike_published] == differences
 
 
 @pytest.mark.parametrize("kind", ["zip", "tgz"])

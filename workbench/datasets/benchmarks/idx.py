@@ -21,7 +21,7 @@ from workbench.registry import register
 
 IMAGES, LABELS = 2051, 2049  # magic numbers: unsigned bytes in three dimensions, and in one
 HALVES = {"train": "train", "test": "t10k"}
-COUNTS = Counts(classes=10, images=70_000)  # of all three
+COUNTS = Counts(10, 70_000, halves=(("train", 60_000), ("test", 10_000)))  # of all three
 LARGEST = 256 << 20  # bytes, unpacked; the published ones have 47 MB
 AGAIN = "Get the file again."
 
@@ -82,6 +82,7 @@ def _read(name: str, params: IdxParams, class_names: list[str], progress: Progre
         )
     pixels, every = np.concatenate(images), np.concatenate(labels)
     progress(f"Reading {name}", len(HALVES), len(HALVES))
+    halves = [half for half, part in zip(HALVES, images, strict=True) for _ in range(len(part))]
     return ImageSet(
         name=name,
         root=None,
@@ -91,8 +92,8 @@ def _read(name: str, params: IdxParams, class_names: list[str], progress: Progre
         channels=1,
         image_size=params.image_size,
         read=lambda row: pixels[row],
-        official=[half for half, part in zip(HALVES, images, strict=True) for _ in range(len(part))],
-        unlike_published=count_differences(name, COUNTS, len(np.unique(every)), len(pixels)),
+        official=halves,
+        unlike_published=count_differences(name, COUNTS, len(np.unique(every)), len(pixels), halves),
         content=blake2b(pixels.data, digest_size=16).hexdigest(),
     )
 

@@ -21,7 +21,7 @@ from workbench.progress import Progress
 from workbench.registry import register
 
 PAGE = "https://mmlab.ie.cuhk.edu.hk/projects/DeepFashion/InShopRetrieval.html"
-COUNTS = Counts(classes=7_982, images=52_712)
+COUNTS = Counts(7_982, 52_712, halves=(("train", 25_882), ("query", 14_218), ("gallery", 12_612)))
 LIST = "list_eval_partition.txt"
 STATUS = ("train", "query", "gallery")
 IMAGES = ("", "Img", "..", "../Img")  # where img/ may be, relative to the list

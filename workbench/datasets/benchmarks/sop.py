@@ -8,7 +8,7 @@ from workbench.progress import Progress
 from workbench.registry import register
 
 PAGE = "https://cvgl.stanford.edu/projects/lifted_struct"
-COUNTS = published.Counts(classes=22_634, images=120_053)
+COUNTS = published.Counts(classes=22_634, images=120_053, halves=(("train", 59_551), ("test", 60_502)))
 LISTS = {"train": "Ebay_train.txt", "test": "Ebay_test.txt"}
 
 

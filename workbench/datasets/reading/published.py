@@ -1,6 +1,7 @@
 """Data sets with lists of their images: every line is checked, and counts are compared with the published ones."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from itertools import chain, islice, pairwise
@@ -20,6 +21,7 @@ TELL_EVERY = 1000  # lines
 NAMED = 5  # numbers that a remark names
 MOST_DIGITS = 18  # of a number in a list
 AGAIN = "Get the file again."
+HALVES = {"train": "training images", "test": "test images", "query": "queries", "gallery": "images in the gallery"}
 Build = Callable[..., ImageSet]
 
 
@@ -49,10 +51,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was published: images and classes of the whole."""
+    """What was published: images and classes of the whole, and images of its halves where the lists name them."""
 
     classes: int
     images: int
+    halves: tuple[tuple[str, int], ...] = ()  # ("train", images), ...
 
 
 def published_at(page: str) -> Callable[[Build], Build]:
@@ -182,15 +185,24 @@ def from_lines(
         official=[line.half for line in kept] if kept and kept[0].half else None,
         problems=problems,
         remarks=remarks or [],
-        unlike_published=count_differences(name, counts, len(names), len(paths)),
+        unlike_published=count_differences(name, counts, len(names), len(paths), [line.half for line in kept]),
     )
 
 
-def count_differences(name: str, counts: Counts, classes: int, images: int) -> Problems:
-    """(name, difference) for numbers that are not the published ones."""
+def count_differences(name: str, counts: Counts, classes: int, images: int, official: Sequence[str] = ()) -> Problems:
+    """(name, difference) for numbers that are not the published ones; of the halves where the whole is complete.
+
+    Args:
+        official: the half of each image, as in an image set.
+    """
+    numbers = [(counts.classes, classes, "classes"), (counts.images, images, "images")]
+    if counts.images == images:
+        sizes = Counter(official)
+        numbers += [(stated, sizes[half], HALVES[half]) for half, stated in counts.halves]
     differences = []
-    for stated, there, word in ((counts.classes, classes, "classes"), (counts.images, images, "images")):
+    for stated, there, word in numbers:
         if stated != there:
-            less = f"{stated - there:,} are missing" if there < stated else f"{there - stated:,} too many"
+            missing_word = "is missing" if stated - there == 1 else "are missing"
+            less = f"{stated - there:,} {missing_word}" if there < stated else f"{there - stated:,} too many"
             differences.append((name, f"was published with {stated:,} {word} and has {there:,} here: {less}"))
     return differences
