@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from workbench.backbones.model import EmbeddingModel
+    from workbench.datasets.image_set import ImageSet
 
 COLOURS = 3  # channels of images that were not seen: the size does not depend on them
 
@@ -33,7 +34,7 @@ def refuse_unusable(
 ) -> Listed | None:
     """List and split the data of the config's first run, and read its weights; nothing is decoded or stored.
 
-    First the `devices` are looked for, by default the config's.
+    First the `devices` are looked for, by default the config's. A step on the CPU must fit into its memory.
 
     Weights that are not on this machine are fetched if the config allows it.
 
@@ -92,7 +93,7 @@ def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool) -
             model = build_model(backbone.name, backbone.params, first.embedding, image_set.channels, progress)
     if sizes:
         progress("Checking the image size", 0, 0)
-        _refuse_size(first, image_set.channels, image_set.image_size, model)
+        _refuse_size(first, image_set.channels, image_set.image_size, model, here=True)
     return listed
 
 
@@ -113,14 +114,28 @@ def refuse_size_unseen(config: RunConfig) -> None:
         _refuse_size(config.model_copy(update={"backbone": backbone}), COLOURS, size, None)
 
 
-def _refuse_size(config: RunConfig, channels: int, image_size: int, model: "EmbeddingModel | None") -> None:
+def refuse_without_memory(config: RunConfig, images: "ImageSet") -> None:
+    """Raise Problem for a step that does not fit into the memory of the CPU, as `refuse_unusable` does.
+
+    What cannot be made without numbers is left to the trial steps.
+    """
+    _refuse_size(config, images.channels, images.image_size, None, here=True)
+
+
+def _refuse_size(
+    config: RunConfig, channels: int, image_size: int, model: "EmbeddingModel | None", *, here: bool = False
+) -> None:
     """Raises Problem for images of a size that the network does not take; tensors without numbers show it.
 
     What cannot be made or computed without numbers is left to the run.
+
+    Args:
+        here: also for a step that this machine, which trains it, has not the memory for.
     """
     import torch
 
     from workbench.running.building import build_entry
+    from workbench.running.facts import memory_needed
     from workbench.running.facts.fitting_size import naming_an_image_size
 
     try:
@@ -128,6 +143,8 @@ def _refuse_size(config: RunConfig, channels: int, image_size: int, model: "Embe
             network, images = _without_numbers(config, channels, image_size, model)
             with naming_an_image_size(build_entry("augmentation", config)):
                 network.features(images)
+            if here:
+                memory_needed.refuse_without_memory(config, network, images)
     except Problem:
         raise
     except Exception as error:

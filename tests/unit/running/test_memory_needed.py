@@ -1,0 +1,116 @@
+"""A step on the CPU that does not fit into the memory is refused before it is tried, which may end the program."""
+
+import psutil
+import pytest
+import torch
+from torch import nn
+
+from workbench import cli
+from workbench.problem import Problem
+from workbench.progress import quiet
+from workbench.running import building, engine
+from workbench.running.facts import memory_needed
+from workbench.running.preflight import preflight
+from workbench.running.unusable import refuse_unusable
+from workbench.settings.changed import read_config
+from workbench.workspace import Workspace
+
+LARGE = ("training.batch_size=512", "device=cpu")
+
+
+@pytest.fixture
+def room(monkeypatch):
+    """Has the machine as much free memory as a test says."""
+
+    def of(size):
+        monkeypatch.setattr(memory_needed, "free_memory", lambda: size)
+
+    return of
+
+
+def kept_of(config):
+    """Bytes that a real forward pass of the config's batch keeps, without the weights and the head."""
+    data = building.load_data(config, quiet)
+    parts = building.build_parts(config, data, 10)
+    parts.model.train()
+    storages, held = {}, []
+
+    def keep(tensor):
+        held.append(tensor)
+        storages[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    side = data.images.image_size
+    images = torch.zeros(config.training.batch_size, data.images.channels, side, side)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        parts.model.features(images)
+    data.close()
+    return sum(storages.values())
+
+
+def test_what_is_refused_is_no_more_than_what_a_real_step_keeps(room):
+    config = read_config("sample-digits", LARGE)
+    kept = kept_of(config)
+    room(int(0.9 * kept))
+    with pytest.raises(Problem):
+        refuse_unusable(config, quiet)
+    room(int(1.1 * kept))
+    assert refuse_unusable(config, quiet) is not None
+
+
+@pytest.mark.parametrize("check", [refuse_unusable, preflight])
+def test_the_batch_is_named_with_one_that_may_fit(room, monkeypatch, check):
+    room(20 << 20)
+    monkeypatch.setattr(engine, "build_parts", lambda *_: pytest.fail("a step would have been tried"))
+    config = read_config("sample-digits", LARGE)
+    with pytest.raises(Problem, match=r"needs at least .* for 512 images at once, and .* are free") as problem:
+        check(config, quiet)
+    assert problem.value.field == "training.batch_size"
+    assert 2 <= problem.value.fits < 512
+    assert f"a batch of {problem.value.fits}" in problem.value.todo
+
+
+def test_a_chunk_counts_in_place_of_the_batch_and_is_proposed_where_it_is_possible(room):
+    vit = ("backbone.name=timm", "backbone.model=test_vit", "backbone.weights=none", "dataset.image_size=32")
+    config = read_config("sample-digits", (*LARGE, *vit))
+    room(20 << 20)
+    with pytest.raises(Problem, match=r"a chunk of \d+") as problem:
+        refuse_unusable(config, quiet)
+    chunked = config.model_copy(update={"training": config.training.model_copy(update={"chunk": 4})})
+    assert refuse_unusable(chunked, quiet) is not None
+    assert problem.value.fits is not None
+
+
+@pytest.mark.parametrize("change", ["training.backbone_lr=0", "training.batch_size=16"])
+def test_a_frozen_or_small_step_is_not_refused(room, change):
+    room(20 << 20)
+    assert refuse_unusable(read_config("sample-digits", (*LARGE, change)), quiet) is not None
+
+
+def test_a_run_of_the_command_line_is_refused_before_it_is_made(room, tmp_path, capsys):
+    room(20 << 20)
+    words = [word for change in LARGE for word in ("--set", change)]
+    assert cli.main(["run", "sample-digits", *words, "--workspace", str(tmp_path)]) == 1
+    assert "A step on the CPU needs at least" in capsys.readouterr().err
+    with Workspace(tmp_path) as workspace:
+        assert workspace.runs() == []
+
+
+def test_free_memory_is_that_of_the_system():
+    assert 0 < memory_needed.free_memory() <= psutil.virtual_memory().total + psutil.swap_memory().total
+
+
+def test_attention_keeps_no_matrix_of_all_pairs():
+    from workbench.running.facts.lean_attention import LeanAttention
+
+    sizes = []
+
+    def keep(tensor):
+        sizes.append(tuple(tensor.shape))
+        return tensor
+
+    query = torch.zeros(2, 3, 50, 8, device="meta", requires_grad=True)
+    with LeanAttention(), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        out = nn.functional.scaled_dot_product_attention(query, query, query)
+    assert out.shape == query.shape
+    assert set(sizes) == {(2, 3, 50, 8)}

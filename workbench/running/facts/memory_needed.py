@@ -1,0 +1,103 @@
+"""The memory that a step on the CPU needs at least: the system may end a program without a word that takes more."""
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from workbench.config import RunConfig
+from workbench.entries import catalog as catalogs
+from workbench.numerals import byte_size
+from workbench.problem import UNSTARTED, Problem
+from workbench.settings import checks
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from workbench.backbones.model import EmbeddingModel
+
+FILLED = 0.75  # of the memory, by a batch that is proposed: the backward pass takes a fifth more than what is kept
+
+log = logging.getLogger(__name__)
+
+
+def refuse_without_memory(config: RunConfig, network: "EmbeddingModel", image: "Tensor") -> None:
+    """Compare what a step on the CPU keeps at least, weights and activations, with the memory of this machine.
+
+    Args:
+        network: of the run, on torch's meta device, so that nothing is computed.
+        image: as the network gets it, there, too.
+
+    Raises:
+        Problem: it does not fit, at the batch, with one that may.
+    """
+    from workbench.training.two_passes import coupling_layers
+
+    training = config.training
+    if not _trains_on_the_cpu(config) or not training.backbone_lr:  # frozen features need little
+        return
+    at_once = min(training.chunk or training.images_per_step, training.images_per_step)
+    try:
+        need = _kept_bytes(network, image.expand(at_once, *image.shape[1:]))
+    except Exception as error:  # a network that cannot be followed without numbers is left to the run
+        log.debug("the memory of a step was not checked before the run (%r)", error, exc_info=True)
+        return
+    if training.precision not in ("auto", "float32"):
+        need //= 2
+    if need <= (room := free_memory()):
+        return
+    share = FILLED * room / need
+    fits = None if training.chunk else checks.largest_batch(config, catalogs.last(), int(training.batch_size * share))
+    smaller = [] if fits is None else [f"a batch of {fits}"]
+    if (chunk := int(at_once * share)) and not coupling_layers(network.backbone):
+        smaller.append(f"a chunk of {chunk}")
+    raise Problem(
+        f"A step on the CPU needs at least {byte_size(need)} of memory for {at_once:,} images at once, "
+        f"and {byte_size(room)} are free.",
+        kept=UNSTARTED,
+        todo=f"Try {', or '.join([*smaller, 'smaller images'])}, or end other programs.",
+        field="training.batch_size",
+        fits=fits,
+    )
+
+
+def free_memory() -> int:
+    """Bytes of memory that a process can still get here; where the system makes room by itself, all that there are."""
+    memory = psutil.virtual_memory()
+    return int(memory.available + psutil.swap_memory().free) if sys.platform == "linux" else int(memory.total)
+
+
+def _trains_on_the_cpu(config: RunConfig) -> bool:
+    import torch
+
+    names = config.device.split(",")
+    gpu = torch.cuda.is_available() or torch.backends.mps.is_available()
+    return all(name == "cpu" or (name == "auto" and not gpu) for name in names)
+
+
+def _kept_bytes(network: "EmbeddingModel", images: "Tensor") -> int:
+    """Bytes of the weights, and of what the forward pass of these images keeps for the backward pass."""
+    import torch
+
+    from workbench.running.facts.lean_attention import LeanAttention
+
+    kept = {weight.untyped_storage()._cdata: weight.nbytes for weight in network.parameters()}
+    weights = sum(kept.values())
+    held = list[Any]()  # so that no storage is freed and its address given to another
+
+    def keep(tensor: "Tensor") -> "Tensor":
+        storage = tensor.untyped_storage()
+        held.append(tensor)
+        kept.setdefault(storage._cdata, storage.nbytes())
+        return tensor
+
+    with (
+        torch.device("meta"),
+        torch.enable_grad(),
+        LeanAttention(),
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+    ):
+        network.train()
+        network.features(images)  # the head keeps little, and asks for a device that computes
+    return max(weights, sum(kept.values()))
