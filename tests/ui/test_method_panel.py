@@ -57,8 +57,8 @@ def panel(qtbot):
 
 def test_every_look_is_drawn_with_legend_and_note(panel):
     panel.show_steps([200])
-    panel.show_charts([chart(note="β = 0.5"), chart(title="Other")])
-    assert [view.note.text() for view in panel.charts] == ["β = 0.5", ""]
+    panel.show_charts([chart(note="β = 1.68e-07."), chart(title="Other")])
+    assert [view.note.text() for view in panel.charts] == ["β = 1.68×10⁻⁷.", ""]
     assert len([words for words in panel.charts[0].legend.findChildren(QLabel) if words.text()]) == 5
     QApplication.processEvents()
     assert not panel.charts[0].grab().isNull()

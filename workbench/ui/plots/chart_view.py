@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.charts import Chart, Marks
 from workbench.colours import OKABE_ITO
+from workbench.numerals import raised
 from workbench.ui.plots.curve import drawable, lone_points
 from workbench.ui.plots.items import dress_axes, number_axes
 from workbench.ui.style import theme
@@ -84,7 +85,7 @@ class ChartView(QFrame):
             self.plot.setLabel("right", ", ".join(on_right))  # shows the axis, too
         self.plot.showAxis("right", bool(on_right))
         self.legend.setVisible(len(chart.marks) > 1)  # of one, the title says it
-        self.note.setText(chart.note)
+        self.note.setText(raised(chart.note))
         self.note.setVisible(bool(chart.note))
 
     def changeEvent(self, event: QEvent) -> None:
