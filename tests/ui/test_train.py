@@ -536,11 +536,15 @@ def test_where_three_cards_have_room_the_evaluations_are_one_of_them(page, sessi
     assert some[0] == "Epoch"
     assert {"MAP@R %", "Δ"} <= set(some)
     assert "Acc. %" not in some
+    assert shown.count.text() == f"3; {len(some)} of {shown.model.columnCount()} columns"
+    assert "Acc. %" in shown.more.toolTip()
     assert table.horizontalScrollBar().maximum() == 0
     assert [shown.model.index(row, 0).data() for row in range(3)] == ["2", "1 ★", "0"]
     shown.full_size_asked.emit()
     qtbot.waitUntil(lambda: shown.size() == page.curves.viewport().size())
     qtbot.waitUntil(lambda: "Acc. %" in heads())
+    assert shown.count.text() == "3"
+    assert "Acc. %" not in shown.more.toolTip()
     shown.copy_table()
     copied = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert copied[0] == heads()

@@ -14,9 +14,11 @@ from workbench.ui.style.icons import icon
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.workspace.rows import Evaluation
 
+NONE, FULL_SIZE = "none yet", "All metrics at full size"
+WHAT_MENU = "Full size with all metrics, copy"
 UNFOLDED = "train/table"  # whether the table is unfolded
 
 
@@ -41,16 +43,18 @@ class EvaluationTable(QFrame):
         self.table = WideTable(self.model, "Metrics of each evaluated epoch, newest first")
         self.table.setToolTip("Double-click shows that epoch on the other pages")
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
-        self.title, self.count = label("Evaluations", "strong"), label("", "caption")
+        self.title, self.count = label("Evaluations", "strong"), ElidedLabel("", "caption")
+        self._counted = NONE
         self.menu = QMenu(self)
-        self.menu.addAction("All metrics at full size, and back", self.full_size_asked.emit)
+        self.menu.addAction(f"{FULL_SIZE}, and back", self.full_size_asked.emit)
         self.menu.addAction("Copy table", self.copy_table)
-        self._more = icon_button("dots-three", "Menu of the evaluations")
-        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._more.setMenu(self.menu)
-        self._more.setToolTip("Full size with all metrics, copy")
-        head = in_row(self.unfold, self.title, self.count, 1, self._more, spacing=8)
+        self.more = icon_button("dots-three", "Menu of the evaluations")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(self.menu)
+        self.more.setToolTip(WHAT_MENU)
+        head = in_row(self.unfold, self.title, (self.count, 1), 1, self.more, spacing=8)
         self._column = in_column(head, (self.table, 1), on=self, spacing=4)
+        self.table.left_out_changed.connect(self._tell_count)
         self.unfold.toggled.connect(self._fold_or_unfold)
         self.table.doubleClicked.connect(self._choose)
         self.unfold.setChecked(preferences.flag(UNFOLDED))
@@ -65,7 +69,7 @@ class EvaluationTable(QFrame):
         self.setProperty("card", "true" if on else "false")
         self.style().polish(self)
         self._column.setContentsMargins(*((8, 4, 4, 8) if on else (0, 0, 0, 0)))
-        for widget in (self.title, self.count, self._more):
+        for widget in (self.title, self.count, self.more):
             widget.setVisible(on)
         self.unfold.setVisible(not on)
         self.table.card = on
@@ -81,11 +85,21 @@ class EvaluationTable(QFrame):
         kept = f"{len(evaluations):,} of " if len(evaluations) < measured else ""
         count = f"{kept}{counted(measured, 'evaluation')}{' kept' if kept else ''}"
         self.unfold.setText(f"{count}{said}" if evaluations else "No evaluations yet")
-        self.count.setText(f"{kept}{measured:,}{' kept' if kept else ''}" if evaluations else "none yet")
+        self._counted = f"{kept}{measured:,}{' kept' if kept else ''}" if evaluations else NONE
+        self._tell_count()
         if evaluations:
             first = self.model.index(0, 0)
             self.table.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)
         return best
+
+    def _tell_count(self) -> None:
+        """How many evaluations there are, and of a card how many of their columns have room in it."""
+        every = self.model.columnCount()
+        left_out = self.table.left_out if self._counted != NONE else []
+        columns = f"; {every - len(left_out)} of {every} columns" if left_out else ""
+        self.count.setText(f"{self._counted}{columns}")
+        no_room = f"; the card has no room for {', '.join(left_out)}" if left_out else ""
+        self.more.setToolTip(plain_tip(f"{WHAT_MENU}{no_room}"))
 
     def _fold_or_unfold(self, on: bool) -> None:
         self.unfold.setIcon(icon("caret-down" if on else "caret-right"))

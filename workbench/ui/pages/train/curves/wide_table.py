@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
@@ -21,9 +21,12 @@ class WideTable(QTableView):
     it is TABLE_ROWS high.
     """
 
+    left_out_changed = Signal()
+
     def __init__(self, model: EpochTable, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.card = False
+        self.left_out: list[str] = []  # titles of the columns that have no room in the card
         self._epochs = model
         self.setModel(model)
         select_rows(self, name)
@@ -61,6 +64,11 @@ class WideTable(QTableView):
         header.resizeSection(0, least[0])
         for column, width in behind.items():
             header.resizeSection(column, equal if alike else width + spare)
+        titles = [str(self._epochs.headerData(column, Qt.Orientation.Horizontal)) for column in least]
+        left_out = [title for column, title in enumerate(titles) if column not in shown]
+        if left_out != self.left_out:
+            self.left_out = left_out
+            self.left_out_changed.emit()
         below = self.horizontalScrollBar().sizeHint().height() if room < sum(behind.values()) else 0
         self.setMinimumHeight(TABLE_ROWS * ROW_PX + below)
         self.setMaximumHeight(ANY_PX if self.card else self.minimumHeight())
