@@ -27,7 +27,7 @@ from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import STORE_TITLES, Row, rows_of, store_cells, written_store
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.train.geometry.axes import POSITIVE
-from workbench.ui.pages.train.geometry.beside import NOTHING
+from workbench.ui.pages.train.geometry.beside import UNCAPTIONED
 from workbench.ui.pages.train.geometry.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot, beside_first
 from workbench.ui.pages.train.geometry.panel import GeometryPanel
@@ -451,7 +451,7 @@ def test_the_geometry_of_another_run_is_drawn_beside_dashed(qtbot, session, work
     panel, beside = page.geometry_panel, page.geometry_panel.beside
     page.views.setCurrentWidget(panel)
     qtbot.waitUntil(lambda: panel.watched is not None)
-    assert [beside.box.itemText(at) for at in range(2)] == [NOTHING, "its probe"]
+    assert [beside.box.itemText(at) for at in range(2)] == [UNCAPTIONED, "its probe"]
     other = store_run(workspace, run.labels, embeddings=[blobs(run.labels, 2.0, 5)])
     qtbot.waitUntil(lambda: beside.box.count() == 3)
     assert beside.box.itemText(2) == f"#{other.run_id} Small"
@@ -468,6 +468,20 @@ def test_the_geometry_of_another_run_is_drawn_beside_dashed(qtbot, session, work
     qtbot.waitUntil(lambda: beside.box.currentData() is None)
     assert beside.watched is None
     assert title not in [row[0] for row in panel.rank.rows()]
+
+
+def test_the_choice_of_another_geometry_says_what_it_is_also_without_its_caption(qtbot, session, workspace, run):
+    page = shown(qtbot, TrainPage(session))
+    page.views.setCurrentWidget(page.geometry_panel)
+    box = page.geometry_panel.beside.box
+    qtbot.waitUntil(lambda: page.geometry_panel.watched is not None)
+    page.resize(1400, 700)
+    qtbot.waitUntil(lambda: box.currentText() == "nothing")
+    page.resize(800, 700)
+    qtbot.waitUntil(lambda: box.currentText() == "Beside…")
+    store_run(workspace, run.labels, embeddings=[blobs(run.labels, 2.0, 5)])
+    qtbot.waitUntil(lambda: box.count() == 3)
+    assert box.currentText() == "Beside…"
 
 
 def test_the_geometry_of_the_probe_is_shown_and_that_of_another_run(qtbot, session, workspace):

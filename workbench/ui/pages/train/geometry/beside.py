@@ -14,7 +14,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.workspace.rows import Run
 
-NOTHING = "nothing"
+NOTHING, UNCAPTIONED = "nothing", "Beside…"  # of no choice, beside its caption and without it
 OWN = 0  # in place of a run's number: the other images of the shown run
 NAMES: dict[Images, str] = {"test": "test", "probe": "probe"}  # short: they stand in legends
 LETTERS, FEW = 14, 8  # of what is chosen that have room, and where the page is narrow
@@ -35,6 +35,7 @@ class BesideChooser(QWidget):
         self._run: Run | None = None  # as it was when its geometry was asked for
         self._wanted = False
         self._images: Images = "test"
+        self._nothing = NOTHING
         self._offered: list[tuple[str, int | None]] = [(NOTHING, None)]
         self._reading = Newest(session)
         self.box = ElidedBox()
@@ -69,6 +70,8 @@ class BesideChooser(QWidget):
     def fit(self, roomy: bool) -> None:
         """Leave the tabs their room where there is little."""
         self._caption.setVisible(roomy)
+        self._nothing = NOTHING if roomy else UNCAPTIONED
+        self.box.setItemText(0, self._nothing)
         self.box.setMinimumContentsLength(LETTERS if roomy else FEW)
 
     def set_images(self, images: Images) -> None:
@@ -106,6 +109,7 @@ class BesideChooser(QWidget):
             self.box.clear()
             for title, number in offered:
                 self.box.addItem(title, number)
+            self.box.setItemText(0, self._nothing)
             self.box.setCurrentIndex(max(0, self.box.findData(chosen)))
 
     def _choose(self, _row: int = 0) -> None:
