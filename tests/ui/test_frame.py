@@ -383,6 +383,16 @@ def test_a_changed_shortcut_is_remembered_and_reset(qtbot, session, open_window,
     again.close()
 
 
+def test_the_shortcut_table_names_a_command_as_it_is_whatever_it_would_do_now(qtbot, window):
+    assert window.commands.title("edit.undo") == "Undo"
+    window.commands["edit.undo"].setText("Undo tick of 7 runs")
+    assert window.commands.title("edit.undo") == "Undo tick of 7 runs"
+    table = window.show_shortcuts().table
+    named = [table.item(row, 1).text() for row in range(table.rowCount())]
+    assert "Undo" in named
+    assert "Undo tick of 7 runs" not in named
+
+
 def test_shared_keys_are_named_in_the_shortcut_table(qtbot, window):
     dialog = window.show_shortcuts()
     row = next(row for row in dialog.rows if row.key == "view.map")
@@ -793,10 +803,13 @@ def test_delete_in_the_list_says_why_a_run_that_works_stays(qtbot, counting_sess
 def test_tags_and_note(qtbot, window, session, config, monkeypatch):
     session.show_run(session.workspace.create_run(config))
     answers = "workbench.ui.actions.run_actions.QInputDialog"
-    monkeypatch.setattr(f"{answers}.getText", lambda *_, **__: ("a, b", True))
-    monkeypatch.setattr(f"{answers}.getMultiLineText", lambda *_: ("seen", True))
+    asked = []
+    monkeypatch.setattr(f"{answers}.getText", lambda *words, **__: asked.append(words[2]) or ("a, b", True))
+    monkeypatch.setattr(f"{answers}.getMultiLineText", lambda *words: asked.append(words[2]) or ("seen", True))
     for action in (window.run_actions.tags, window.run_actions.note):
         action.trigger()
+    number = session.run_id
+    assert asked == [f"Tags of run {number}, separated by commas", f"Note on run {number}"]
     run = session.workspace.run(session.run_id)
     assert (run.tags, run.note) == (("a", "b"), "seen")
 

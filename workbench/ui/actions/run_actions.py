@@ -208,7 +208,7 @@ class RunActions(QObject):
             return
         workspace = self._session.workspace
         text, agreed = QInputDialog.getText(
-            self._window, "Tags of the run", "Words, separated by commas", text=", ".join(run.tags)
+            self._window, "Tags", f"Tags of run {run.id}, separated by commas", text=", ".join(run.tags)
         )
         if agreed and self._session.workspace is workspace:  # else another run may have its number
             self._change(workspace.set_tags, run.id, text.split(","), run.tags)
@@ -218,7 +218,7 @@ class RunActions(QObject):
         if run is None:
             return
         workspace = self._session.workspace
-        text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
+        text, agreed = QInputDialog.getMultiLineText(self._window, "Note", f"Note on run {run.id}", run.note)
         if agreed and self._session.workspace is workspace:
             unstored = partial(self._unstored, text)
             self._session.change(partial(workspace.set_note, run.id, text, run.note), self._noted, unstored)

@@ -23,6 +23,7 @@ class Commands(QObject):
         self._actions: dict[str, QAction] = {}
         self._groups: dict[str, str] = {}
         self._defaults: dict[str, QKeySequence] = {}
+        self._names: dict[str, str] = {}
 
     def add(
         self,
@@ -51,6 +52,7 @@ class Commands(QObject):
         self._actions[key] = action
         self._groups[key] = group or key.partition(".")[0].capitalize()
         self._defaults[key] = action.shortcut()
+        self._names.setdefault(key, self.title(key))
         chosen = self._preferences.text(f"shortcuts/{key}", "default")
         if chosen != "default":
             action.setShortcut(QKeySequence(chosen))
@@ -68,6 +70,10 @@ class Commands(QObject):
     def title(self, key: str) -> str:
         """The command's title, without the "&" for menus."""
         return self._actions[key].text().replace("&", "").removesuffix("…")
+
+    def name(self, key: str) -> str:
+        """The title that the command was added with: "Undo", also where it says now what it would undo."""
+        return self._names[key]
 
     def group(self, key: str) -> str:
         """The command's group: "View", "Run", "Map", ..."""

@@ -26,7 +26,7 @@ class _Row(QObject):
     def __init__(self, key: str, dialog: "ShortcutsDialog") -> None:
         super().__init__(dialog)
         self.key, self._dialog = key, dialog
-        title = dialog.commands.title(key)
+        title = dialog.commands.name(key)
         self.edit = QKeySequenceEdit(dialog.commands.shortcut(key))
         self.edit.setMaximumSequenceLength(1)
         self.edit.setClearButtonEnabled(True)
@@ -70,7 +70,7 @@ class ShortcutsDialog(QDialog):
         self.table.setShowGrid(False)
         for index, row in enumerate(self.rows):
             self.table.setItem(index, 0, QTableWidgetItem(self.commands.group(row.key)))
-            self.table.setItem(index, 1, QTableWidgetItem(self.commands.title(row.key)))
+            self.table.setItem(index, 1, QTableWidgetItem(self.commands.name(row.key)))
             self.table.setCellWidget(index, 2, row.edit)
             self.table.setCellWidget(index, 3, row.reset)
             self.table.setItem(index, 4, QTableWidgetItem())
@@ -92,11 +92,11 @@ class ShortcutsDialog(QDialog):
             row.reset.setEnabled(self.commands.shortcut(row.key) != self.commands.default(row.key))
             item = self.table.item(index, 4)
             if item is not None:
-                item.setText(", ".join(self.commands.title(other) for other in self.commands.conflicts(row.key)))
+                item.setText(", ".join(self.commands.name(other) for other in self.commands.conflicts(row.key)))
 
     def _filter(self, typed: str) -> None:
         words = typed.casefold().split()
         for index, row in enumerate(self.rows):
             keys = self.commands.shortcut(row.key).toString(QKeySequence.SequenceFormat.NativeText)
-            text = f"{self.commands.group(row.key)} {self.commands.title(row.key)} {keys}".casefold()
+            text = f"{self.commands.group(row.key)} {self.commands.name(row.key)} {keys}".casefold()
             self.table.setRowHidden(index, not all(word in text for word in words))
