@@ -273,7 +273,7 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
             raise Problem(
                 f"The {word} half is empty.{image_set.left_out_said}",
                 kept="Nothing was started.",
-                todo="Choose another split.",
+                todo=f"{'Correct what was left out, or choose' if image_set.problems else 'Choose'} another split.",
             )
     searched = image_set.labels[split.test]
     alone = np.bincount(searched).max() < 2

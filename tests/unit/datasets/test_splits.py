@@ -96,11 +96,12 @@ def test_an_official_split_that_is_not_there_is_a_problem(in_memory):
         split("official", in_memory([0, 0, 1, 1]))
     with pytest.raises(Problem, match="The training half is empty"):
         split("official", in_memory([0, 0], official=["test", "test"]))
-    with pytest.raises(Problem, match="The test half is empty"):
+    with pytest.raises(Problem, match=r"The test half is empty\..*started\. Choose another split\."):
         split("official", in_memory([0, 0], official=["train", "train"]))
     unlabelled = replace(in_memory([0, 0], official=["train", "train"]), problems=[("split test", "has 2 rows")])
-    with pytest.raises(Problem, match=r"half is empty\. 1 was left out: split test has 2 rows\."):
+    with pytest.raises(Problem, match=r"half is empty\. 1 was left out: split test has 2 rows\.") as refused:
         split("official", unlabelled)
+    assert refused.value.todo == "Correct what was left out, or choose another split."
 
 
 def test_random_halves_hold_every_class(in_memory):
