@@ -8,6 +8,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
+from PySide6.QtGui import QGuiApplication
 
 from tests.ui.played_analysis import Analysis
 from tests.ui.trained import trained_run
@@ -62,6 +63,13 @@ def _light_at_first(_own_settings: None, tmp_path: Path, qapp) -> None:
         shown = theme.Theme(Preferences(tmp_path / "light.ini"))
         shown.choose("light")
         shown.close()
+
+
+@pytest.fixture(autouse=True)
+def _clipboard_empty_at_first(qapp) -> None:
+    """A test that waits for what is copied does not take what an earlier one copied for it."""
+    if QGuiApplication.clipboard().text():
+        QGuiApplication.clipboard().clear()
 
 
 @pytest.fixture(autouse=True)
