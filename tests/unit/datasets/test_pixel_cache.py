@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tests.waits import HANG
 from workbench import files
 from workbench.control import Cancelled
 from workbench.datasets.cache import kept_images as module
+from workbench.datasets.cache import unfinished
 from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.images.loader import BadImage
 from workbench.datasets.pictures import Pictures
@@ -251,3 +253,72 @@ def test_a_damaged_list_beside_the_cache_is_made_again(tmp_path, in_memory, text
     place.with_suffix(".json").write_text(text)
     assert len(decoded(whole, tmp_path, silent)[1]) == 3
     assert len(reads) == 6
+
+
+@pytest.fixture
+def held(in_memory):
+    """A set whose first image stands still until `go`, its reads, `begun`, and `go`."""
+    begun, go, reads = threading.Event(), threading.Event(), []
+
+    def read(row):
+        reads.append(row)
+        begun.set()
+        assert go.wait(HANG)
+        return np.full((6, 6), row, np.uint8)
+
+    yield in_memory([0, 0, 1], read=read), reads, begun, go
+    go.set()
+
+
+def test_of_two_runs_that_need_the_same_images_one_decodes_them_and_the_other_waits(tmp_path, held):
+    whole, reads, begun, go = held
+    said = []
+
+    def waits(text, done, total):
+        said.append(text)
+        if text == module.WAITS:
+            go.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(decoded, whole, tmp_path, silent)
+        assert begun.wait(HANG)
+        _, pixels, place = decoded(whole, tmp_path, waits)
+        assert first.result(HANG)[2] == place
+    assert module.WAITS in said
+    assert "Decoding images" not in said
+    assert pixels[:, 0, 0, 0].tolist() == [0, 1, 2]
+    assert sorted(reads) == [0, 1, 2]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".npy"]
+
+
+def test_the_wait_for_another_run_hears_a_cancel(tmp_path, held):
+    whole, reads, begun, go = held
+
+    def cancel(text, done, total):
+        if text == module.WAITS:
+            raise Cancelled
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(decoded, whole, tmp_path, silent)
+        assert begun.wait(HANG)
+        with pytest.raises(Cancelled):
+            decoded(whole, tmp_path, cancel)
+        go.set()
+        assert len(first.result(HANG)[1]) == 3
+    assert sorted(reads) == [0, 1, 2]
+
+
+def test_another_run_that_stands_still_is_not_waited_for_any_longer(tmp_path, held, monkeypatch):
+    monkeypatch.setattr(unfinished, "STILL", 0.0)
+    whole, reads, begun, go = held
+    said = []
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(decoded, whole, tmp_path, silent)
+        assert begun.wait(HANG)
+        begun.clear()
+        second = pool.submit(decoded, whole, tmp_path, lambda text, done, total: said.append(text))
+        assert begun.wait(HANG), "it decodes the images itself"
+        go.set()
+        assert len(first.result(HANG)[1]) == len(second.result(HANG)[1]) == 3
+    assert module.WAITS in said
+    assert sorted(reads) == [0, 0, 1, 1, 2, 2]

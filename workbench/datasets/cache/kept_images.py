@@ -26,6 +26,7 @@ from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.progress import Progress
 
+WAITS = "Waiting for another run, which decodes the same images"
 TELL_EVERY = 0.1  # seconds
 FILES_AT_ONCE = 8  # files that a thread takes at a time: one at a time is a tenth slower with two threads
 THREADS_BEYOND_CORES = 1  # so that a core has work while another thread waits for the interpreter lock
@@ -64,7 +65,8 @@ def kept_images(
         image_set: what to decode.
         cache: folder of such files; created if missing.
         form: their format.
-        progress: called ten times a second; may raise Cancelled. The next call continues with what was decoded.
+        progress: called ten times a second; may raise Cancelled. The next call continues with what was decoded. Where
+            another program decodes the same images, its end is waited for.
 
     Returns:
         The set without the images that cannot be read (each is in `problems` with its reason), their reader, and the
@@ -84,9 +86,10 @@ def kept_images(
         if harm:
             progress(f"The cache of images is damaged ({harm}); decoding again, nothing is lost", 0, 0)
         _make_room(image_set, cache, form)
-        bad = _decode(image_set, path, form, progress)
-        with contextlib.suppress(FileNotFoundError):  # reported below
-            write_side(path, bad)
+        if unfinished.wait_for_another(path, lambda: progress(WAITS, 0, 0)):
+            cached, _ = _cached(image_set, path, form, progress)
+    if cached is None:
+        _decode(image_set, path, form, progress)
         cached, _ = _cached(image_set, path, form, progress)
         if cached is None:
             raise Problem(f"The cache {path} was changed while it was written.", todo="Try again.")
@@ -161,11 +164,16 @@ def _reading(image_set: ImageSet, form: Form[Reader]) -> Callable[[int], Picture
     return read.at_least(form.side) if isinstance(read, ImageFiles | PackedImages) else read
 
 
-def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress) -> dict[int, str]:
-    """Write every readable image; returns the rows of the others, with the reasons."""
+def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress) -> None:
+    """Write every readable image, and beside them the rows of the others, with the reasons."""
     count = len(image_set.paths)
     reported = float("-inf")
-    with unfinished.going_on(path, form.head(count)) as going:
+
+    def finished(written: unfinished.Unfinished) -> None:
+        with contextlib.suppress(FileNotFoundError):  # the caller finds that it is gone
+            write_side(path, written.bad)
+
+    with unfinished.going_on(path, form.head(count), finished) as going:
         with contextlib.closing(_read(image_set, form, going.rows)) as images:
             while going.rows < count:
                 if monotonic() - reported >= TELL_EVERY:
@@ -180,7 +188,6 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
             )
         form.finish(going.file, going.facts)
     progress("Decoding images", count, count)
-    return going.bad
 
 
 def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[Rows, None, None]:

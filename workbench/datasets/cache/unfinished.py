@@ -8,11 +8,11 @@ import contextlib
 import json
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic, sleep, time
 from typing import BinaryIO
 
 import numpy as np
@@ -24,6 +24,8 @@ from workbench.problem import Problem
 NOTED = 4 << 20  # bytes between two journal entries
 NOTED_EVERY = 2.0  # seconds
 SYNCED_EVERY = 0.1  # seconds: cores would be idle if the whole file were flushed at its end
+STILL = 30.0  # seconds without a byte after which another program that writes is not waited for any longer
+LOOK_EVERY = 0.1  # seconds between two looks at it
 FORGOTTEN = 30 * 86_400.0  # seconds after which an unfinished file is removed
 Facts = tuple[int, ...]
 
@@ -148,9 +150,46 @@ class Unfinished:
         return size
 
 
+def wait_for_another(path: Path, tell: Callable[[], None]) -> bool:
+    """Wait while another program, or another thread of this one, writes `path`; returns whether any did.
+
+    One that writes nothing for STILL seconds, as a run that was paused, is not waited for any longer. `tell` is called
+    ten times a second, and may raise Cancelled.
+
+    Raises:
+        Problem: the place cannot be written.
+    """
+    waited, before, since = False, -1, monotonic()
+    try:
+        while (journal := _locked_journal(path)) is None:
+            waited = True
+            if (now := _written(path)) != before:
+                before, since = now, monotonic()
+            elif monotonic() - since > STILL:
+                return True
+            tell()
+            sleep(LOOK_EVERY)
+        with journal:
+            if path.exists() and not _growing(path).exists():  # it is whole: nothing is left to note
+                _journal(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise files.explain(error, path) from error
+    return waited
+
+
+def _written(path: Path) -> int:
+    """Bytes of the unfinished file, or of the finished one."""
+    for written in (_growing(path), path):
+        with contextlib.suppress(FileNotFoundError):
+            return written.stat().st_size
+    return 0
+
+
 @contextlib.contextmanager
-def going_on(path: Path, head: bytes) -> Iterator[Unfinished]:
+def going_on(path: Path, head: bytes, then: Callable[[Unfinished], None]) -> Iterator[Unfinished]:
     """Continue the unfinished file of `path`; at the end of the block it becomes `path`.
+
+    `then` is called after that, before another program that waits for the file reads it.
 
     If the block ends by a Cancelled or another interruption, the added rows are kept for the next time; after a Problem
     or an error of the disk they are removed. If another program is writing the same file, this one writes a separate
@@ -163,15 +202,19 @@ def going_on(path: Path, head: bytes) -> Iterator[Unfinished]:
         journal = _locked_journal(path)
         if journal is None:
             with files.atomic_write(path) as own:
-                yield Unfinished(own, None, head)
+                separate = Unfinished(own, None, head)
+                yield separate
+            then(separate)
             return
         with journal:
-            yield from _kept(path, journal, head)
+            yield from _kept(path, journal, head, then)
     except OSError as error:
         raise files.explain(error, path) from error
 
 
-def _kept(target: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
+def _kept(
+    target: Path, journal: BinaryIO, head: bytes, then: Callable[[Unfinished], None]
+) -> Iterator[Unfinished]:  # fmt: skip
     growing, beside = _growing(target), _journal(target)
     keep = False
     try:
@@ -191,6 +234,7 @@ def _kept(target: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
             os.fsync(file.fileno())
         growing.replace(target)
         files.sync_folder(target.parent)
+        then(unfinished)
     finally:
         if not keep:
             if not parts.POSIX:
