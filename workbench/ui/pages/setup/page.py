@@ -143,7 +143,7 @@ class SetupPage(QWidget):
         self.session.runs_changed.connect(self._name_start)
         self.session.theme.changed.connect(self._fit_text)
         self.session.run_ended.connect(self._run_ended)
-        OfferedStart(self)  # a child, after `_begin` is connected
+        OfferedStart(self, self)  # a child, after `_begin` is connected
 
     def _mark_found(self) -> None:
         self.chooser.show_found(self.finder.places)

@@ -5,20 +5,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.config import RunConfig
-from workbench.places.place import Place
 from workbench.problem import Problem
+from workbench.ui.pages.setup.start.form_page import FormPage
 
-if TYPE_CHECKING:
-    from workbench.ui.pages.setup.page import SetupPage
+if TYPE_CHECKING:  # the window is painted before it needs a place
+    from workbench.places.place import Place
 
 
-def start_at_place(page: "SetupPage", config: RunConfig, place: Place, then: Callable[[], None] | None) -> None:
+def start_at_place(page: FormPage, config: RunConfig, place: "Place", then: Callable[[], None] | None) -> None:
     """Start a run of the page's config at a place; a field that it refuses stays changeable, and can be tried again."""
     _show(page, config)
     page.session.start_at(config, place, then, partial(_show, page, config))
 
 
-def _show(page: "SetupPage", config: RunConfig, problem: Problem | None = None) -> None:
+def _show(page: FormPage, config: RunConfig, problem: Problem | None = None) -> None:
     """Show the errors of the form, and the refusal of the place, until the next edit or start."""
     if page.draft is None or page.config != config:
         return

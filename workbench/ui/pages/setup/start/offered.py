@@ -1,23 +1,19 @@
 """A run that another part of the window wants started here, as a start card does: shown in the form, then started."""
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject
 
 from workbench.config import RunConfig
 from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.pages.setup.start.form_page import FormPage
 from workbench.ui.places.choice import HERE
 from workbench.ui.state.concern import EVERYWHERE
-
-if TYPE_CHECKING:
-    from workbench.ui.pages.setup.page import SetupPage
 
 
 class OfferedStart(QObject):
     """Starts the offered config as *Start* would, once the catalog is known: it waits for the end of Preflight."""
 
-    def __init__(self, page: "SetupPage") -> None:
-        super().__init__(page)
+    def __init__(self, page: FormPage, parent: QObject) -> None:
+        super().__init__(parent)
         self._page = page
         self._config: RunConfig | None = None  # until the catalog is known
         page.session.start_offered.connect(self._take)
