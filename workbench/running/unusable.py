@@ -47,8 +47,9 @@ def refuse_unusable(
         Problem: one of them cannot be used. Cancelled: of `progress`.
     """
     try:
-        _refuse_missing_devices(devices or config.device.split(","))
-        return _listed(config, progress, batches, sizes)
+        used = devices or config.device.split(",")
+        _refuse_missing_devices(used)
+        return _listed(config, progress, batches, sizes, used)
     except (Problem, Cancelled):
         raise
     except Exception as error:  # of a plug-in, or a defect: it keeps a run from being refused without a record of why
@@ -66,7 +67,7 @@ def _refuse_missing_devices(names: Sequence[str]) -> None:
         device.refuse_missing(names[0])
 
 
-def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool) -> Listed:
+def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool, devices: Sequence[str]) -> Listed:
     from workbench.running.building import (
         Data,
         build_entry,
@@ -93,7 +94,7 @@ def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool) -
             model = build_model(backbone.name, backbone.params, first.embedding, image_set.channels, progress)
     if sizes:
         progress("Checking the image size", 0, 0)
-        _refuse_size(first, image_set.channels, image_set.image_size, model, here=True)
+        _refuse_size(first, image_set.channels, image_set.image_size, model, devices)
     return listed
 
 
@@ -119,18 +120,18 @@ def refuse_without_memory(config: RunConfig, images: "ImageSet") -> None:
 
     What cannot be made without numbers is left to the trial steps.
     """
-    _refuse_size(config, images.channels, images.image_size, None, here=True)
+    _refuse_size(config, images.channels, images.image_size, None, config.device.split(","))
 
 
 def _refuse_size(
-    config: RunConfig, channels: int, image_size: int, model: "EmbeddingModel | None", *, here: bool = False
+    config: RunConfig, channels: int, image_size: int, model: "EmbeddingModel | None", devices: Sequence[str] = ()
 ) -> None:
     """Raises Problem for images of a size that the network does not take; tensors without numbers show it.
 
     What cannot be made or computed without numbers is left to the run.
 
     Args:
-        here: also for a step that this machine, which trains it, has not the memory for.
+        devices: of this machine, if it trains: then also for a step that its CPU has not the memory for.
     """
     import torch
 
@@ -143,8 +144,8 @@ def _refuse_size(
             network, images = _without_numbers(config, channels, image_size, model)
             with naming_an_image_size(build_entry("augmentation", config)):
                 network.features(images)
-            if here:
-                memory_needed.refuse_without_memory(config, network, images)
+            if devices:
+                memory_needed.refuse_without_memory(config, network, images, devices)
     except Problem:
         raise
     except Exception as error:

@@ -13,6 +13,7 @@ from workbench.running.facts import memory_needed
 from workbench.running.preflight import preflight
 from workbench.running.unusable import refuse_unusable
 from workbench.settings.changed import read_config
+from workbench.training import device
 from workbench.workspace import Workspace
 
 LARGE = ("training.batch_size=512", "device=cpu")
@@ -85,6 +86,15 @@ def test_a_chunk_counts_in_place_of_the_batch_and_is_proposed_where_it_is_possib
 def test_a_frozen_or_small_step_is_not_refused(room, change):
     room(20 << 20)
     assert refuse_unusable(read_config("sample-digits", (*LARGE, change)), quiet) is not None
+
+
+def test_the_devices_that_train_count_in_place_of_those_of_the_config(room, monkeypatch):
+    room(20 << 20)
+    monkeypatch.setattr(device, "refuse_missing", lambda name: None)
+    config = read_config("sample-digits", LARGE)
+    assert refuse_unusable(config, quiet, devices=["cuda:0"]) is not None
+    with pytest.raises(Problem, match="A step on the CPU needs at least"):
+        refuse_unusable(config.model_copy(update={"device": "cuda"}), quiet, devices=["cpu", "cpu"])
 
 
 def test_a_run_of_the_command_line_is_refused_before_it_is_made(room, tmp_path, capsys):

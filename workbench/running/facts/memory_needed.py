@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -22,12 +23,15 @@ FILLED = 0.75  # of the memory, by a batch that is proposed: the backward pass t
 log = logging.getLogger(__name__)
 
 
-def refuse_without_memory(config: RunConfig, network: "EmbeddingModel", image: "Tensor") -> None:
+def refuse_without_memory(
+    config: RunConfig, network: "EmbeddingModel", image: "Tensor", devices: Sequence[str]
+) -> None:  # fmt: skip
     """Compare what a step on the CPU keeps at least, weights and activations, with the memory of this machine.
 
     Args:
         network: of the run, on torch's meta device, so that nothing is computed.
         image: as the network gets it, there, too.
+        devices: that train; others than the CPU have memory of their own.
 
     Raises:
         Problem: it does not fit, at the batch, with one that may.
@@ -35,7 +39,7 @@ def refuse_without_memory(config: RunConfig, network: "EmbeddingModel", image: "
     from workbench.training.two_passes import coupling_layers
 
     training = config.training
-    if not _trains_on_the_cpu(config) or not training.backbone_lr:  # frozen features need little
+    if not _are_the_cpu(devices) or not training.backbone_lr:  # frozen features need little
         return
     at_once = min(training.chunk or training.images_per_step, training.images_per_step)
     try:
@@ -68,10 +72,9 @@ def free_memory() -> int:
     return int(memory.available + psutil.swap_memory().free) if sys.platform == "linux" else int(memory.total)
 
 
-def _trains_on_the_cpu(config: RunConfig) -> bool:
+def _are_the_cpu(names: Sequence[str]) -> bool:
     import torch
 
-    names = config.device.split(",")
     gpu = torch.cuda.is_available() or torch.backends.mps.is_available()
     return all(name == "cpu" or (name == "auto" and not gpu) for name in names)
 
