@@ -1,12 +1,22 @@
 """Enter in a dialog: its main button from a field, the button with the focus, and nothing where it is disabled."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QSpinBox
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLineEdit, QPushButton, QSpinBox, QTableWidget
 
+from workbench.datasets.inspection import Inspection
+from workbench.results.class_geometry import ClassTable
+from workbench.ui.pages.map.side.class_table import ClassTableDialog
+from workbench.ui.pages.retrieval.classes.mistakes_dialog import MistakesDialog
+from workbench.ui.pages.setup.data.dialog import DataDialog
+from workbench.ui.plots.curve import Curve
+from workbench.ui.plots.table import CurveTable, TableDialog
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.images.pictures import PictureLoader
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -52,3 +62,45 @@ def test_enter_does_nothing_while_the_main_button_is_disabled(dialog, qtbot):
     assert dialog.isVisible()
     qtbot.keyClick(dialog.field, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
+
+
+def class_table(session):
+    dialog = ClassTableDialog()
+    dialog.show_table(ClassTable(1, "cosine", by_proxies=False, rows=()))
+    return dialog, dialog.view
+
+
+def plot_table(session):
+    curve = Curve()
+    curve.append([0], [2.5])
+    dialog = TableDialog("Loss", CurveTable("step", [("loss", curve)]))
+    return dialog, dialog.view
+
+
+def data_table(session):
+    names, counts = ["0", "1"], np.full((1, 2), 25)
+    dialog = DataDialog("mine", Inspection(50, 2, ("train",), counts, names, [], np.empty((0, 2)), [], [], []))
+    dialog.tabs.setCurrentIndex(1)
+    return dialog, dialog.tabs.currentWidget().findChild(QTableWidget)
+
+
+def mistakes(session):
+    dialog = MistakesDialog(PictureLoader(session))
+    return dialog, dialog.pair_table
+
+
+@pytest.mark.parametrize("make", [class_table, plot_table, data_table, mistakes])
+def test_enter_in_a_table_replaces_nothing_in_the_clipboard_and_closes_nothing(qtbot, session, make):
+    dialog, table = make(session)
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    QGuiApplication.clipboard().setText("of another program")
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() == "of another program"
+    assert dialog.isVisible()
+    copy = next(found for found in dialog.findChildren(QPushButton) if found.text().startswith("Copy"))
+    copy.setFocus()
+    qtbot.keyClick(copy, Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() != "of another program"

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QTableView, QVBoxLayout, QWidget
 
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
 from workbench.numerals import words_of
 from workbench.ui.plots.curve import Curve
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.tables.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex
@@ -73,7 +74,7 @@ class CurveTable(QAbstractTableModel):
         return [[self.text(row, column) for column in range(len(self.titles))] for row in range(len(self.steps))]
 
 
-class TableDialog(QDialog):
+class TableDialog(MainButtonDialog):
     """The table with a Copy button."""
 
     def __init__(self, title: str, table: CurveTable, parent: QWidget | None = None) -> None:

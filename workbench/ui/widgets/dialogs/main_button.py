@@ -8,9 +8,12 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class MainButtonDialog(QDialog):
-    """Enter presses the button that has the focus, and from any other place `main`, which the dialog sets."""
+    """Enter presses the button that has the focus, and from any other place `main`, which the dialog sets.
 
-    main: QPushButton
+    Without a main button, Enter in a table chooses a row of it and nothing else.
+    """
+
+    main: QPushButton | None = None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() not in ENTER:
@@ -18,5 +21,5 @@ class MainButtonDialog(QDialog):
             return
         focused = self.focusWidget()
         pressed = focused if isinstance(focused, QAbstractButton) else self.main
-        if pressed.isEnabled():
+        if pressed is not None and pressed.isEnabled():
             pressed.click()

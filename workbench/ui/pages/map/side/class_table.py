@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QHeaderView, QTableView, QWidget
 
 from workbench import files
 from workbench.progress import Progress
@@ -21,6 +21,7 @@ from workbench.ui.style.words import NO_VALUE, counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.row_table import select_rows
 
@@ -53,7 +54,7 @@ class ClassRows(SortedRows):
         return super().headerData(section, orientation, role)
 
 
-class ClassTableDialog(QDialog):
+class ClassTableDialog(MainButtonDialog):
     """A window beside the main one. Only visible rows are formatted, so ten thousand classes are fast."""
 
     class_chosen = Signal(int)  # label

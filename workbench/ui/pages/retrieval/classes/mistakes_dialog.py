@@ -5,7 +5,6 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPixmap
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QHeaderView,
     QStackedWidget,
@@ -20,6 +19,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.classes.confusion_matrix import ConfusionMatrix
 from workbench.ui.style.words import percent
 from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.remembered_tables import WIDTHS
@@ -39,7 +39,7 @@ HUB_HINT = (
 )
 
 
-class MistakesDialog(QDialog):
+class MistakesDialog(MainButtonDialog):
     """A window that stays open beside the main window and follows the shown evaluation.
 
     Args:

@@ -7,7 +7,6 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QHeaderView,
     QLabel,
@@ -26,6 +25,7 @@ from workbench.ui.pages.setup.data.pictures import pixmap
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 
@@ -37,7 +37,7 @@ BINS = 30
 MOST_ROWS = 5000
 
 
-class DataDialog(QDialog):
+class DataDialog(MainButtonDialog):
     """Shows one Inspection; every table can be copied."""
 
     def __init__(self, title: str, inspection: "Inspection", parent: QWidget | None = None) -> None:
