@@ -20,7 +20,7 @@ from workbench.ui.style.icons import icon
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import CHECKING, SweepDialog
 from workbench.ui.sweeps.numbered_table import NumberedTable
-from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
+from workbench.ui.sweeps.panel import HEIGHT, WIDTH, SweepsPanel, show_sweeps
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker, sweeps
 
@@ -329,6 +329,15 @@ def test_a_long_name_leaves_the_other_columns_in_view(qtbot):
         table.show()
     assert table.horizontalScrollBar().maximum() == 0
     assert table.columnWidth(2) >= table.sizeHintForColumn(2)
+
+
+def test_all_buttons_of_the_panel_are_in_one_line_at_its_first_size(qtbot, panel, session):
+    session.theme.apply()
+    panel.resize(WIDTH, HEIGHT)  # the screen of the tests has no room for it
+    panel.show()
+    feet = (panel.pause, panel.retry, panel.cancel, panel.up, panel.down, panel.show_run, panel.report, panel.compare)
+    qtbot.waitUntil(lambda: all(foot.isVisible() for foot in feet))
+    assert len({foot.y() for foot in feet}) == 1
 
 
 def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, started):

@@ -21,7 +21,7 @@ from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
 
-WIDTH, HEIGHT = 1020, 600  # px at 100% text
+WIDTH, HEIGHT = 1060, 600  # px at 100% text
 EVERY = 1000  # ms between two looks
 CANCEL = "Cancel the sweep"
 
