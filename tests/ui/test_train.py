@@ -537,6 +537,7 @@ def test_where_three_cards_have_room_the_evaluations_are_one_of_them(page, sessi
     assert {"MAP@R %", "Δ"} <= set(some)
     assert "Acc. %" not in some
     assert shown.count.text() == f"3; {len(some)} of {shown.model.columnCount()} columns"
+    assert shown.count.written() == [shown.count.text()], "it has its room"
     assert "Acc. %" in shown.more.toolTip()
     assert table.horizontalScrollBar().maximum() == 0
     assert [shown.model.index(row, 0).data() for row in range(3)] == ["2", "1 ★", "0"]

@@ -19,6 +19,7 @@ from workbench.workspace.rows import Evaluation
 
 NONE, FULL_SIZE = "none yet", "All metrics at full size"
 WHAT_MENU = "Full size with all metrics, copy"
+MOST = 99  # of 100 parts of the head that are left beside its words: the last is for a head without a count
 UNFOLDED = "train/table"  # whether the table is unfolded
 
 
@@ -52,7 +53,7 @@ class EvaluationTable(QFrame):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(self.menu)
         self.more.setToolTip(WHAT_MENU)
-        head = in_row(self.unfold, self.title, (self.count, 1), 1, self.more, spacing=8)
+        head = in_row(self.unfold, self.title, (self.count, MOST), 1, self.more, spacing=8)
         self._column = in_column(head, (self.table, 1), on=self, spacing=4)
         self.table.left_out_changed.connect(self._tell_count)
         self.unfold.toggled.connect(self._fold_or_unfold)
