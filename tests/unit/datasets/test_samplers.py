@@ -25,6 +25,13 @@ def test_a_batch_larger_than_the_data_names_both_numbers():
         ([0, 0, 1, 1], 12, 4, r"3 classes x 4 images needs more classes than the 2 ", "Choose a batch of 8 or less"),
         ([0, 0, 1, 2], 8, 4, r"2 classes x 4 images needs more classes than the 1 ", "Choose a batch of 4 or less"),
         (
+            [0, 1, 1],
+            3,
+            1,
+            r"3 classes x 1 image needs more classes than the 2 of the training half\.",
+            "batch of 2 or less",
+        ),
+        (
             [0, 1, 2, 3],
             4,
             4,

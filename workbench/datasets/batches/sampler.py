@@ -117,8 +117,9 @@ class ClassesImagesSampler:
             )
         if self._classes > len(self._rows):
             raise Problem(
-                f"A batch of {self._classes} classes x {per_class} images needs more classes than the "
-                f"{len(self._rows)} of the training half that have two images or more.",
+                f"A batch of {self._classes} classes x {per_class} {'image' if per_class == 1 else 'images'} needs more "
+                f"classes than the {len(self._rows)} of the training half"
+                f"{'' if per_class == 1 else ' that have two images or more'}.",
                 kept="Nothing was started.",
                 todo=f"Choose a batch of {len(self._rows) * per_class} or less, or more images per class."
                 if self._rows
