@@ -117,8 +117,8 @@ class ClassesImagesSampler:
             )
         if self._classes > len(self._rows):
             raise Problem(
-                f"A batch of {self._classes} classes x {per_class} {'image' if per_class == 1 else 'images'} needs more "
-                f"classes than the {len(self._rows)} of the training half"
+                f"A batch of {self._classes} classes x {per_class} {'image' if per_class == 1 else 'images'} needs "
+                f"more classes than the {len(self._rows)} of the training half"
                 f"{'' if per_class == 1 else ' that have two images or more'}.",
                 kept="Nothing was started.",
                 todo=f"Choose a batch of {len(self._rows) * per_class} or less, or more images per class."

@@ -171,7 +171,7 @@ def wait_for_another(path: Path, tell: Callable[[], None]) -> bool:
             sleep(LOOK_EVERY)
         with journal:
             if path.exists() and not _growing(path).exists():  # it is whole: nothing is left to note
-                _journal(path).unlink(missing_ok=True)
+                _remove(journal, _journal(path))
     except OSError as error:
         raise files.explain(error, path) from error
     return waited
@@ -237,11 +237,15 @@ def _kept(
         then(unfinished)
     finally:
         if not keep:
-            if not parts.POSIX:
-                journal.close()  # Windows does not remove open files
-            for path in (growing, beside):
-                with contextlib.suppress(OSError):
-                    path.unlink()
+            _remove(journal, growing, beside)
+
+
+def _remove(journal: BinaryIO, *files_beside: Path) -> None:
+    if not parts.POSIX:
+        journal.close()  # Windows does not remove open files
+    for path in files_beside:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 @contextlib.contextmanager
