@@ -31,7 +31,7 @@ from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, S
 from workbench.ui.pages.compare.page import ComparePage, number_or_text
 from workbench.ui.pages.compare.queries.query_plot import RING_PX, QueryPlot
 from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, WORSE
-from workbench.ui.pages.compare.style.group_styles import short_title, styles
+from workbench.ui.pages.compare.style.group_styles import legend_titles, short_title, styles, unlike_parts
 from workbench.ui.pages.compare.style.word_table import NARROWEST, TITLE_SHARE, WordTable, table_view
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.report_offer import ReportOffer
@@ -720,6 +720,16 @@ def test_long_titles_lose_their_middle():
     assert len(told) <= 30
     assert told.startswith("A sweep")
     assert told.endswith("(lr 0.001)")
+
+
+def test_a_sweep_is_named_by_its_settings_also_beside_the_run_that_it_varies():
+    settings = ["learning rate 1×10⁻⁸, loss Cross-entropy (CE)", "learning rate 0.5, loss Cross-entropy (CE)"]
+    titles = ["Sample: Digits", *(f"Sample: Digits: {words}" for words in settings)]
+    assert unlike_parts(titles) == ["Sample: Digits", *settings]
+    assert legend_titles(titles) == ["Sample: Digits", *settings], "shortened they would be the same"
+    assert unlike_parts([*titles, "Another"]) == [*titles, "Another"]
+    assert unlike_parts(["Sample: Digits", "Sample: Letters"]) == ["Digits", "Letters"]
+    assert unlike_parts(titles[:1]) == titles[:1]
 
 
 def test_groups_of_one_name_are_called_by_what_they_differ_in(qtbot, workspace):

@@ -75,11 +75,22 @@ def short_title(title: str) -> str:
 
 
 def legend_titles(titles: list[str]) -> list[str]:
-    """Titles of all groups for a legend, without what they have in common; long ones are shortened in the middle."""
-    return [short_title(title) for title in unlike_parts(titles)]
+    """Titles of all groups for a legend, without what they have in common.
+
+    Long ones are shortened in the middle, unless two would then be the same.
+    """
+    parts = unlike_parts(titles)
+    short = [short_title(part) for part in parts]
+    return [words if short.count(words) == 1 else part for words, part in zip(short, parts, strict=True)]
 
 
 def unlike_parts(titles: list[str]) -> list[str]:
-    """Titles without a common part before the last colon: "loss Normalised CE" of "Digits: loss Normalised CE"."""
+    """Titles without a common part before the last colon: "loss Normalised CE" of "Digits: loss Normalised CE".
+
+    A title that is that part itself, as of the run that a sweep varies, stays whole.
+    """
     parts = [title.rpartition(": ") for title in titles]
-    return [end for _, _, end in parts] if len(parts) > 1 and len({start for start, _, _ in parts}) == 1 else titles
+    for common in {start for start, _, _ in parts if start} if len(titles) > 1 else ():
+        if all(common in (title, start) for title, (start, _, _) in zip(titles, parts, strict=True)):
+            return [title if title == common else end for title, (_, _, end) in zip(titles, parts, strict=True)]
+    return titles
