@@ -31,16 +31,19 @@ def _late_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     most = request.config.getoption("--late") / 1000
     draws = random.Random(f"{request.config.getoption('--late-seed')} {request.node.nodeid}")
     lock, sent = threading.Lock(), WeakKeyDictionary()
-    run, send = Task._run, Mailbox.send
+    make, send = Task.__init__, Mailbox.send
 
     def sleep() -> None:
         with lock:
             delay = 0.0 if draws.random() < AT_ONCE else draws.uniform(0, most)
         time.sleep(delay)
 
-    def late_run(task, control, emit):
-        sleep()
-        run(task, control, emit)
+    def make_late(task, title, work, *others, **named):
+        def late_work(progress):
+            sleep()
+            return work(progress)
+
+        make(task, title, late_work, *others, **named)
 
     def late_send(mailbox, *values):
         sent[mailbox] = sent.get(mailbox, 0) + 1
@@ -48,5 +51,5 @@ def _late_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
             sleep()
         send(mailbox, *values)
 
-    monkeypatch.setattr(Task, "_run", late_run)
+    monkeypatch.setattr(Task, "__init__", make_late)
     monkeypatch.setattr(Mailbox, "send", late_send)
