@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from workbench.comparing.comparison_text import points
-from workbench.comparing.published.published_tables import ExperimentRow
+from workbench.comparing.published.published_tables import RECOGNISED, ExperimentRow
 from workbench.comparing.published.published_tables import Table as PublishedTable
 from workbench.metric_names import metric_name
 from workbench.reports.writing.blocks import NO_VALUE, Block, Table, heading, said
@@ -42,7 +42,7 @@ def published_blocks(
     strong = frozenset(range(len(papers), len(papers) + len(ours)))
     return [
         heading(table.title),
-        said(f"{table.paper}, {table.source}", muted=True),
+        said(f"{table.paper}, {table.source}. {RECOGNISED}", muted=True),
         Table(key, caption, head, (*papers, *ours), frozenset(range(2, len(head))), strong),
         *(said(sentence, muted=True) for sentence in differences),
     ]

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from workbench.comparing.comparison_text import NO_VALUE, at_title, points
 from workbench.comparing.overview import Overview
 from workbench.comparing.published.papers import GroupsBeside
+from workbench.comparing.published.published_tables import RECOGNISED
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch
@@ -87,7 +88,7 @@ class PapersPanel(QWidget):
         fit_columns(self.view)
         self.view.scrollToBottom()
         source = f"{table.paper}, {table.source}. Ours: {self._where}, mean over n seeds."
-        self.notes.set_text("\n".join([source, *shown.differences]))
+        self.notes.set_text("\n".join([source, RECOGNISED, *shown.differences]))
 
 
 def _title(beside: GroupsBeside) -> str:
