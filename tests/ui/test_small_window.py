@@ -55,6 +55,8 @@ def test_where_the_choices_gave_way_the_table_has_more_lines(session, workspace,
     session.theme.set_text_size(150)
     page.resize(640, 600)
     qtbot.waitUntil(lambda: page.groups.isVisible() and page.groups.rowHeight(0) > 30)
+    qtbot.waitUntil(lambda: not session.reading)
+    qtbot.settle(page)
     before = page.groups.height()
     page.resize(640, 470)
     qtbot.waitUntil(lambda: page.groups.height() > before)

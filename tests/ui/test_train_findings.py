@@ -84,10 +84,14 @@ def test_more_epochs_are_proposed_only_when_the_run_has_ended(page, qtbot, sessi
     qtbot.waitUntil(lambda: "more epochs may help" in page.findings.text())
 
 
-def test_one_crosshair_for_all_plots_of_steps(page):
+def test_one_crosshair_for_all_plots_of_steps(page, qtbot):
     probe, _, batch, _ = page.curves.plots
-    probe.canvas.pointed.emit(10.0)
-    assert "step 10" in probe.read_out.text()
+
+    def pointed():
+        probe.canvas.pointed.emit(10.0)
+        return probe.read_out.text()
+
+    qtbot.waitUntil(lambda: "step 10" in pointed())  # once its points are read
     assert batch.read_out.text() == "step 10  Loss 0.2"
     assert batch.read_out.isVisible()
     probe.canvas.pointed.emit(None)

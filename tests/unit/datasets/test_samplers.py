@@ -28,7 +28,7 @@ def test_a_batch_larger_than_the_data_names_both_numbers():
             [0, 1, 1],
             3,
             1,
-            r"3 classes x 1 image needs more classes than the 2 of the training half\.",
+            r"image of each of 3 classes needs more than the 2 classes of the training half\.",
             "batch of 2 or less",
         ),
         (

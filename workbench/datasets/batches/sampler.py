@@ -116,10 +116,16 @@ class ClassesImagesSampler:
                 fits=near[0],
             )
         if self._classes > len(self._rows):
+            if per_class == 1:
+                what = (
+                    f"A batch with one image of each of {self._classes} classes needs more than the {len(self._rows)} "
+                )
+                what += "classes of the training half."
+            else:
+                what = f"A batch of {self._classes} classes x {per_class} images needs more classes than the "
+                what += f"{len(self._rows)} of the training half that have two images or more."
             raise Problem(
-                f"A batch of {self._classes} classes x {per_class} {'image' if per_class == 1 else 'images'} needs "
-                f"more classes than the {len(self._rows)} of the training half"
-                f"{'' if per_class == 1 else ' that have two images or more'}.",
+                what,
                 kept="Nothing was started.",
                 todo=f"Choose a batch of {len(self._rows) * per_class} or less, or more images per class."
                 if self._rows
