@@ -7,7 +7,6 @@ from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShow
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.config import RunConfig
-from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.pages.setup.config_files import ConfigFiles
 from workbench.ui.pages.setup.data.finder import DataFinder
@@ -20,8 +19,9 @@ from workbench.ui.pages.setup.form.preset_chooser import PresetChooser
 from workbench.ui.pages.setup.form.steps import FormSteps
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.repairs import missing
-from workbench.ui.pages.setup.model.verdict import NO_VERDICT, Refused, judged
+from workbench.ui.pages.setup.model.verdict import NO_VERDICT, judged
 from workbench.ui.pages.setup.plugins import PluginNotice
+from workbench.ui.pages.setup.preflight.answers import PreflightAnswers
 from workbench.ui.pages.setup.preflight.runner import PreflightRunner
 from workbench.ui.pages.setup.start.at_place import start_at_place
 from workbench.ui.pages.setup.start.awaited import AwaitedStart
@@ -40,7 +40,6 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 
 if TYPE_CHECKING:
     from workbench.places.place import Place
-    from workbench.running.preflight import Preflight
 
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
@@ -64,8 +63,6 @@ class SetupPage(QWidget):
         self.verdict = NO_VERDICT
         self._preset: Preset | None = None
         self._offered: RunConfig | None = None  # before the catalog was known
-        self._looked_at: tuple[RunConfig, Preflight] | None = None
-        self._refused: Refused | None = None
         self._build()
         self._fit_text()
         self._connect()
@@ -88,6 +85,7 @@ class SetupPage(QWidget):
         self.strip.unfold.setChecked(self.session.preferences.flag(UNFOLDED))
         self.runner = PreflightRunner(self.session, self)
         self.awaited = AwaitedStart(self.runner, self)
+        self.answers = PreflightAnswers(self, self.runner, self.card, self)
         self.finder = DataFinder(self.session, self)
         self.data_look = DataLook(self.session, self)
         self.plugins = PluginNotice(self.session, self)
@@ -121,17 +119,9 @@ class SetupPage(QWidget):
         self.beside.save.clicked.connect(self.save_config)
         self.beside.open.clicked.connect(self.open_config)
         self.beside.copy.clicked.connect(self.copy_command)
-        self.card.check_asked.connect(self._check_now)
         self.card.known.connect(self.groups.parts.show_found)
         self.groups.parts.strip.asked.connect(self.look_at_data)
-        self.runner.waits.connect(self._preflight_waits)
-        self.runner.began.connect(self.card.show_working)
-        self.runner.doing.connect(self.card.show_working)
-        self.runner.done.connect(self._take_preflight)
-        self.runner.failed.connect(self._preflight_failed)
-        self.runner.cancelled.connect(self._preflight_cancelled)
-        self.runner.counted.connect(self._keep_classes)
-        self.runner.held.connect(self._preflight_held)
+        self.answers.changed.connect(self._refresh)
         self.awaited.changed.connect(self._show_awaited)
         self.awaited.ready.connect(self._start_now)
         self.awaited.refused.connect(self._say_not_started)
@@ -236,7 +226,7 @@ class SetupPage(QWidget):
         if self.verdict.ready is None or self.config is None:
             return
         place = self.beside.where.value()
-        self.sweep_dialog = open_sweep(self.session, self.config, self._looked_at, place, self.runner, self)
+        self.sweep_dialog = open_sweep(self.session, self.config, self.answers.looked_at, place, self.runner, self)
 
     def look_at_data(self) -> None:
         """Show what is in the data set, read off the window's thread; the message bar reports missing data."""
@@ -309,7 +299,7 @@ class SetupPage(QWidget):
 
     def _refresh(self) -> None:
         assert self.draft is not None
-        self.verdict = judged(self.draft, self._refused)
+        self.verdict = judged(self.draft, self.answers.refused)
         self.groups.show_draft(self.draft, self.verdict.errors)
         self.contents.show_counts(self.groups.counts())
         self.contents.show_current(self.groups.heading)
@@ -363,45 +353,6 @@ class SetupPage(QWidget):
         here = "Add to queue" if self.session.busy else "Start"
         anew = f"Start at {place.name}" if place is not None else here
         self.start.setText("Cancel start" if self.awaited.waits else anew)
-
-    def _preflight_waits(self) -> None:
-        """The numbers of the last check stay until the next is done, unless they are of other data."""
-        last, now = self._looked_at, self.config
-        if last is not None and now is not None and last[0].dataset != now.dataset:
-            self._looked_at = None
-            self.card.show_idle("")
-        self.card.show_working("Starts when you stop editing")
-
-    def _take_preflight(self, result: "Preflight") -> None:
-        sets = {key: entry for key, entry in self.session.catalog.items() if key.startswith("dataset/")}
-        self.card.show_result(result, {key.removeprefix("dataset/"): entry["title"] for key, entry in sets.items()})
-        if self.config is not None:
-            self._looked_at = (self.config, result)
-
-    def _keep_classes(self, config: RunConfig, classes: int) -> None:
-        """Refuse a choice that the number of classes makes impossible, at its field."""
-        if self.draft is not None and self.draft.classes != classes:
-            self.draft.note_classes(config, classes)
-            if self.draft.check()[0] is None:
-                self._refresh()
-
-    def _preflight_failed(self, problem: Problem) -> None:
-        if self.config is not None:
-            self._refused = (self.config, problem)
-            self._refresh()
-        titles = dict(zip(self.verdict.bad_paths, self.verdict.titles, strict=True))
-        self.card.show_problem(problem, titles.get(problem.field, ""))
-
-    def _preflight_cancelled(self) -> None:
-        self.card.show_idle("Preflight was cancelled. Nothing is known of this run.", offer_check=True)
-
-    def _preflight_held(self) -> None:
-        self.card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)
-
-    def _check_now(self) -> None:
-        self._refused = None
-        self._refresh()
-        self.runner.look(even_if_busy=True)
 
     def _run_ended(self, _run_id: int, _status: str) -> None:
         self._name_start()
