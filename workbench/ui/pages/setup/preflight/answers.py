@@ -15,9 +15,6 @@ from workbench.ui.state.session import Session
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
 
-CANCELLED = "Preflight was cancelled. Nothing is known of this run."
-HELD = "A run is training. Preflight would slow it down."
-
 
 class CheckedForm(Protocol):
     """A page whose form is checked.
@@ -57,9 +54,9 @@ class PreflightAnswers(QObject):
         runner.doing.connect(card.show_working)
         runner.done.connect(self._take)
         runner.failed.connect(self._refuse)
-        runner.cancelled.connect(lambda: card.show_idle(CANCELLED, offer_check=True))
+        runner.cancelled.connect(self._cancelled)
         runner.counted.connect(self._keep_classes)
-        runner.held.connect(lambda: card.show_idle(HELD, offer_check=True))
+        runner.held.connect(self._held)
 
     def _check_now(self) -> None:
         self.refused = None
@@ -96,3 +93,9 @@ class PreflightAnswers(QObject):
             draft.note_classes(config, classes)
             if draft.check()[0] is None:
                 self.changed.emit()
+
+    def _cancelled(self) -> None:
+        self._card.show_idle("Preflight was cancelled. Nothing is known of this run.", offer_check=True)
+
+    def _held(self) -> None:
+        self._card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)
