@@ -1,5 +1,7 @@
 """Attention without numbers that keeps what the fused one keeps, while the memory of a step is counted."""
 
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import torch  # noqa: TID253 - only memory_needed.py imports this file, inside a function
@@ -14,14 +16,30 @@ class LeanAttention(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """As torch calls it."""
         if func is functional.scaled_dot_product_attention:
-            return _Attention.apply(*args[:3])
+            return _lean(*args)
+        if func is functional.multi_head_attention_forward:  # of nn.MultiheadAttention: calls the other one unseen
+            func = _calling_lean(func)
         return func(*args, **(kwargs or {}))
+
+
+def _lean(query: Tensor, key: Tensor, value: Tensor, *_options: Any) -> Any:
+    return _Attention.apply(query, key, value)
+
+
+def _calling_lean(function: Any) -> Callable[..., Any]:
+    """The same function with lean attention; torch's own stays as it is, for a run that trains on another thread."""
+    names = {"scaled_dot_product_attention": _lean, "has_torch_function": lambda tensors: False}
+    copy = FunctionType(function.__code__, {**function.__globals__, **names}, None, function.__defaults__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        out = query.new_empty(*query.shape[:-1], value.shape[-1])
+        out = torch.empty_like(query)  # in the order of its numbers, too, as on the CPU: else reshaping it copies it
+        if value.shape[-1] != query.shape[-1]:
+            out = query.new_empty(*query.shape[:-1], value.shape[-1])
         ctx.save_for_backward(query, key, value, out)
         return out
 
