@@ -26,6 +26,8 @@ from workbench.workspace.tables import placements
 from workbench.workspace.times import now
 
 FIRST_FILES = ("config.toml", travelling.CARD, "experiment.json")
+# Files that a run reads only where another field of the same entry is "file".
+READ_IF_FILE = {"weights_file": "weights", "file": "prototypes"}
 
 
 class UnknownData(Problem):
@@ -179,7 +181,7 @@ def refuse_missing(config: RunConfig, place: Place, launcher: Launcher) -> str:
         Problem: the machine that would train has not what a field names, or it cannot be read; nothing was made.
     """
     there = translated(config, place)
-    named = {field: path for field, path in paths_of(there).items() if path}
+    named = paths_of(there)
     devices = str(getattr(place, "devices", ""))
     asked = together.parse_devices(devices) if devices else tuple(there.device.split(","))
     if not named and not any(device.startswith(("cuda", "mps")) for device in asked):
@@ -200,17 +202,18 @@ def refuse_missing(config: RunConfig, place: Place, launcher: Launcher) -> str:
 
 
 def paths_of(config: RunConfig) -> dict[str, str]:
-    """The files and folders that a config names, by field: "dataset.folder"."""
+    """The files and folders that a config names and its run reads, by field: "dataset.folder"."""
     known = catalogs.last()
-    choices = {kind: config.choice(kind) for kind in KINDS}
-    return {
-        f"{kind}.{name}": value
-        for kind, choice in choices.items()
-        for name, value in choice.params.items()
-        if isinstance(value, str)
-        and value
-        and known.get(f"{kind}/{choice.name}", {}).get("params", {}).get(name, {}).get("path")
-    }
+    paths = {}
+    for kind in KINDS:
+        choice = config.choice(kind)
+        described = known.get(f"{kind}/{choice.name}", {}).get("params", {})
+        for name, value in choice.params.items():
+            by = READ_IF_FILE.get(name, "")
+            is_read = by not in described or choice.params.get(by, described[by].get("default")) == "file"
+            if isinstance(value, str) and value and described.get(name, {}).get("path") and is_read:
+                paths[f"{kind}.{name}"] = value
+    return paths
 
 
 def _lacks(place: Place, field: str, path: str, state: str) -> Problem | None:

@@ -83,6 +83,24 @@ def test_a_file_or_folder_that_is_not_there_is_named_by_its_field(played, change
 
 
 @pytest.mark.parametrize(
+    "unread",
+    [
+        ("backbone.name=squeezenet1_0", "backbone.weights=none", "backbone.weights_file=/mine/w.pth"),
+        ("backbone.name=resnet18", "backbone.weights_file=/mine/w.pth"),
+        ("loss.name=psce", "loss.prototypes=simplex", "loss.file=/mine/p.npy"),
+    ],
+)
+def test_a_file_that_the_run_does_not_read_may_be_missing(played, unread):
+    played.states_of = {"/there/w.pth": "missing", "/there/p.npy": "missing"}
+    config = read_config("sample-digits", unread)
+    assert sending.refuse_missing(config, BOX, played) == ""
+    read = {"weights_file": "backbone.weights=file", "file": "loss.prototypes=file"}
+    changed = read[unread[-1].partition("=")[0].rpartition(".")[2]]
+    with pytest.raises(Problem, match="box has no /there/"):
+        sending.refuse_missing(read_config("sample-digits", (*unread, changed)), BOX, played)
+
+
+@pytest.mark.parametrize(
     ("device", "devices", "gpus", "said", "field"),
     [
         ("cuda:1", "", 1, "box has 1 GPU, numbered from 0, and device of the config names cuda:1.", "device"),
