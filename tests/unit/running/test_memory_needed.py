@@ -73,6 +73,23 @@ def test_the_batch_is_named_with_one_that_may_fit(room, monkeypatch, check):
     assert f"a batch of {problem.value.fits}" in problem.value.todo
 
 
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+def test_a_batch_that_is_proposed_beside_large_weights_is_taken(room, precision):
+    config = read_config("sample-digits", (*LARGE, "backbone.name=resnet18", f"training.precision={precision}"))
+    room(70 << 20)  # the weights have 45 MB
+    with pytest.raises(Problem, match="a batch of") as problem:
+        refuse_unusable(config, quiet)
+    smaller = config.training.model_copy(update={"batch_size": problem.value.fits})
+    assert refuse_unusable(config.model_copy(update={"training": smaller}), quiet) is not None
+
+
+def test_no_batch_is_proposed_where_the_weights_leave_no_room(room):
+    room(45 << 20)
+    with pytest.raises(Problem, match=r"45 MB of it for the weights, .* Choose a smaller network") as problem:
+        refuse_unusable(read_config("sample-digits", (*LARGE, "backbone.name=resnet18")), quiet)
+    assert (problem.value.field, problem.value.fits) == ("backbone.name", None)
+
+
 def test_a_chunk_counts_in_place_of_the_batch_and_is_proposed_where_it_is_possible(room):
     vit = ("backbone.name=timm", "backbone.model=test_vit", "backbone.weights=none", "dataset.image_size=32")
     config = read_config("sample-digits", (*LARGE, *vit))

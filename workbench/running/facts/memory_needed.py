@@ -34,7 +34,7 @@ def refuse_without_memory(
         devices: that train; others than the CPU have memory of their own.
 
     Raises:
-        Problem: it does not fit, at the batch, with one that may.
+        Problem: it does not fit, at the batch, with one that may; at the backbone where its weights leave no room.
     """
     from workbench.training.two_passes import coupling_layers
 
@@ -43,22 +43,26 @@ def refuse_without_memory(
         return
     at_once = min(training.chunk or training.images_per_step, training.images_per_step)
     try:
-        need = _kept_bytes(network, image.expand(at_once, *image.shape[1:]))
+        weights, need = _kept_bytes(network, image.expand(at_once, *image.shape[1:]))
     except Exception as error:  # a network that cannot be followed without numbers is left to the run
         log.debug("the memory of a step was not checked before the run (%r)", error, exc_info=True)
         return
     if training.precision not in ("auto", "float32"):
-        need //= 2
+        need = weights + (need - weights) // 2  # autocast leaves the weights as they are
     if need <= (room := free_memory()):
         return
-    share = FILLED * room / need
+    wants = f"A step on the CPU needs at least {byte_size(need)} of memory for {at_once:,} images at once"
+    share = (FILLED * room - weights) / max(1, need - weights)  # of the images, whose weights are there for any number
+    if share <= 0:
+        what = f"{wants}, {byte_size(weights)} of it for the weights, and {byte_size(room)} are free."
+        todo = "Choose a smaller network, or end other programs."
+        raise Problem(what, kept=UNSTARTED, todo=todo, field="backbone.name")
     fits = None if training.chunk else checks.largest_batch(config, catalogs.last(), int(training.batch_size * share))
     smaller = [] if fits is None else [f"a batch of {fits}"]
     if (chunk := int(at_once * share)) and not coupling_layers(network.backbone):
         smaller.append(f"a chunk of {chunk}")
     raise Problem(
-        f"A step on the CPU needs at least {byte_size(need)} of memory for {at_once:,} images at once, "
-        f"and {byte_size(room)} are free.",
+        f"{wants}, and {byte_size(room)} are free.",
         kept=UNSTARTED,
         todo=f"Try {', or '.join([*smaller, 'smaller images'])}, or end other programs.",
         field="training.batch_size",
@@ -79,8 +83,8 @@ def _are_the_cpu(names: Sequence[str]) -> bool:
     return all(name == "cpu" or (name == "auto" and not gpu) for name in names)
 
 
-def _kept_bytes(network: "EmbeddingModel", images: "Tensor") -> int:
-    """Bytes of the weights, and of what the forward pass of these images keeps for the backward pass."""
+def _kept_bytes(network: "EmbeddingModel", images: "Tensor") -> tuple[int, int]:
+    """Bytes of the weights, and of them with what the forward pass of these images keeps for the backward pass."""
     import torch
 
     from workbench.running.facts.lean_attention import LeanAttention
@@ -103,4 +107,4 @@ def _kept_bytes(network: "EmbeddingModel", images: "Tensor") -> int:
     ):
         network.train()
         network.features(images)  # the head keeps little, and asks for a device that computes
-    return max(weights, sum(kept.values()))
+    return weights, sum(kept.values())
