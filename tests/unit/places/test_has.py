@@ -36,12 +36,19 @@ def written(path, text):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
-@pytest.mark.parametrize(("said", "gpus"), [("GPU 0: A\nGPU 1: B\n  MIG 1g", 2), ("it has failed", None)])
-def test_a_machine_says_which_paths_and_gpus_it_has(tmp_path, monkeypatch, said, gpus):
+@pytest.mark.parametrize(
+    ("said", "device", "gpus"),
+    [
+        ("GPU 0: A\nGPU 1: B\n  MIG 1g", "/dev/nvidia0", 2),
+        ("it has failed", "/dev/nvidia0", None),
+        ("GPU 0: for the screen", "/dev/kfd", None),  # AMD's train, in a number that is not known
+    ],
+)
+def test_a_machine_says_which_paths_and_gpus_it_has(tmp_path, monkeypatch, said, device, gpus):
     hostile = tmp_path / "a $(touch hacked) 'b'"
     hostile.mkdir()
     written(tmp_path / "bin/nvidia-smi", f"#!/bin/sh\necho '{said}'\n")
-    written(tmp_path / "bin/ls", "#!/bin/sh\necho /dev/nvidia0\n")
+    written(tmp_path / "bin/ls", f"#!/bin/sh\ncase $* in *{device[:-1]}*) echo {device};; esac\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     has = Processes(LocalHost(tmp_path), BOX).has([str(hostile), str(tmp_path / "gone")])
     assert has.paths == {str(hostile): "there", str(tmp_path / "gone"): "missing"}

@@ -7,13 +7,13 @@ from workbench.places.contract import Has, Host
 
 LIMIT = 20.0  # seconds
 # A line of the state of each path, then the GPUs of NVIDIA, where their number is certain, and the system. A machine
-# with another device that torch may use, or without a driver's tool, has an unknown number.
+# with another device that torch may use, such as AMD's (kfd), or without a driver's tool, has an unknown number.
 SCRIPT = (
     'for p in "$@"; do if [ ! -e "$p" ]; then echo "path missing"; '
     'elif [ -r "$p" ] && { [ ! -d "$p" ] || [ -x "$p" ]; }; then echo "path there"; '
     'else echo "path unreadable"; fi; done; '
     "n=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU '); "
-    'if [ "$n" -gt 0 ]; then echo "gpus $n"; '
+    'if [ "$n" -gt 0 ]; then ls -d /dev/kfd 2>/dev/null | grep -q . || echo "gpus $n"; '
     'elif [ "$(uname)" = Linux ] && ! ls -d /dev/nvidia* /dev/nvhost* /dev/kfd /dev/dxg 2>/dev/null | grep -q .; then '
     'echo "gpus 0"; fi; echo "system $(uname)"'
 )
