@@ -30,16 +30,18 @@ log = logging.getLogger(__name__)
 
 
 def refuse_unusable(
-    config: RunConfig, progress: Progress, *, batches: bool = True, sizes: bool = True, devices: Sequence[str] = ()
-) -> Listed | None:
+    config: RunConfig, progress: Progress, *, batches: bool = True, sizes: bool = True, memory: bool = True,
+    devices: Sequence[str] = (),
+) -> Listed | None:  # fmt: skip
     """List and split the data of the config's first run, and read its weights; nothing is decoded or stored.
 
-    First the `devices` are looked for, by default the config's. A step on the CPU must fit into its memory.
+    First the `devices` are looked for, by default the config's.
 
     Weights that are not on this machine are fetched if the config allows it.
 
     With `batches` the training half must have the classes and images for one, too: images that turn out to be
-    unreadable only make it smaller. With `sizes` the network must take images of the size that it would be given.
+    unreadable only make it smaller. With `sizes` the network must take images of the size that it would be given, and
+    with `memory`, too, a step on the CPU must fit into its memory.
 
     Returns what was listed, for `make_job` of that run; None if the check itself failed.
 
@@ -49,7 +51,7 @@ def refuse_unusable(
     try:
         used = devices or config.device.split(",")
         _refuse_missing_devices(used)
-        return _listed(config, progress, batches, sizes, used)
+        return _listed(config, progress, batches, sizes, used if memory else ())
     except (Problem, Cancelled):
         raise
     except Exception as error:  # of a plug-in, or a defect: it keeps a run from being refused without a record of why

@@ -24,6 +24,8 @@ from workbench.workspace.paths import inside
 
 # Fields on which it depends whether the network takes images of their size: other settings may have another.
 OF_SIZES = ("augmentation.", "backbone.", "dataset.")
+# Fields on which it depends whether a step fits into the memory of the CPU.
+OF_MEMORY = tuple(f"training.{name}" for name in ("backbone_lr", "batch_size", "chunk", "precision", "views"))
 # Fields on which it depends whether there are enough images for a batch: other settings may have them.
 OF_BATCHES = ("dataset.", "sampler.", "seed", "split.", "training.batch_size", "training.label_decisions")
 
@@ -47,11 +49,13 @@ def refuse_unusable(
         config = configured(plan.config, settings[0], known)
     except BadConfig:  # of a Bayesian sweep: the runs of such a setting fail, and others are proposed
         return None
-    batches, sizes = (
+    batches, sizes, memory = (
         not any(parameter.field.startswith(fields) for parameter in plan.parameters)
-        for fields in (OF_BATCHES, OF_SIZES)
+        for fields in (OF_BATCHES, OF_SIZES, OF_MEMORY)
     )
-    return unusable.refuse_unusable(config, progress, batches=batches, sizes=sizes, devices=devices)
+    return unusable.refuse_unusable(
+        config, progress, batches=batches, sizes=sizes, memory=memory, devices=devices
+    )  # fmt: skip
 
 
 def _refuse_missing_places(plan: Plan, known: Catalog) -> None:

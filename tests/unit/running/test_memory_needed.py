@@ -15,6 +15,7 @@ from workbench.running.facts import memory_needed
 from workbench.running.preflight import preflight
 from workbench.running.unusable import refuse_unusable
 from workbench.settings.changed import read_config
+from workbench.sweeps import starting
 from workbench.training import device
 from workbench.workspace import Workspace
 
@@ -123,6 +124,26 @@ def test_a_run_of_the_command_line_is_refused_before_it_is_made(room, tmp_path, 
     assert "A step on the CPU needs at least" in capsys.readouterr().err
     with Workspace(tmp_path) as workspace:
         assert workspace.runs() == []
+
+
+@pytest.mark.parametrize(("varied", "fails"), [("training.lr=0.1,0.2", 1), ("training.batch_size=512,16", 0)])
+def test_a_sweep_is_refused_where_no_setting_may_fit(room, tmp_path, capsys, monkeypatch, varied, fails):
+    room(20 << 20)
+    monkeypatch.setattr(starting, "work_apart", lambda *_, **__: True)
+    words = [word for change in LARGE for word in ("--set", change)]
+    start = [
+        "sweep",
+        "start",
+        "sample-digits",
+        "-p",
+        varied,
+        *words,
+        "--workspace",
+        str(tmp_path / "space"),
+        "--detach",
+    ]
+    assert cli.main(start) == fails
+    assert ("A step on the CPU needs at least" in capsys.readouterr().err) == bool(fails)
 
 
 def test_free_memory_is_that_of_the_system():
