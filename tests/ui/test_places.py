@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+import threading
 
 import pytest
 from PySide6.QtCore import QObject
@@ -11,12 +12,14 @@ from shiboken6 import isValid
 
 from tests.ui.test_setup import FOUND
 from tests.unit.places.played_place import PlayedPlace
+from tests.waits import HANG
 from workbench.config import Choice, RunConfig
 from workbench.control import Control
 from workbench.entries import catalog
 from workbench.places import launching, records, sending, working
 from workbench.places.contract import Answer, Ending, Finding, JobState, Standing
 from workbench.places.place import SshPlace
+from workbench.problem import Problem
 from workbench.running.preflight import Preflight
 from workbench.ui.docks.run_row import about
 from workbench.ui.pages.setup import SetupPage
@@ -290,6 +293,39 @@ def test_a_place_that_is_forgotten_goes_with_save_alone(qtbot, session, played):
             dialog.reject()
             assert len(records.known()) == 1
     assert records.known() == []
+
+
+@pytest.mark.parametrize("trouble", [None, Problem("The disk is full.")])
+def test_a_dialog_that_is_closed_while_it_saves_is_gone_when_the_answer_comes(
+    qtbot, session, played, monkeypatch, trouble
+):
+    begun, goes_on, notices = threading.Event(), threading.Event(), []
+    session.noticed.connect(notices.append)
+    dialog = PlacesDialog(session)
+
+    def held(place, gone):
+        assert not begun.is_set(), "of two presses one saves"
+        begun.set()
+        assert goes_on.wait(HANG)
+        if trouble is not None:
+            raise trouble
+
+    monkeypatch.setattr(records, "store", held)
+    card = dialog.add_place("ssh")
+    for name, text in (("name", "lab"), ("host", "lab.example")):
+        card.form.row(name).widget.setText(text)
+        card.form.row(name).widget.textEdited.emit(text)
+    try:
+        for _ in range(2):
+            dialog.save.click()
+        qtbot.waitUntil(begun.is_set)
+        dialog.reject()
+        qtbot.waitUntil(lambda: not isValid(dialog))
+    finally:
+        goes_on.set()
+    qtbot.waitUntil(lambda: not session.reading)
+    qtbot.deliver()
+    assert notices == ([] if trouble is None else [trouble])
 
 
 def test_the_chosen_place_stays_while_it_is_there(qtbot):

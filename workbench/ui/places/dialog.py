@@ -15,6 +15,7 @@ from workbench.ui.places.card import FINDINGS_WIDTH, PlaceCard
 from workbench.ui.places.draft import ADD_WORDS, PlaceDraft
 from workbench.ui.places.install_dialog import InstallDialog
 from workbench.ui.state.background.tasks import Task, heard_by
+from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -45,6 +46,7 @@ class PlacesDialog(MainButtonDialog):
         self.cards: list[PlaceCard] = []
         self._checks: list[Task] = []
         self._removed: list[str] = []
+        self._over = False
         self._build()
         for place in session.places.all:
             self._check(self._add_card(PlaceDraft(place.kind, place)))
@@ -130,10 +132,12 @@ class PlacesDialog(MainButtonDialog):
                 if records.existing(name) is not None:  # else it was removed elsewhere, too
                     records.remove(name)
 
+        self.save.setEnabled(False)  # else a second press finds the places of the first
         self._session.run_in_thread("Saving the places", work, self._stored, self._not_stored, quiet=True)
 
     def done(self, result: int) -> None:
-        """Close; checks that are under way are forgotten."""
+        """Close; checks that are under way are forgotten, and what is being saved is saved."""
+        self._over = True
         for task in self._checks:
             task.cancel()
         super().done(result)
@@ -141,9 +145,14 @@ class PlacesDialog(MainButtonDialog):
     def _stored(self, _: None) -> None:
         self._session.places.read()
         self._session.placed.follow()
-        self.accept()
+        if not self._over:
+            self.accept()
 
     def _not_stored(self, problem: Problem) -> None:
+        if self._over:
+            self._session.notify(problem, EVERYWHERE)
+            return
+        self.save.setEnabled(True)
         self.problem.setText(str(problem))
         self.problem.show()
 
