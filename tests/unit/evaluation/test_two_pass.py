@@ -19,7 +19,9 @@ COUNT, DIM, NEAR = 700, 24, 9
 @pytest.mark.parametrize("onednn", [True, False])
 @pytest.mark.parametrize("distance", ["cosine", "l2"])
 @pytest.mark.parametrize("copies", [False, True])
-def test_two_passes_find_what_one_finds(monkeypatch, onednn, distance, copies):
+@pytest.mark.parametrize("chunk", [64, 4])  # of 64 there are too few here to choose among
+def test_two_passes_find_what_one_finds(monkeypatch, onednn, distance, copies, chunk):
+    monkeypatch.setattr(two_pass, "CHUNK", chunk)
     if onednn and not two_pass.ONEDNN:
         pytest.skip("this torch lends no oneDNN product")
     monkeypatch.setattr(two_pass, "ONEDNN", onednn)
@@ -38,6 +40,21 @@ def test_two_passes_find_what_one_finds(monkeypatch, onednn, distance, copies):
         rows = torch.arange(len(block.best))
         ranks = search.rank_of(block, rows, exact[block.part][:, NEAR - 1])
         assert ranks.tolist() == [NEAR] * len(rows)
+
+
+@pytest.mark.parametrize("chunk", [64, 4])
+def test_candidates_that_were_found_rightly_need_no_pass_in_float64(monkeypatch, chunk):
+    monkeypatch.setattr(two_pass, "CHUNK", chunk)
+    vectors, own = np.random.default_rng(3).normal(size=(COUNT, DIM)), np.arange(COUNT)
+    gallery = Gallery(vectors, distance="l2")
+    exact = torch.cat([gallery.smallest(keys, NEAR).clone() for _, keys in gallery.blocks(vectors, own)])
+
+    def again(*asked):
+        raise AssertionError("a pass in float64")
+
+    monkeypatch.setattr(Gallery, "blocks_of", again)
+    for block in two_pass.TwoPass(gallery, vectors, own).blocks(NEAR):
+        assert torch.equal(gallery.places_of(block.best), gallery.places_of(exact[block.part]))
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2"])
