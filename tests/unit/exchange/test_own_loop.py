@@ -717,6 +717,17 @@ def test_a_request_that_cannot_be_written_to_the_folder_is_said(workspace, tmp_p
     assert "could not be written" in capsys.readouterr().err
 
 
+def test_a_request_that_cannot_be_removed_from_the_folder_is_said_before_the_loop_goes_on(tmp_path):
+    with record_run(tmp_path / "folder", "Mine", LABELS, epochs=3) as run:
+        run.end("stopped")
+    request = tmp_path / "folder" / AFTER_EPOCH
+    request.mkdir()
+    with pytest.raises(Problem, match=r"cannot be removed .* Remove it yourself"):
+        record_run(tmp_path / "folder", "Mine", LABELS, epochs=3, resume=True)
+    request.rmdir()
+    record_run(tmp_path / "folder", "Mine", LABELS, epochs=3, resume=True).end()
+
+
 class Cells:
     """As much of IPython as a notebook's cells need."""
 
@@ -759,6 +770,23 @@ def test_a_run_is_paused_by_a_failed_cell_of_its_notebook_until_it_records_again
     with pytest.raises(ValueError, match="own"), record_run(tmp_path / "folder", "Mine", LABELS, epochs=3):
         raise ValueError("own")
     assert cells.end_cell(running=ValueError("own")) == 0
+
+
+def test_a_point_after_a_failed_cell_is_kept_until_the_disk_has_room(workspace, monkeypatch):
+    def full(recorder):
+        raise Problem("The disk is full.")
+
+    cells = Cells()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: cells))
+    run = record_run(workspace, "Mine", LABELS, epochs=1)
+    cells.end_cell(running=ValueError())
+    with monkeypatch.context() as disk:
+        disk.setattr("workbench.workspace.recorders.recording.COMMIT_EVERY", -1.0)
+        disk.setattr(Recorder, "flush", full)
+        with pytest.raises(Problem, match="The disk is full"):
+            run.scalars(1, {"batch/loss": 1.0})
+    run.end()
+    assert workspace.scalars(run.id, "batch/loss")[0].tolist() == [1]
 
 
 def test_several_threads_lose_no_point(workspace):

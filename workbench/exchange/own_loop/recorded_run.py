@@ -204,7 +204,8 @@ class RecordedRun:
                 raise Problem(what, kept="What it has is kept; nothing was added.", todo="Record before `end`.")
             if self._paused:
                 self._paused = False
-                self._recorder(Resumed())
+                with contextlib.suppress(Problem):  # it is kept, and written with what the caller records now
+                    self._recorder(Resumed())
             yield
 
     def _pause(self, error: BaseException) -> None:

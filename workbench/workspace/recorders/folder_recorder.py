@@ -1,6 +1,5 @@
 """Stores the events of a run in files: the recorder of a run folder without a workspace."""
 
-import contextlib
 import json
 import os
 from pathlib import Path
@@ -11,6 +10,7 @@ from workbench import files
 from workbench.control import Control
 from workbench.events import Evaluated
 from workbench.files import parts
+from workbench.problem import Problem
 from workbench.workspace.database.columns import environment_of
 from workbench.workspace.folders import journal, travelling
 from workbench.workspace.folders.dataset_copy import copy_of, write_copy
@@ -71,9 +71,13 @@ class FolderRecorder(Recording):
         return os.path.lexists(self.folder / travelling.AFTER_EPOCH)
 
     def forget_request(self) -> None:
-        """Remove a request to stop that was made to an earlier process."""
-        with contextlib.suppress(FileNotFoundError):
-            (self.folder / travelling.AFTER_EPOCH).unlink()
+        """Remove a request to stop that was made to an earlier process. Raises Problem if it cannot be removed."""
+        request = self.folder / travelling.AFTER_EPOCH
+        try:
+            request.unlink(missing_ok=True)
+        except OSError as error:
+            what = f"The request to stop the run before, {request}, cannot be removed ({error.strerror})."
+            raise Problem(what, kept="What it has is kept.", todo="Remove it yourself, and resume again.") from None
 
     def beat(self) -> None:
         """Renew the heartbeat, from any thread. Raises Problem."""
