@@ -1,6 +1,8 @@
 """A step on the CPU that does not fit into the memory is refused before it is tried, which may end the program."""
 
 import contextlib
+import sys
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -148,6 +150,24 @@ def test_a_sweep_is_refused_where_no_setting_may_fit(room, tmp_path, capsys, mon
 
 def test_free_memory_is_that_of_the_system():
     assert 0 < memory_needed.free_memory() <= psutil.virtual_memory().total + psutil.swap_memory().total
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all memory counts")
+def test_what_zfs_keeps_of_files_counts_as_free(tmp_path, monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=1000, total=9000))
+    monkeypatch.setattr(psutil, "swap_memory", lambda: SimpleNamespace(free=0))
+    facts = tmp_path / "arcstats"
+    monkeypatch.setattr(memory_needed, "ZFS", facts)
+    for text, free in (
+        ("13 1 0x01 147 39984\nname type data\nc_min 4 50\nsize 4 4050\n", 5000),
+        ("name type data\nc_min 4 50\nsize 4 20\n", 1000),
+        ("name type data\nsize 4 lots\nc_min 4 1\n", 1000),
+        ("", 1000),
+    ):
+        facts.write_text(text)
+        assert memory_needed.free_memory() == free
+    facts.unlink()
+    assert memory_needed.free_memory() == 1000
 
 
 class Fused(nn.Module):

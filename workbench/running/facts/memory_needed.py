@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.backbones.model import EmbeddingModel
 
 FILLED = 0.75  # of the memory, by a batch that is proposed: the backward pass takes a fifth more than what is kept
+ZFS = Path("/proc/spl/kstat/zfs/arcstats")
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +75,18 @@ def refuse_without_memory(
 def free_memory() -> int:
     """Bytes of memory that a process can still get here; where the system makes room by itself, all that there are."""
     memory = psutil.virtual_memory()
-    return int(memory.available + psutil.swap_memory().free) if sys.platform == "linux" else int(memory.total)
+    if sys.platform != "linux":
+        return int(memory.total)
+    return int(memory.available + psutil.swap_memory().free) + _kept_by_zfs()
+
+
+def _kept_by_zfs() -> int:
+    """Bytes of files that ZFS keeps and gives back when programs ask for memory; Linux counts them as used."""
+    try:
+        facts = {words[0]: words[2] for line in ZFS.read_text().splitlines() if len(words := line.split()) == 3}
+        return max(0, int(facts["size"]) - int(facts["c_min"]))
+    except (OSError, LookupError, ValueError):
+        return 0  # it has no ZFS, as a rule
 
 
 def _are_the_cpu(names: Sequence[str]) -> bool:
