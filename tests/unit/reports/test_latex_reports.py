@@ -24,7 +24,7 @@ from workbench.workspace.recorder import Recorder
 SPECIALS = "\\{}$&#_%~^<>|\"`[]*-'"
 ALLOWED = re.compile(
     r"\\[{}$&#_%]|\\(?:textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|textquotedbl"
-    r"|textasciigrave|textbullet|ldots)\{\}|\{[\[\]*]\}|\{\}|\\ensuremath\{(?:\\[A-Za-z]+|-)\}"
+    r"|textasciigrave|textbullet|ldots)\{\}|\{[\[\]*]\}|\{\}|\\ensuremath\{(?:\\[A-Za-z]+|\^?-|\^\d)\}"
     r"|\\wbunicode\{[0-9A-F]{4,6}\}\{[^\\{}$&#_%~^]\}|[^\\{}$&#_%^]"
 )
 EVIL = "\\input{/etc/passwd} \\write18{id} $x_1$ 100% #1 & ^^5c ~ `` [x] * --seed <<a>> \\\\ }{ =1+1 漢字 ✓ é α"
@@ -51,6 +51,7 @@ def test_words_stay_as_they_are():
     assert escaped("MAP@R 97.1, run 3: Caltech-101 (é)") == "MAP@R 97.1, run 3: Caltech-101 (é)"
     assert escaped("--seed") == "-{}-seed"
     assert escaped("a\nb\tc\0") == "a b c "
+    assert escaped("1×10⁻⁵") == r"1\ensuremath{\times}10\ensuremath{^-}\ensuremath{^5}", "as Compare writes 1e-05"
     assert escaped("漢") == r"\wbunicode{6F22}{漢}"
 
 

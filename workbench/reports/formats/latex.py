@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from workbench.numerals import RAISED
 from workbench.reports.figures.drawing import COLUMN, FULL
 from workbench.reports.writing.blocks import (
     Block,
@@ -33,6 +34,7 @@ ESCAPED = {
         ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu",
          "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta",
          "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"), strict=True)},
+    **{chr(letter): rf"\ensuremath{{^{chr(plain)}}}" for plain, letter in RAISED.items()},  # of a power of ten
 }  # fmt: skip
 TYPESET = set(map(chr, range(0x20, 0x7F))) | set(  # what LaTeX sets with the fonts of every installation
     "¡¿«»§©®°µ¶·¹²³¼½¾ªº£¥¢ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
