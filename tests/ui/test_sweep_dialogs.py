@@ -279,6 +279,12 @@ def cells(table):
     return [[table.item(row, column).text() for column in columns] for row in range(table.rowCount())]
 
 
+def both_are_known(qtbot, panel, session):
+    """Wait until the session and the panel know the two runs: the panel may have read when there was one."""
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][3] == "2 of 3")
+
+
 def test_the_panel_shows_sweeps_and_their_line(panel):
     assert cells(panel.sweeps) == [["1", "Sample: Digits", "Worker is gone", "0 of 3", "–", "–"]]
     assert cells(panel.trials)[0] == ["1", "0.1", "0", "Queued", "–", "–", "–"]
@@ -382,9 +388,9 @@ def test_the_runs_of_a_sweep_are_offered_for_comparison(qtbot, panel, session):
     for place, trial in enumerate(sweeps.trials(session.workspace, 1)[:2]):
         sweep_worker.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
         sweep_worker.end(session.workspace, trial, "done", 0.5 + place / 10)
-    panel.refresh()
-    qtbot.waitUntil(panel.compare.isEnabled)
+    both_are_known(qtbot, panel, session)
     assert cells(panel.sweeps)[0][5] == "60.00% at learning rate 0.2"
+    qtbot.waitUntil(panel.compare.isEnabled)
     qtbot.mouseClick(panel.compare, Qt.MouseButton.LeftButton)
     assert session.ticks.runs == {1, 2}
     assert session.page == "compare"
@@ -447,7 +453,7 @@ def test_the_runs_of_a_sweep_are_offered_for_a_report(qtbot, panel, session):
     for trial in sweeps.trials(session.workspace, 1)[:2]:
         sweep_worker.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
         sweep_worker.end(session.workspace, trial, "done", 0.5)
-    panel.refresh()
+    both_are_known(qtbot, panel, session)
     qtbot.waitUntil(panel.report.isEnabled)
     qtbot.mouseClick(panel.report, Qt.MouseButton.LeftButton)
     assert offered == [ReportOffer((1, 2), "MAP@R", "best")]
@@ -463,6 +469,7 @@ def test_a_run_in_the_trash_is_not_offered_for_comparison(qtbot, panel, session)
         workspace.set_status(sweeps.trials(workspace, 1)[trial.point - 1].run_id, "done")
     workspace.trash(1)
     qtbot.waitUntil(lambda: [run.id for run in session.runs()] == [2])
+    qtbot.waitUntil(lambda: cells(panel.sweeps)[0][3] == "2 of 3")
     panel.refresh()
     qtbot.waitUntil(panel.compare.isEnabled)
     qtbot.mouseClick(panel.compare, Qt.MouseButton.LeftButton)
