@@ -25,6 +25,9 @@ class Window(PlayedThreads):
     query: int | None = None
     browsing: Browsing | None = None
 
+    def change(self, work, then=None):
+        self.run_in_thread("Writing", lambda progress: work(), then)
+
     def show_query(self, sample_id):
         if sample_id != self.query:
             self.query = sample_id

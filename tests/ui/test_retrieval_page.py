@@ -1,6 +1,7 @@
 """The Retrieval page of a trained run: order of the list, pictures, its export, the range of similarities."""
 
 import csv
+import threading
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from tests.ui.seen import pictured
 from tests.ui.trained import evaluated, trained_run
 from workbench.files import atomic_write
 from workbench.files.spreadsheet import plain_cell
+from workbench.ui.pages.retrieval.model import reading
 from workbench.ui.pages.retrieval.neighbours.result import BIG, SMALL
 from workbench.ui.widgets.images.neighbour_card import NO_PICTURE
 from workbench.ui.widgets.images.pictures import shared_loader
@@ -40,6 +42,26 @@ def test_the_kind_of_the_numbers_is_that_of_the_evaluation(qtbot, session, works
     session.show_run(run_id)
     at_rest(qtbot, page)
     assert f"by {words}" in page.result.near_title.text()
+
+
+def test_of_two_answers_about_a_tag_the_later_one_stays(qtbot, page, monkeypatch, slow_changes):
+    written, taken_away, tag_sample = [], threading.Event(), reading.tag_sample
+
+    def slow(*sample, on):
+        if on:
+            taken_away.wait(0.5)  # another thread would come in now
+        tag_sample(*sample, on=on)
+        written.append(on)
+        if not on:
+            taken_away.set()
+
+    monkeypatch.setattr(reading, "tag_sample", slow)
+    for on in (True, False):
+        page.browsing.tag("odd", on=on)
+    qtbot.waitUntil(lambda: len(written) == 2)
+    at_rest(qtbot, page)
+    assert written == [True, False]
+    assert page.browsing.tags_of_query == []
 
 
 def test_the_head_of_the_pictures_changes_no_order(qtbot, page):

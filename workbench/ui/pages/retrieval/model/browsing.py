@@ -262,7 +262,7 @@ class Browsing:
         if not self._current or self.shown is None or self.result is None or self._asked is None:
             return
         work = partial(write_tag, self._asked[0], self.shown.dataset_id, self.result.query.sample_id, tag, on)
-        self._window.run_in_thread("Tag the query", work, partial(self._take_tags, self.shown.dataset_id), quiet=True)
+        self._window.change(work, partial(self._take_tags, self.shown.dataset_id))
 
     def look_for_tags(self) -> None:
         """Read the tags of the data set again: another window may have changed them."""

@@ -1,7 +1,8 @@
 """The interface of a Browsing to the page that draws it, and to the session."""
 
+from collections.abc import Callable
 from enum import Enum, auto
-from typing import Protocol
+from typing import Any, Protocol
 
 from workbench.jobs.newest import Threads
 
@@ -19,6 +20,9 @@ class Change(Enum):
 
 class Window(Threads, Protocol):
     """What the model needs of the session."""
+
+    def change(self, work: Callable[[], Any], then: Callable[[Any], None] | None = None) -> object:
+        """Write on a thread, after the changes that were asked before; `then` gets the result on the window's."""
 
     def show_query(self, sample_id: int | None) -> None:
         """Make a sample the query of all pages."""

@@ -71,9 +71,7 @@ def read_tags(workspace: Workspace, dataset_id: int) -> dict[str, np.ndarray]:
     return {tag: np.array(ids, np.int64) for tag, ids in all_tags(workspace, dataset_id).items()}
 
 
-def write_tag(
-    workspace: Workspace, dataset_id: int, sample_id: int, tag: str, on: bool, progress: Progress
-) -> dict[str, np.ndarray]:
+def write_tag(workspace: Workspace, dataset_id: int, sample_id: int, tag: str, on: bool) -> dict[str, np.ndarray]:
     """Add a tag to a sample (`on`) or remove it; returns all tags as `read_tags`. Raises Problem as `tag_sample`."""
     tag_sample(workspace, dataset_id, sample_id, tag, on=on)
     return read_tags(workspace, dataset_id)
