@@ -1,6 +1,7 @@
 """Working with the map: undo and redo, isolate, named selections; with simulated mouse and keys."""
 
 import csv
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from small_run import blobs, store_run
 
 from tests.ui.seen import drawn
 from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page, places_of
+from tests.waits import HANG
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.point_colours import value_words
 from workbench.ui.pages.map.drawing.level_note import LevelNote
@@ -20,6 +22,7 @@ from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
 from workbench.ui.pages.map.selecting.tagging import NOTHING
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import UndoCommands
+from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import all_tags, change_tags, tag_sample
 from workbench.workspace.choices.selections import all_selections
 from workbench.workspace.measured.stored_maps import Measured, store_map
@@ -515,6 +518,27 @@ def test_another_run_of_the_data_set_can_stand_beside_and_one_of_another_cannot(
     assert other.run_id not in offered
     choose(beside.runs, again.run_id)
     qtbot.waitUntil(lambda: beside.data is not None and beside.data.evaluation == again.evaluations[-1])
+
+
+def test_an_epoch_that_is_chosen_while_the_second_map_lists_new_ones_stays(qtbot, page, beside, session, monkeypatch):
+    begun, goes_on, read = threading.Event(), threading.Event(), Workspace.evaluations
+
+    def held(workspace, run_id):
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            assert goes_on.wait(HANG)
+        return read(workspace, run_id)
+
+    monkeypatch.setattr(Workspace, "evaluations", held)
+    chosen = page.run.evaluations[1]
+    assert beside.epochs.currentData() != chosen
+    session.evaluations_changed.emit()
+    qtbot.waitUntil(begun.is_set)
+    choose(beside.epochs, chosen)
+    goes_on.set()
+    qtbot.waitUntil(lambda: not session.reading)
+    assert (beside.epochs.count(), beside.epochs.currentData()) == (2, chosen)
+    qtbot.waitUntil(lambda: beside.data.evaluation == chosen)
 
 
 def test_the_second_map_takes_method_and_isolated_points(qtbot, page, beside, session):

@@ -1,11 +1,13 @@
 """A second map beside the first: another epoch or run of the same images, with the same selection and hover."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.map.colours.point_colours import PointColours
@@ -44,7 +46,7 @@ class SecondMap(QWidget):
         super().__init__(parent)
         self.session, self.colours = session, colours
         self.data: MapData | None = None
-        self.maker = MapMaker(session, self)
+        self.maker, self._listing = MapMaker(session, self), Newest(session)
         self._wanted: dict[str, Any] = {}
         self._asked: tuple[int, dict[str, Any]] | None = None  # evaluation and parameters
         self._hidden: frozenset[str] = frozenset()
@@ -177,28 +179,29 @@ class SecondMap(QWidget):
 
     def _run_chosen(self) -> None:
         self.epochs.clear()
-        self._read_epochs(None)
+        self._read_epochs()
 
     def _refill(self) -> None:
         """Add new evaluations to the list; the shown one stays chosen."""
         if self.isVisible():
-            self._read_epochs(self.epochs.currentData())
+            self._read_epochs()
 
-    def _read_epochs(self, kept: int | None) -> None:
-        """List the evaluations of the chosen run; `kept`, or the first or last, is shown."""
+    def _read_epochs(self) -> None:
+        """List the evaluations of the chosen run; the chosen one, or the first or last, is shown."""
         run_id, workspace = self.runs.currentData(), self.session.workspace
         if run_id is None:
             return
 
-        def work(progress: Progress) -> tuple[int, int | None, list[Evaluation]]:
-            return run_id, kept, workspace.evaluations(run_id)
+        def work(progress: Progress) -> list[Evaluation]:
+            return workspace.evaluations(run_id)
 
-        self.session.run_in_thread("Evaluations of the second map", work, self._list_epochs, quiet=True)
+        take = partial(self._list_epochs, run_id)
+        self._listing.ask("Evaluations of the second map", work, take, quiet=True)
 
-    def _list_epochs(self, answer: tuple[int, int | None, list[Evaluation]]) -> None:
-        run_id, kept, evaluations = answer
+    def _list_epochs(self, run_id: int, evaluations: list[Evaluation]) -> None:
         if run_id != self.runs.currentData():
             return
+        kept = self.epochs.currentData()  # also where it was chosen since this was asked
         several = len({evaluation.distance for evaluation in evaluations}) > 1
         self.epochs.clear()
         for evaluation in evaluations:
