@@ -1,11 +1,16 @@
 """Published data sets below remembered folders are found, and fill their field."""
 
+import threading
+from functools import partial
+
 import pytest
 
+from tests.waits import HANG
 from workbench import registry
 from workbench.datasets.finder import find_data, markers_of
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.pages.setup.data import finder as module
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -73,3 +78,32 @@ def test_the_next_window_looks_again(qtbot, session, store):
     page = SetupPage(session)
     qtbot.addWidget(page)
     qtbot.waitUntil(lambda: "cars" in page.finder.places)
+
+
+@pytest.mark.parametrize("told_first", [False, True])
+def test_what_is_found_for_the_newest_question_stays(qtbot, session, store, tmp_path, monkeypatch, told_first):
+    """The folders of the first question are on a slow disk; a folder is added by the second, or by the first."""
+    registry.discover_all()
+    session.set_catalog(registry.catalog())
+    begun, goes_on, notices = threading.Event(), threading.Event(), []
+
+    def slow_at_first(folders, markers):
+        if not begun.is_set():
+            begun.set()
+            assert goes_on.wait(HANG)
+            return {}
+        return find_data(folders, markers)
+
+    monkeypatch.setattr(module, "find_data", slow_at_first)
+    session.noticed.connect(notices.append)
+    session.preferences.remember(module.KIND, tmp_path)
+    finder = module.DataFinder(session)
+    for step in (finder.look, partial(finder.add, store))[:: -1 if told_first else 1]:
+        step()
+        qtbot.waitUntil(begun.is_set)
+    qtbot.waitUntil(lambda: bool(finder.places))
+    goes_on.set()
+    qtbot.waitUntil(lambda: not session.reading)
+    qtbot.deliver()
+    assert "cub" in finder.places
+    assert [words.partition(":")[0] for words in notices] == ["Found"]

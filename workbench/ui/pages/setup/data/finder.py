@@ -1,12 +1,12 @@
 """Finds published data sets below the folders that the user keeps data in, and fills them into an empty field."""
 
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.datasets.finder import find_data, markers_of
+from workbench.jobs.newest import Newest
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.state.session import Session
 
@@ -21,6 +21,7 @@ class DataFinder(QObject):
     def __init__(self, session: Session, page: QWidget | None = None) -> None:
         super().__init__(page)
         self._session, self._page = session, page
+        self._looking, self._telling = Newest(session), False
         self.places: dict[str, list[str]] = {}
 
     def folders(self) -> list[Path]:
@@ -50,9 +51,9 @@ class DataFinder(QObject):
         """Search all folders; with `tell` the message bar shows what was found."""
         folders, markers = self.folders(), markers_of(self._session.catalog)
         if folders and markers:
-            then = self._tell if tell else self._take
-            work = partial(find_data, folders, markers)
-            self._session.run_in_thread("Looking for data sets", lambda progress: work(), then, quiet=True)
+            self._telling = tell or (self._telling and self._looking.busy)  # who waits for an answer gets the newest
+            then = self._tell if self._telling else self._take
+            self._looking.ask("Looking for data sets", lambda progress: find_data(folders, markers), then, quiet=True)
 
     def fill(self, draft: Draft) -> str:
         """Put a found place into the data set's empty field; the sentence that says so, or empty."""
