@@ -109,20 +109,35 @@ def refuse_size_unseen(config: RunConfig) -> None:
     known = catalogs.current()
     named = known.get(f"dataset/{config.dataset.name}", {}).get("params", {}).get("image_size", {})
     size = config.dataset.params.get("image_size", named.get("default"))
-    described = known.get(f"backbone/{config.backbone.name}", {}).get("params", {})
+    if isinstance(size, int):  # a data set of a plug-in may have no such field
+        _refuse_size(_unloaded(config), COLOURS, size, None)
+
+
+def _unloaded(config: RunConfig) -> RunConfig:
+    """The config with a backbone that takes no weights from this machine's disk or from a cache."""
+    described = catalogs.current().get(f"backbone/{config.backbone.name}", {}).get("params", {})
     without = {name: "" for name, facts in described.items() if facts.get("path")}
     without |= {"weights": "none"} if "weights" in described else {}
     backbone = config.backbone.model_copy(update={"params": {**config.backbone.params, **without}})
-    if isinstance(size, int):  # a data set of a plug-in may have no such field
-        _refuse_size(config.model_copy(update={"backbone": backbone}), COLOURS, size, None)
+    return config.model_copy(update={"backbone": backbone})
 
 
 def refuse_without_memory(config: RunConfig, images: "ImageSet") -> None:
     """Raise Problem for a step that does not fit into the memory of the CPU, as `refuse_unusable` does.
 
-    What cannot be made without numbers is left to the trial steps.
+    No weights are read or fetched: they are as large in any case. All else that is wrong is left to the trial steps.
     """
-    _refuse_size(config, images.channels, images.image_size, None, config.device.split(","))
+    import torch
+
+    from workbench.running.facts import memory_needed
+
+    try:
+        with torch.device("meta"), torch.no_grad():
+            network, image = _without_numbers(_unloaded(config), images.channels, images.image_size, None)
+    except Exception as error:
+        log.debug("the memory of a step was not checked (%r)", error, exc_info=True)
+        return
+    memory_needed.refuse_without_memory(config, network, image, config.device.split(","))
 
 
 def _refuse_size(

@@ -93,6 +93,15 @@ def test_no_batch_is_proposed_where_the_weights_leave_no_room(room):
     assert (problem.value.field, problem.value.fits) == ("backbone.name", None)
 
 
+def test_the_memory_of_preflight_is_compared_before_weights_are_read(room, tmp_path):
+    room(20 << 20)
+    weights = tmp_path / "w.pth"
+    weights.touch()  # nobody can read it
+    named = ("backbone.name=resnet18", "backbone.weights=file", f"backbone.weights_file={weights}")
+    with pytest.raises(Problem, match="A step on the CPU needs at least"):
+        preflight(read_config("sample-digits", (*LARGE, *named)), quiet)
+
+
 def test_a_chunk_counts_in_place_of_the_batch_and_is_proposed_where_it_is_possible(room):
     vit = ("backbone.name=timm", "backbone.model=test_vit", "backbone.weights=none", "dataset.image_size=32")
     config = read_config("sample-digits", (*LARGE, *vit))
