@@ -15,6 +15,7 @@ from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
 from tests.waits import HANG
 from workbench.comparing.difference.baseline import against_baseline
+from workbench.comparing.grouping import groups
 from workbench.comparing.grouping.groups import grouped
 from workbench.comparing.overview import overview
 from workbench.comparing.published.published_tables import EXPERIMENT_ROWS
@@ -653,6 +654,25 @@ def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
     window.commands["edit.redo"].trigger()
     assert session.ticks.runs == {1, 3}
     qtbot.waitUntil(lambda: page.model.overview is not None)
+
+
+def test_what_is_ticked_before_the_group_is_known_stays_ticked(qtbot, session, workspace, monkeypatch):
+    two_groups(workspace, 2)
+    window, goes_on = QWidget(), Event()
+    qtbot.addWidget(window)
+    actions = RunActions(session, Commands(session.preferences, window), window)
+
+    def slow(run_id, runs, known):
+        assert goes_on.wait(HANG)
+        return runs
+
+    monkeypatch.setattr(groups, "group_of", slow)
+    session.show_run(3)
+    actions.compare.trigger()
+    session.ticks.choose([2])
+    goes_on.set()
+    qtbot.waitUntil(lambda: not session.reading)
+    assert session.ticks.runs == {2}
 
 
 @pytest.mark.parametrize("chosen", ["light", "dark"])

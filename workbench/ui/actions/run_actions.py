@@ -151,7 +151,11 @@ class RunActions(QObject):
 
             return [run.id for run in group_of(run_id, runs, known)]
 
-        session.read(same_config, session.ticks.choose)
+        def take(group: list[int]) -> None:
+            if not session.ticks.runs:  # else the person has ticked some meanwhile
+                session.ticks.choose(group)
+
+        session.read(same_config, take)
 
     def _rename(self) -> None:
         if self._session.run_id is not None:
