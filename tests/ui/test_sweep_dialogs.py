@@ -1,11 +1,14 @@
 """The sweep dialog and the Sweeps panel: what is typed, what is refused, what is stored, and what is asked."""
 
+import threading
 from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QPushButton
+from shiboken6 import isValid
 
+from tests.waits import HANG
 from workbench.entries import catalog
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
@@ -88,6 +91,40 @@ def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     assert sweeps.one(session.workspace, 1).parameters == ("training.lr=0.1,0.2,0.3",)
     assert dialog.result() == SweepDialog.DialogCode.Accepted
     _forget_panels(qtbot)
+
+
+def test_what_is_edited_while_the_sweep_starts_is_not_checked_any_more(qtbot, session, started, monkeypatch):
+    """The start closes the dialog, and the answer of the check would be for one that is deleted."""
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    dialog = SweepDialog(session, read_config("sample-digits"), parent=window)
+    dialog.open()
+    goes_on, checks, checked = threading.Event(), threading.Event(), threading.Event()
+    store, check = starting.store, dialog.draft.check
+
+    def slow_store(workspace, plan):
+        assert goes_on.wait(HANG)
+        return store(workspace, plan)
+
+    def slow_check(entered, progress):
+        checks.set()
+        assert checked.wait(HANG)
+        return check(entered, progress)
+
+    dialog.rows[0].field.set_value("training.lr")
+    qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2, 0.3")
+    settled(qtbot, dialog)
+    monkeypatch.setattr(starting, "store", slow_store)
+    monkeypatch.setattr(dialog.draft, "check", slow_check)
+    dialog.start.click()
+    qtbot.keyClicks(dialog.rows[0].values, ", 0.4")
+    qtbot.waitUntil(checks.is_set)
+    goes_on.set()
+    qtbot.waitUntil(lambda: not isValid(dialog))
+    checked.set()
+    qtbot.waitUntil(lambda: not session.reading)
+    assert started == [1]
+    assert len(sweeps.trials(session.workspace, 1)) == 3
 
 
 def _forget_panels(qtbot):

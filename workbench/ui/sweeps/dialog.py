@@ -224,8 +224,12 @@ class SweepDialog(MainButtonDialog):
         self._over = True
         if self._starting is not None:
             self._starting.ask_to_end()
-        self._forget()
         super().reject()
+
+    def done(self, result: int) -> None:
+        """Close; what was edited last is not checked any more."""
+        self._forget()
+        super().done(result)
 
     def _started(self, made: tuple[int, str]) -> None:
         self._starting = None
