@@ -83,7 +83,7 @@ def free_memory() -> int:
 def _kept_by_zfs() -> int:
     """Bytes of files that ZFS keeps and gives back when programs ask for memory; Linux counts them as used."""
     try:
-        facts = {words[0]: words[2] for line in ZFS.read_text().splitlines() if len(words := line.split()) == 3}
+        facts = {words[0]: words[2] for line in ZFS.read_text("utf-8").splitlines() if len(words := line.split()) == 3}
         return max(0, int(facts["size"]) - int(facts["c_min"]))
     except (OSError, LookupError, ValueError):
         return 0  # it has no ZFS, as a rule
