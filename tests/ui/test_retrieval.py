@@ -345,7 +345,7 @@ def test_a_page_that_is_not_looked_at_reads_nothing(qtbot, session, run, rest, p
     assert page.result.path.text() == "class 00/00003.png"
 
 
-def test_nothing_is_read_on_the_windows_thread(qtbot, session, run, monkeypatch, tmp_path):
+def test_nothing_is_read_on_the_windows_thread(qtbot, session, run, monkeypatch, tmp_path, slow_changes):
     """Every read of the workspace that a file of the page asks for is on another thread."""
     here, read = threading.current_thread(), []
     for name in ("reading", "reader"):
