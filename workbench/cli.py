@@ -12,14 +12,14 @@ from workbench import __version__
 from workbench.commands.machine import desktop, doctor, plugins
 from workbench.commands.results import compare, deploy, exchange, gallery, geometry, lists, report, search, tags, triage
 from workbench.commands.terminal import INTERRUPTED, printable, spell_out
-from workbench.commands.training import benchmark, ingest, place, run, sweep
+from workbench.commands.training import benchmark, data, ingest, place, run, sweep
 from workbench.config import BadConfig
 from workbench.problem import Problem, UnknownName
 
 WINDOWS = os.name == "nt"
 UNREAD = 141  # as a shell says of a program that SIGPIPE ended
 GROUPS = {  # heading of the help -> its commands
-    "Train": (run.run, run.sample, sweep.sweep, benchmark.benchmark, place.place, ingest.take_in),
+    "Train": (data.data, run.run, run.sample, sweep.sweep, benchmark.benchmark, place.place, ingest.take_in),
     "Look at runs": (
         lists.list_entries, compare.compare_runs, report.report_runs, search.search_run, gallery.index,
         geometry.geometry, triage.triage, tags.tags, deploy.deploy, exchange.export, exchange.import_run,

@@ -9,8 +9,12 @@ from PySide6.QtWidgets import QLabel, QTableWidget
 from workbench import registry
 from workbench.config import Choice, RunConfig
 from workbench.datasets.inspection import Inspection
+from workbench.datasets.near_duplicates import Member, NearDuplicate, NearDuplicates
+from workbench.problem import Problem
+from workbench.running import preflight
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup.data.dialog import DataDialog
+from workbench.ui.pages.setup.data.near_duplicates import NearDuplicatesTab
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -56,7 +60,7 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     qtbot.waitUntil(lambda: page.data_look.dialog is not None)
     dialog = page.data_look.dialog
     assert made == [dialog], "its tab is then remembered"
-    assert titles(dialog) == ["Images", "Classes (4)", "Files", "Left out (1)", "Copies (1)"]
+    assert titles(dialog) == ["Images", "Classes (4)", "Files", "Left out (1)", "Copies (1)", "Near-duplicates"]
     assert dialog.windowTitle() == "Data set: data"
     assert not dialog.copy_table.isEnabled()
     dialog.tabs.setCurrentIndex(1)
@@ -75,6 +79,115 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines()[1:] == ["1\tcars/copy.png\ttrain", "1\tfish/3.png\ttest"]
     dialog.close()
+
+
+def opened(session, qtbot, folder):
+    """The data dialog of a folder, opened by the page, at the tab of near-duplicates."""
+    registry.discover_all()
+    session.set_catalog(registry.catalog())
+    page = SetupPage(session)
+    qtbot.addWidget(page)
+    dataset = Choice(name="folder", params={"folder": str(folder), "image_size": 16})
+    page.take_config(RunConfig(dataset=dataset, split=Choice(name="classes")))
+    page.look_at_data()
+    qtbot.waitUntil(lambda: page.data_look.dialog is not None)
+    dialog = page.data_look.dialog
+    choose(dialog, "Near-duplicates")
+    return dialog
+
+
+def test_near_duplicates_are_looked_for_when_they_are_asked_for(qtbot, session, folder):
+    Image.open(folder / "cars" / "0.png").save(folder / "fish" / "again.jpg", quality=95, subsampling=0)
+    dialog = opened(session, qtbot, folder)
+    tab = dialog.near_duplicates
+    assert "This reads all 18 images." in tab.said.text()
+    assert not dialog.copy_table.isEnabled()
+    with qtbot.waitSignal(tab.shown):
+        tab.look.click()
+    assert titles(dialog)[-1] == "Near-duplicates (1)"
+    assert tab.said.text() == (
+        "1 pair of images shows nearly the same. 1 test image has a near-duplicate in the training half. "
+        "1 pair is of two classes."
+    )
+    assert tab.look.isHidden()
+    assert tab.cancel.isHidden()
+    table = tab.findChild(QTableWidget)
+    assert [table.item(0, column).text() for column in (1, 2)] == [
+        "cars/0.png\ncars · train",
+        "fish/again.jpg\nfish · test",
+    ]
+    assert not table.item(0, 1).icon().isNull()
+    assert not table.item(0, 2).icon().isNull()
+    dialog.copy()
+    assert (
+        QGuiApplication.clipboard()
+        .text()
+        .splitlines()[1]
+        .endswith("\tcars/0.png\tcars\ttrain\tfish/again.jpg\tfish\ttest")
+    )
+    dialog.close()
+
+
+def test_the_search_for_near_duplicates_can_be_cancelled_and_asked_again(qtbot, session, folder, monkeypatch):
+    def until_cancelled(config, progress):
+        while True:
+            progress("Comparing images", 0, 1)
+
+    dialog = opened(session, qtbot, folder)
+    tab, real = dialog.near_duplicates, preflight.near_duplicates
+    monkeypatch.setattr(preflight, "near_duplicates", until_cancelled)
+    tab.look.click()
+    assert not tab.cancel.isHidden()
+    assert tab.look.isHidden()
+    tab.cancel.click()
+    qtbot.waitUntil(lambda: tab.said.text().startswith("Cancelled"))
+    assert tab.cancel.isHidden()
+    monkeypatch.setattr(preflight, "near_duplicates", real)
+    with qtbot.waitSignal(tab.shown):
+        tab.look.click()
+    assert tab.said.text() == "No two images show nearly the same."
+    assert titles(dialog)[-1] == "Near-duplicates (0)"
+    dialog.close()
+
+
+def test_a_closed_dialog_ends_its_search_for_near_duplicates(qtbot, session, folder, monkeypatch):
+    ended = []
+
+    def until_cancelled(config, progress):
+        try:
+            while True:
+                progress("Comparing images", 0, 1)
+        finally:
+            ended.append(True)
+
+    dialog = opened(session, qtbot, folder)
+    monkeypatch.setattr(preflight, "near_duplicates", until_cancelled)
+    dialog.near_duplicates.look.click()
+    dialog.close()
+    qtbot.waitUntil(lambda: bool(ended))
+
+
+def test_why_near_duplicates_cannot_be_looked_for_is_said_in_the_tab(qtbot, session, folder, monkeypatch):
+    def refuse(config, progress):
+        raise Problem("Near-duplicates are looked for among 150,000 images at most; these are 200,000.")
+
+    dialog = opened(session, qtbot, folder)
+    tab = dialog.near_duplicates
+    monkeypatch.setattr(preflight, "near_duplicates", refuse)
+    tab.look.click()
+    qtbot.waitUntil(lambda: "150,000" in tab.said.text())
+    assert not tab.look.isHidden()
+    assert tab.cancel.isHidden()
+    dialog.close()
+
+
+def test_that_more_pairs_were_found_than_are_listed_is_said(qtbot):
+    small = np.zeros((4, 6, 3), np.uint8)
+    pair = NearDuplicate(0.99, Member("a", "0", "train", small), Member("b", "0", "", small))
+    tab = NearDuplicatesTab(9)
+    qtbot.addWidget(tab)
+    tab.show_pairs(NearDuplicates([pair, pair], 1234, 0, 0))
+    assert tab.said.text() == "1,234 pairs of images show nearly the same; the 2 most similar are listed."
 
 
 def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
@@ -132,7 +245,7 @@ def test_what_is_not_left_out_has_a_tab_of_its_own(qtbot, given, tab, heading, s
     )
     dialog = DataDialog("mine", found)
     qtbot.addWidget(dialog)
-    assert titles(dialog)[3:] == ["Left out (0)", tab, "Copies (0)"]
+    assert titles(dialog)[3:] == ["Left out (0)", tab, "Copies (0)", "Near-duplicates"]
     choose(dialog, tab)
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines() == [f"What\t{heading}", "\t".join(said)]

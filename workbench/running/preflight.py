@@ -20,6 +20,7 @@ from workbench.running.facts.environment import shared_images, split_notes
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
+    from workbench.datasets.near_duplicates import NearDuplicates
     from workbench.running.building import Data
     from workbench.running.engine import Engine
     from workbench.running.facts.timing import StepTimes
@@ -263,3 +264,18 @@ def inspect_data(config: RunConfig, progress: Progress) -> "Inspection":
     config = folds_and_seeds.children(config)[0].config
     with contextlib.closing(load_data(config, progress)) as data:
         return inspect(data.images, data.pixels, data.split, config.seed, progress)
+
+
+def near_duplicates(config: RunConfig, progress: Progress) -> "NearDuplicates":
+    """Pairs of images of the config's data set that show nearly the same; for the first of its runs.
+
+    Raises:
+        Problem: data that cannot be used, or too many images. Whatever `progress` raises.
+    """
+    from workbench.datasets import inspection, near_duplicates
+    from workbench.running.building import load_data
+
+    config = folds_and_seeds.children(config)[0].config
+    with contextlib.closing(load_data(config, progress)) as data:
+        copies = inspection.copies(data.pixels, progress)
+        return near_duplicates.find(data.images, data.pixels, data.split, copies, progress)

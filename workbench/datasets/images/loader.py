@@ -113,9 +113,9 @@ def decode(file: BinaryIO, channels: int = 3, size: int = 0, bits: int = WHOLE) 
     return _decoded(file, channels, size, partial(_in_bands, bits=bits))
 
 
-def decode_picture(file: BinaryIO, channels: int = 3) -> Image.Image:
-    """As `picture`, from an open file, at its own size."""
-    return _decoded(file, channels, 0, partial(_in_one, bits=WHOLE))
+def decode_picture(file: BinaryIO, channels: int = 3, size: int = 0) -> Image.Image:
+    """As `picture`, from an open file; at its own size, or with sides of at least 2 * `size` px if that is faster."""
+    return _decoded(file, channels, size, partial(_in_one, bits=WHOLE))
 
 
 def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Image, str], Made]) -> Made:

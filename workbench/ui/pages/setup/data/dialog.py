@@ -8,20 +8,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialogButtonBox,
-    QHeaderView,
     QLabel,
     QScrollArea,
     QTableWidget,
-    QTableWidgetItem,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )  # fmt: skip
 
 from workbench.charts import Chart, Marks
-from workbench.files.spreadsheet import pasted
 from workbench.names import numbers_in_order
+from workbench.ui.pages.setup.data.near_duplicates import NearDuplicatesTab
 from workbench.ui.pages.setup.data.pictures import pixmap
+from workbench.ui.pages.setup.data.tables import lines_of, page_of, table_of
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.dialogs.first_size import open_at
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 SIDE = 72  # px of an image on the sheet
 BINS = 30
-MOST_ROWS = 5000
 
 
 class DataDialog(MainButtonDialog):
@@ -52,10 +50,13 @@ class DataDialog(MainButtonDialog):
         self.tabs.addTab(self._files(inspection), "Files")
         self.tabs.addTab(self._left_out(inspection), f"Left out ({inspection.left_out:,})")
         differs, notes = inspection.unlike_published, inspection.notes
-        self._add_if(differs, "Differs from the published counts", _table_of(["What", "Differs"], differs))
+        self._add_if(differs, "Differs from the published counts", table_of(["What", "Differs"], differs))
         said = label("No image is left out because of it.", "muted")
-        self._add_if(notes, "Notes", said, _table_of(["What", "Note"], notes))
+        self._add_if(notes, "Notes", said, table_of(["What", "Note"], notes))
         self.tabs.addTab(self._copies(inspection), f"Copies ({len(inspection.copies):,})")
+        self.near_duplicates = NearDuplicatesTab(inspection.images)
+        self.tabs.addTab(self.near_duplicates, "Near-duplicates")
+        self.near_duplicates.shown.connect(self._count_near_duplicates)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         self.copy_table = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
@@ -70,14 +71,20 @@ class DataDialog(MainButtonDialog):
         """Put the shown table into the clipboard, with tabs between its columns."""
         table = self.tabs.currentWidget().findChild(QTableWidget)
         if table is not None:
-            QGuiApplication.clipboard().setText("\n".join(_lines(table)))
+            near = self.tabs.currentWidget() is self.near_duplicates
+            lines = self.near_duplicates.lines() if near else lines_of(table)
+            QGuiApplication.clipboard().setText("\n".join(lines))
 
     def _offer_copy(self) -> None:
         self.copy_table.setEnabled(self.tabs.currentWidget().findChild(QTableWidget) is not None)
 
+    def _count_near_duplicates(self, count: int) -> None:
+        self.tabs.setTabText(self.tabs.indexOf(self.near_duplicates), f"Near-duplicates ({count:,})")
+        self._offer_copy()
+
     def _add_if(self, rows: Sequence[object], title: str, *widgets: QWidget) -> None:
         """Add a tab that is hidden without rows: the place of a tab, which is remembered, is that of every data set."""
-        place = self.tabs.addTab(_page(*widgets), f"{title} ({len(rows):,})")
+        place = self.tabs.addTab(page_of(*widgets), f"{title} ({len(rows):,})")
         self.tabs.setTabVisible(place, bool(rows))
 
     def _sheet(self, inspection: "Inspection") -> QWidget:
@@ -95,7 +102,7 @@ class DataDialog(MainButtonDialog):
         area.setWidget(inside)
         side = inspection.side
         said = f"{len(inspection.sheet):,} of {inspection.images:,} images, drawn by the seed, at {side} × {side} px"
-        return _page(label(said, "muted"), area)
+        return page_of(label(said, "muted"), area)
 
     def _classes(self, inspection: "Inspection") -> QWidget:
         whole = inspection.counts.sum(1)
@@ -106,11 +113,11 @@ class DataDialog(MainButtonDialog):
         bars = Marks("images", "bars", ranks, tuple(whole[order].tolist()))
         chart.show_chart(Chart("Images per class", "classes, largest first", (bars,)))
         rows = [[inspection.class_names[row], *inspection.counts[row].tolist()] for row in order]
-        return _page(chart, _table_of(["Class", *(name.capitalize() for name in inspection.halves)], rows))
+        return page_of(chart, table_of(["Class", *(name.capitalize() for name in inspection.halves)], rows))
 
     def _files(self, inspection: "Inspection") -> QWidget:
         if not len(inspection.sizes):
-            return _page(label("Sizes are read only where each image is a file of its own.", "muted"))
+            return page_of(label("Sizes are read only where each image is a file of its own.", "muted"))
         chart = ChartView("Sizes of the original files")
         marks = []
         for title, sides in (("width", inspection.sizes[:, 0]), ("height", inspection.sizes[:, 1])):
@@ -121,71 +128,29 @@ class DataDialog(MainButtonDialog):
         chart.show_chart(Chart("Sizes of the original files", "px", tuple(marks), said))
         quantiles = np.quantile(inspection.sizes, (0, 0.5, 1), axis=0).round().astype(int)
         rows = [[f"{side}, px", *quantiles[:, at].tolist()] for at, side in enumerate(("Width", "Height"))]
-        return _page(chart, _table_of(["", "Smallest", "Median", "Largest"], rows))
+        return page_of(chart, table_of(["", "Smallest", "Median", "Largest"], rows))
 
     def _left_out(self, inspection: "Inspection") -> QWidget:
         if not inspection.problems:
-            return _page(label("Every image could be read, and nothing is missing.", "muted"))
-        table = _table_of(["What", "Why"], inspection.problems)
+            return page_of(label("Every image could be read, and nothing is missing.", "muted"))
+        table = table_of(["What", "Why"], inspection.problems)
         if inspection.left_out == len(inspection.problems):
-            return _page(table)
+            return page_of(table)
         said = f"{counted(inspection.left_out, inspection.unit)} left out. A line of the table may stand for many."
-        return _page(label(said, "muted"), table)
+        return page_of(label(said, "muted"), table)
 
     def _copies(self, inspection: "Inspection") -> QWidget:
         if not inspection.copies:
-            return _page(label("No two images have the same pixels.", "muted"))
+            return page_of(label("No two images have the same pixels.", "muted"))
         groups = counted(len(inspection.copies), "group")
         said = f"{sum(map(len, inspection.copies)):,} images are in {groups} with the same pixels"
         shared = f"{counted(inspection.shared, 'test image')} {'has' if inspection.shared == 1 else 'have'}"
         warning = f"; {shared} a copy in the training half" if inspection.shared else ""
         rows = [[number, path, half] for number, group in enumerate(inspection.copies, 1) for path, half in group]
-        return _page(
+        return page_of(
             label(f"{said}{warning}.", "error" if inspection.shared else "muted", wrap=True),
-            _table_of(["Group", "Image", "Half"], rows),
+            table_of(["Group", "Image", "Half"], rows),
         )
-
-
-def _page(*widgets: QWidget) -> QWidget:
-    page = QWidget()
-    column = QVBoxLayout(page)
-    for widget in widgets:
-        column.addWidget(widget, 0 if isinstance(widget, QLabel) else 1)
-    if all(isinstance(widget, QLabel) for widget in widgets):
-        column.addStretch(1)
-    return page
-
-
-def _table_of(titles: list[str], rows: Sequence[Sequence[object]]) -> QTableWidget:
-    table = QTableWidget(min(len(rows), MOST_ROWS), len(titles))
-    table.setHorizontalHeaderLabels(titles)
-    table.verticalHeader().hide()
-    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-    table.setAccessibleName(", ".join(titles))
-    for row, values in enumerate(rows[:MOST_ROWS]):
-        for column, value in enumerate(values):
-            item = QTableWidgetItem(str(value))
-            if isinstance(value, int):
-                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            table.setItem(row, column, item)
-    table.resizeColumnsToContents()
-    if rows and isinstance(rows[0][-1], int):  # numbers stand side by side, the names take the rest
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    else:
-        table.horizontalHeader().setStretchLastSection(True)
-    return table
-
-
-def _lines(table: QTableWidget) -> list[str]:
-    columns = range(table.columnCount())
-    rows = [[_text(table.horizontalHeaderItem(column)) for column in columns]]
-    for row in range(table.rowCount()):
-        rows.append([_text(table.item(row, column)) for column in columns])
-    return ["\t".join(cells) for cells in rows]
-
-
-def _text(item: QTableWidgetItem | None) -> str:
-    return "" if item is None else pasted(item.text())
 
 
 def _escaped(text: str) -> str:

@@ -13,8 +13,11 @@ from workbench.workspace.run_names import title_of_data
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
+    from workbench.datasets.near_duplicates import NearDuplicates
+    from workbench.ui.pages.setup.data.near_duplicates import NearDuplicatesTab
 
 LOOKING = "Looking at the data"
+COMPARING = "Looking for near-duplicates"
 
 
 class DataLook(QObject):
@@ -33,11 +36,25 @@ class DataLook(QObject):
 
             return preflight.inspect_data(config, progress)
 
-        self._session.run_in_thread(LOOKING, work, partial(self._show, title_of_data(self._session.catalog, config)))
+        self._session.run_in_thread(LOOKING, work, partial(self._show, config))
 
-    def _show(self, title: str, inspection: "Inspection") -> None:
+    def _show(self, config: RunConfig, inspection: "Inspection") -> None:
         from workbench.ui.pages.setup.data.dialog import DataDialog
 
-        self.dialog = DataDialog(title, inspection, self._page)
-        self._session.part_made.emit(self.dialog)
-        self.dialog.show()
+        title = title_of_data(self._session.catalog, config)
+        self.dialog = dialog = DataDialog(title, inspection, self._page)
+        dialog.near_duplicates.asked.connect(partial(self._compare, config, dialog.near_duplicates))
+        self._session.part_made.emit(dialog)
+        dialog.show()
+
+    def _compare(self, config: RunConfig, tab: "NearDuplicatesTab") -> None:
+        def work(progress: Progress) -> "NearDuplicates":
+            from workbench.running import preflight
+
+            return preflight.near_duplicates(config, progress)
+
+        task = self._session.run_in_thread(
+            COMPARING, work, tab.show_pairs, tab.fail, cancelled=tab.tell_cancelled
+        )  # fmt: skip
+        tab.cancel_asked.connect(task.ask_to_end)
+        tab.destroyed.connect(task.cancel)

@@ -1,0 +1,135 @@
+"""The tab of near-duplicates: an offer to look for them, then their pairs with pictures."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QHeaderView, QPushButton, QTableWidget, QWidget
+
+from workbench.files.spreadsheet import pasted
+from workbench.problem import Problem
+from workbench.ui.pages.setup.data.pictures import pixmap
+from workbench.ui.pages.setup.data.tables import table_of
+from workbench.ui.style.words import counted
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.labels import label, plain_tip, restyle
+
+if TYPE_CHECKING:
+    from workbench.datasets.near_duplicates import Member, NearDuplicate, NearDuplicates
+
+SIDE = 56  # px of a picture
+PICTURED = (1, 2)  # columns of images
+COPIED = ("Similarity", "Image", "Class", "Half", "Near-duplicate", "Class", "Half")
+OFFER = (
+    "Images that were saved again, resized, brightened or retouched are not equal to the pixel. They are found by the "
+    "correlation of their brightness in small versions, not if they are cropped or mirrored. This reads all {images}."
+)
+LOOKING = "Comparing every image with every other. The status bar says how far it is."
+CANCELLED = "Cancelled: nothing was compared to the end."
+
+
+class NearDuplicatesTab(QWidget):
+    """Asks for near-duplicates when the user wants them, and shows what was found.
+
+    Args:
+        images: how many the data set has.
+    """
+
+    asked = Signal()
+    cancel_asked = Signal()
+    shown = Signal(int)  # how many pairs there are in all
+
+    def __init__(self, images: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.said = label(OFFER.format(images=counted(images, "image")), "muted", wrap=True)
+        self.look, self.cancel = QPushButton("Look for near-duplicates"), QPushButton("Cancel")
+        self.look.clicked.connect(self._ask)
+        self.cancel.clicked.connect(self.cancel_asked)
+        self.cancel.hide()
+        self._pairs: list[NearDuplicate] = []
+        self._column = in_column(self.said, in_row(self.look, self.cancel, 1), 1, on=self, margins=None)
+
+    def show_pairs(self, near: "NearDuplicates") -> None:
+        """Show the pairs that were found, most similar first."""
+        self._settle(_sentence(near), "error" if near.shared or near.other_class else "muted")
+        self.look.hide()
+        if near.pairs:
+            self._pairs = near.pairs
+            self._column.insertWidget(1, self._table_of(near.pairs), 100)
+        self.shown.emit(near.total)
+
+    def lines(self) -> list[str]:
+        """The shown pairs as lines for the clipboard, with tabs between the cells."""
+        rows = [(f"{pair.similarity:.4f}", *_cells(pair.first), *_cells(pair.second)) for pair in self._pairs]
+        return ["\t".join(map(pasted, row)) for row in (COPIED, *rows)]
+
+    def fail(self, problem: Problem) -> None:
+        """Say why they could not be looked for."""
+        self._settle(str(problem), "error")
+
+    def tell_cancelled(self) -> None:
+        """Offer to look for them again."""
+        self._settle(CANCELLED, "muted")
+        self.look.setFocus()
+
+    def _ask(self) -> None:
+        self._settle(LOOKING, "muted")
+        self.look.hide()
+        self.cancel.show()
+        self.cancel.setFocus()
+        self.asked.emit()
+
+    def _settle(self, text: str, role: str) -> None:
+        self.said.setText(text)
+        self.said.setProperty("role", role)
+        restyle(self.said)
+        self.look.show()
+        self.cancel.hide()
+
+    def _table_of(self, pairs: "list[NearDuplicate]") -> QTableWidget:
+        members = [(pair.first, pair.second) for pair in pairs]
+        lines = ([f"{image.path}\n{_placed(image)}" for image in both] for both in members)
+        table = table_of(
+            ("Similarity", "Image", "Near-duplicate"),
+            [[f"{pair.similarity:.3f}", *texts] for pair, texts in zip(pairs, lines, strict=True)],
+        )
+        table.setIconSize(QSize(SIDE, SIDE))
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        table.setWordWrap(False)
+        table.verticalHeader().setDefaultSectionSize(SIDE + 6)
+        for column in PICTURED:
+            table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        for row, both in enumerate(members):
+            for column, image in zip(PICTURED, both, strict=True):
+                cell = table.item(row, column)
+                assert cell is not None  # of a row that was just made
+                cell.setIcon(self._icon(image.picture))
+                cell.setToolTip(plain_tip(image.path))
+        return table
+
+    def _icon(self, picture: np.ndarray) -> QIcon:
+        return QIcon(pixmap(picture, SIDE, self.devicePixelRatioF()))
+
+
+def _cells(image: "Member") -> tuple[str, str, str]:
+    return image.path, image.class_name, image.half
+
+
+def _placed(image: "Member") -> str:
+    return f"{image.class_name} · {image.half}" if image.half else image.class_name
+
+
+def _sentence(near: "NearDuplicates") -> str:
+    if not near.total:
+        return "No two images show nearly the same."
+    listed = f"; the {len(near.pairs):,} most similar are listed" if len(near.pairs) < near.total else ""
+    show = "shows" if near.total == 1 else "show"
+    sentences = [f"{counted(near.total, 'pair')} of images {show} nearly the same{listed}."]
+    if near.shared:
+        has = "has" if near.shared == 1 else "have"
+        sentences.append(f"{counted(near.shared, 'test image')} {has} a near-duplicate in the training half.")
+    if near.other_class:
+        are = "is" if near.other_class == 1 else "are"
+        sentences.append(f"{counted(near.other_class, 'pair')} {are} of two classes.")
+    return " ".join(sentences)
