@@ -265,7 +265,7 @@ def test_prompts_go_with_adapters_checkpointing_and_a_copy(name):
         assert not torch.equal(copied.eval()(images), model(images)), "a copy has prompts of its own"
 
 
-@pytest.mark.parametrize("name", ["resnet18", "test_vit_relpos", "swin_tiny_patch4_window7_224"])
+@pytest.mark.parametrize("name", ["resnet18", "vit_relpos_small_patch16_224", "swin_tiny_patch4_window7_224"])
 def test_prompts_need_a_sequence_of_any_length(name):
     with pytest.raises(Problem, match="no sequence of tokens"):
         made(model=name, prompts=2)

@@ -42,7 +42,8 @@ def test_two_ranks_with_one_gpu_are_refused_by_name_and_two_with_the_same_number
         )
         for rank in range(2)
     ]  # fmt: skip
-    said = [process.communicate()[0].splitlines() for process in processes]
+    lines = [process.communicate()[0].splitlines() for process in processes]
+    said = [[line for line in of_rank if not line.startswith("[Gloo]")] for of_rank in lines]  # torch 2.10 writes them
     refused = "Ranks 0 and 1 of this run have the same GPU: GPU-5ca1ab1e of HOST."
     assert said == [["nccl", "False", refused, "False"]] * 2
 
