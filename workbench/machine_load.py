@@ -7,8 +7,11 @@ from typing import Any
 
 import psutil
 
+from workbench import machine_memory
+
 GPU_LOAD, GPU_MEMORY, POWER, TEMPERATURE = "gpu_load", "gpu_memory", "gpu_power", "gpu_temperature"
 PROCESSOR, MEMORY, DISK = "processor", "machine_memory", "disk_read"
+GROUP_LIMIT = "limit/group_memory"  # in place of the memory that is installed: of a container or a job
 LIMITS = {  # by the name of what they limit
     GPU_MEMORY: "limit/gpu_memory", POWER: "limit/gpu_power", TEMPERATURE: "limit/gpu_temperature",
     MEMORY: "limit/machine_memory",
@@ -30,18 +33,21 @@ class MachineLoad:
     def measure(self) -> dict[str, float]:
         """Loads as fractions, memory in bytes, watts, °C, and bytes read a second since the last call.
 
+        Where a container or a job limits the memory, that of its programs is measured in place of the machine's.
+
         A value that the machine does not give is left out.
         """
         now, read = monotonic(), _bytes_read()
-        values = {PROCESSOR: psutil.cpu_percent(None) / 100, MEMORY: float(psutil.virtual_memory().used)}
+        values = {PROCESSOR: psutil.cpu_percent(None) / 100, MEMORY: float(machine_memory.used())}
         if read is not None and self._read is not None and now > self._since:
             values[DISK] = max(0.0, (read - self._read) / (now - self._since))
         self._since, self._read = now, read
         return values | _answers({name: ask for name, ask in self._asked.items() if name not in LIMITS.values()})
 
     def limits(self) -> dict[str, float]:
-        """What the values of `measure` cannot or should not exceed, by the names in LIMITS."""
-        own = {LIMITS[MEMORY]: float(psutil.virtual_memory().total)}
+        """What the values of `measure` cannot or should not exceed, by the names in LIMITS, or GROUP_LIMIT."""
+        name = LIMITS[MEMORY] if machine_memory.limit() is None else GROUP_LIMIT
+        own = {name: float(machine_memory.whole())}
         return own | _answers({name: ask for name, ask in self._asked.items() if name in LIMITS.values()})
 
 

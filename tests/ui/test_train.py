@@ -677,6 +677,23 @@ def test_the_system_tab_has_eight_charts_of_a_run_on_a_gpu_with_their_limits(pag
     assert not page.system.nothing.isHidden()
 
 
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"limit/machine_memory": 16e9}, "16 GB, installed"),
+        ({"limit/group_memory": 4e9}, "4 GB, limit of the container or job"),
+        ({"limit/machine_memory": 16e9, "limit/group_memory": 4e9}, "4 GB, limit of the container or job"),
+    ],
+)
+def test_the_system_tab_names_what_limits_the_memory(page, session, work, qtbot, limits, words):
+    session.show_run(work.run_id)
+    page.views.setCurrentWidget(page.system)
+    work.say(*(Scalar(f"system/{name}", 10, value) for name, value in {"machine_memory": 2e9, **limits}.items()))
+    qtbot.waitUntil(lambda: len(page.system.plots) == 1)
+    items = page.system.plots[0].canvas.item.items
+    assert words in [item.label.format for item in items if getattr(item, "angle", None) == 0]
+
+
 def test_curves_stand_over_steps_epochs_or_time_and_the_choice_is_kept(page, session, work, qtbot):
     session.show_run(work.run_id)
     work.say(*(Scalar("batch/loss", step, 1.0) for step in (10, 20)),

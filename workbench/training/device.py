@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import torch
 
+from workbench import machine_memory
 from workbench.numerals import byte_size
 from workbench.problem import Problem
 
@@ -133,10 +134,10 @@ def _process_peak() -> int:
 
 
 def whole_memory(device: torch.device) -> int:
-    """Bytes that the device has in all: a CUDA device, or the memory of this machine."""
+    """Bytes that the device has in all: a CUDA device, or the memory that programs on this machine may have."""
     if device.type == "cuda":
         return int(torch.cuda.get_device_properties(device).total_memory)
-    return int(psutil.virtual_memory().total)
+    return machine_memory.whole()
 
 
 def forget_peak(device: torch.device) -> None:
@@ -232,7 +233,7 @@ def describe(device: torch.device) -> dict[str, str]:
         "torch": torch.__version__,
         "threads": str(torch.get_num_threads()),
         "cores": str(psutil.cpu_count() or 1),
-        "memory_gib": f"{psutil.virtual_memory().total / 2**30:.1f}",
+        "memory_gib": f"{machine_memory.whole() / 2**30:.1f}",
     }
     if device.type == "cuda":
         facts["cuda"] = str(torch.version.cuda)

@@ -1,19 +1,15 @@
 """A step on the CPU that does not fit into the memory is refused before it is tried, which may end the program."""
 
 import contextlib
-import sys
-from types import SimpleNamespace
 
-import psutil
 import pytest
 import torch
 from torch import nn
 
-from workbench import cli
+from workbench import cli, machine_memory
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.running import building, engine
-from workbench.running.facts import memory_needed
 from workbench.running.preflight import preflight
 from workbench.running.unusable import refuse_unusable
 from workbench.settings.changed import read_config
@@ -29,7 +25,7 @@ def room(monkeypatch):
     """Has the machine as much free memory as a test says."""
 
     def of(size):
-        monkeypatch.setattr(memory_needed, "free_memory", lambda: size)
+        monkeypatch.setattr(machine_memory, "obtainable", lambda: size)
 
     return of
 
@@ -157,26 +153,12 @@ def test_a_sweep_is_refused_where_no_setting_may_fit(room, tmp_path, capsys, mon
     assert ("A step on the CPU needs at least" in capsys.readouterr().err) == bool(fails)
 
 
-def test_free_memory_is_that_of_the_system():
-    assert 0 < memory_needed.free_memory() <= psutil.virtual_memory().total + psutil.swap_memory().total
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all memory counts")
-def test_what_zfs_keeps_of_files_counts_as_free(tmp_path, monkeypatch):
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=1000, total=9000))
-    monkeypatch.setattr(psutil, "swap_memory", lambda: SimpleNamespace(free=0))
-    facts = tmp_path / "arcstats"
-    monkeypatch.setattr(memory_needed, "ZFS", facts)
-    for text, free in (
-        ("13 1 0x01 147 39984\nname type data\nc_min 4 50\nsize 4 4050\n", 5000),
-        ("name type data\nc_min 4 50\nsize 4 20\n", 1000),
-        ("name type data\nsize 4 lots\nc_min 4 1\n", 1000),
-        ("", 1000),
-    ):
-        facts.write_text(text)
-        assert memory_needed.free_memory() == free
-    facts.unlink()
-    assert memory_needed.free_memory() == 1000
+def test_the_limit_of_a_container_is_named_and_to_be_raised(room, monkeypatch):
+    room(20 << 20)
+    monkeypatch.setattr(machine_memory, "limit", lambda: machine_memory.Limit(1 << 30, 0, 0))
+    with pytest.raises(Problem, match=r"are free of the 1\.1 GB that the container or job may have") as problem:
+        refuse_unusable(read_config("sample-digits", LARGE), quiet)
+    assert problem.value.todo.endswith("or raise that limit.")
 
 
 class Fused(nn.Module):

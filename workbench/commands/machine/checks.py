@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from workbench import registry
+from workbench import machine_memory, registry
 from workbench.commands.machine.findings import REINSTALL, Finding, display_findings, driver_findings
 from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
@@ -34,7 +34,8 @@ def look(workspace: Path | None = None) -> list[Finding]:
     """Run every check; a finding that is bad says what to do."""
     findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
     findings += [_package(name) for name in PACKAGES]
-    findings += [_signals(), _sqlite(), _device(), *_gpus(), *driver_findings(), *display_findings()]
+    findings += [_signals(), _sqlite(), _device(), *memory_findings(), *_gpus()]
+    findings += [*driver_findings(), *display_findings()]
     mismatch = temporary_findings() or torchvision_findings()  # torch needs a folder for temporary files
     findings += mismatch or plugin_findings()
     if workspace is not None:
@@ -76,6 +77,15 @@ def _device() -> Finding:
     facts = describe(choose("auto"))
     memory = byte_size(float(facts["memory_gib"]) * 2**30)
     return Finding("Device", f"{facts['device']}, {facts['threads']} threads, {memory}, torch {torch.__version__}")
+
+
+def memory_findings() -> list[Finding]:
+    """A finding where programs may not have all memory of this machine."""
+    limit = machine_memory.limit()
+    if limit is None:
+        return []
+    said = f"{byte_size(limit.whole)} for all programs of this container or job, {byte_size(limit.free)} of it free"
+    return [Finding("Memory limit", said)]
 
 
 def _gpus() -> list[Finding]:

@@ -1,13 +1,10 @@
 """The memory that a step on the CPU needs at least: the system may end a program without a word that takes more."""
 
 import logging
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
+from workbench import machine_memory
 from workbench.config import RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.numerals import byte_size
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
     from workbench.backbones.model import EmbeddingModel
 
 FILLED = 0.75  # of the memory, by a batch that is proposed: the backward pass takes a fifth more than what is kept
-ZFS = Path("/proc/spl/kstat/zfs/arcstats")
 
 log = logging.getLogger(__name__)
 
@@ -51,42 +47,34 @@ def refuse_without_memory(
         return
     if training.precision not in ("auto", "float32"):
         need = weights + (need - weights) // 2  # autocast leaves the weights as they are
-    if need <= (room := free_memory()):
+    if need <= (room := machine_memory.obtainable()):
         return
+    free, more = _in_words(room)
     wants = f"A step on the CPU needs at least {byte_size(need)} of memory for {at_once:,} images at once"
     share = (FILLED * room - weights) / max(1, need - weights)  # of the images, whose weights are there for any number
     if share <= 0:
-        what = f"{wants}, {byte_size(weights)} of it for the weights, and {byte_size(room)} are free."
-        todo = "Choose a smaller network, or end other programs."
+        what = f"{wants}, {byte_size(weights)} of it for the weights, and {free}."
+        todo = f"Choose a smaller network, or {more}."
         raise Problem(what, kept=UNSTARTED, todo=todo, field="backbone.name")
     fits = None if training.chunk else checks.largest_batch(config, catalogs.last(), int(training.batch_size * share))
     smaller = [] if fits is None else [f"a batch of {fits}"]
     if (chunk := int(at_once * share)) and not coupling_layers(network.backbone):
         smaller.append(f"a chunk of {chunk}")
     raise Problem(
-        f"{wants}, and {byte_size(room)} are free.",
+        f"{wants}, and {free}.",
         kept=UNSTARTED,
-        todo=f"Try {', or '.join([*smaller, 'smaller images'])}, or end other programs.",
+        todo=f"Try {', or '.join([*smaller, 'smaller images'])}, or {more}.",
         field="training.batch_size",
         fits=fits,
     )
 
 
-def free_memory() -> int:
-    """Bytes of memory that a process can still get here; where the system makes room by itself, all that there are."""
-    memory = psutil.virtual_memory()
-    if sys.platform != "linux":
-        return int(memory.total)
-    return int(memory.available + psutil.swap_memory().free) + _kept_by_zfs()
-
-
-def _kept_by_zfs() -> int:
-    """Bytes of files that ZFS keeps and gives back when programs ask for memory; Linux counts them as used."""
-    try:
-        facts = {words[0]: words[2] for line in ZFS.read_text("utf-8").splitlines() if len(words := line.split()) == 3}
-        return max(0, int(facts["size"]) - int(facts["c_min"]))
-    except (OSError, LookupError, ValueError):
-        return 0  # it has no ZFS, as a rule
+def _in_words(room: int) -> tuple[str, str]:
+    """How much memory is free, and what makes it more."""
+    free, limit = f"{byte_size(room)} are free", machine_memory.limit()
+    if limit is None:
+        return free, "end other programs"
+    return f"{free} of the {byte_size(limit.whole)} that the container or job may have", "raise that limit"
 
 
 def _are_the_cpu(names: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ import psutil
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStatusBar, QWidget
 
+from workbench import machine_memory
 from workbench.jobs.newest import Newest
 from workbench.machine_load import GPU_LOAD, PROCESSOR, MachineLoad
 from workbench.numerals import percentage
@@ -38,7 +39,7 @@ class Measured:
         """Loads as `MachineLoad.measure` names them; bytes that this program uses, and bytes that are free."""
         wanted = self.with_gpu
         load = self._loads.get(wanted) or self._loads.setdefault(wanted, MachineLoad(0 if wanted else None))
-        return load.measure(), self._process.memory_info().rss, psutil.virtual_memory().available
+        return load.measure(), self._process.memory_info().rss, machine_memory.available()
 
 
 class StatusBar(QStatusBar):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from workbench.colours import OKABE_ITO
-from workbench.machine_load import DISK, GPU_LOAD, GPU_MEMORY, LIMITS, POWER, PROCESSOR, TEMPERATURE
+from workbench.machine_load import DISK, GPU_LOAD, GPU_MEMORY, GROUP_LIMIT, LIMITS, POWER, PROCESSOR, TEMPERATURE
 from workbench.machine_load import MEMORY as MACHINE_MEMORY
 from workbench.ui.pages.train.system.costs import MEMORY, PARTS
 
@@ -19,7 +19,7 @@ class LoadChart:
     title: str
     curves: tuple[tuple[str, str, str], ...]  # (stored name, title, colour) each
     factor: float = 1.0
-    limit: tuple[str, str] = ("", "")  # stored name of the limit, and its words
+    limits: tuple[tuple[str, str], ...] = ()  # stored names of limits with their words; the first that is stored counts
 
     @property
     def unit(self) -> str:
@@ -31,13 +31,14 @@ GB = 1e-9
 CHARTS = (
     LoadChart("GPU load, %", ((f"{SYSTEM}{GPU_LOAD}", "GPU", BLUE),), 100),
     LoadChart("GPU memory, GB", ((f"{SYSTEM}{GPU_MEMORY}", "GPU memory", GREEN),), GB,
-              (f"{SYSTEM}{LIMITS[GPU_MEMORY]}", "all of the GPU")),
-    LoadChart("Power, W", ((f"{SYSTEM}{POWER}", "Power", ORANGE),), limit=(f"{SYSTEM}{LIMITS[POWER]}", "limit")),
+              ((f"{SYSTEM}{LIMITS[GPU_MEMORY]}", "all of the GPU"),)),
+    LoadChart("Power, W", ((f"{SYSTEM}{POWER}", "Power", ORANGE),), limits=((f"{SYSTEM}{LIMITS[POWER]}", "limit"),)),
     LoadChart("Temperature, °C", ((f"{SYSTEM}{TEMPERATURE}", "GPU", VERMILION),),
-              limit=(f"{SYSTEM}{LIMITS[TEMPERATURE]}", "slows down")),
+              limits=((f"{SYSTEM}{LIMITS[TEMPERATURE]}", "slows down"),)),
     LoadChart("CPU, %", ((f"{SYSTEM}{PROCESSOR}", "All cores", BLUE),), 100),
-    LoadChart("Memory, GB", ((MEMORY, "This run", GREEN), (f"{SYSTEM}{MACHINE_MEMORY}", "Machine", SKY)), GB,
-              (f"{SYSTEM}{LIMITS[MACHINE_MEMORY]}", "installed")),
+    LoadChart("Memory, GB", ((MEMORY, "This run", GREEN), (f"{SYSTEM}{MACHINE_MEMORY}", "All programs", SKY)), GB,
+              ((f"{SYSTEM}{GROUP_LIMIT}", "limit of the container or job"),
+               (f"{SYSTEM}{LIMITS[MACHINE_MEMORY]}", "installed"))),
     LoadChart("Disk read, MB/s", ((f"{SYSTEM}{DISK}", "Read", PURPLE),), 1e-6),
     LoadChart("Parts of a step, ms", tuple((name, title, COLOURS[name]) for name, title in PARTS.items()), 1000),
 )  # fmt: skip

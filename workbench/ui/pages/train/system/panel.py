@@ -107,7 +107,7 @@ class SystemPanel(Scrolled):
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no chart shows are passed over."""
-        limits = {chart.limit[0] for chart in CHARTS}
+        limits = {name for chart in CHARTS for name, _ in chart.limits}
         for name, steps, values in by_name(points, {*self.curves, *limits}):
             if name in limits:
                 self._limits[name] = float(values[-1])
@@ -168,11 +168,13 @@ class SystemPanel(Scrolled):
         columns = COLUMNS if len(filled) >= WIDE and room else COLUMNS // 2
         self._plots.lay_out([self._charts[chart.title] for chart in shown], columns)
         for chart in shown:
-            canvas, limit = self._charts[chart.title].canvas, self._limits.get(chart.limit[0])
-            if limit is None:
+            canvas = self._charts[chart.title].canvas
+            known = [(self._limits[name], words) for name, words in chart.limits if name in self._limits]
+            if not known:
                 canvas.show_limit(None)
             else:
-                canvas.show_limit(chart.factor * limit, f"{chart.factor * limit:,.0f} {chart.unit}, {chart.limit[1]}")
+                limit, words = known[0]
+                canvas.show_limit(chart.factor * limit, f"{chart.factor * limit:,.0f} {chart.unit}, {words}")
 
     def _tell(self) -> None:
         """Say in each chart what it shows now, and what it has shown."""
