@@ -155,6 +155,7 @@ def _run(
     """Train a run as the first of its ranks, which have these devices; empty if its config names one."""
     from workbench.running.building import training_classes
     from workbench.running.engine import Engine
+    from workbench.running.facts.memory_needed import refuse_run_without_memory
     from workbench.running.facts.remarks import engine_notes
     from workbench.training import device
 
@@ -170,6 +171,7 @@ def _run(
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
             emit(Noted(f"{field}: {sentence}"))
+    refuse_run_without_memory(config, images, devices or (config.device,))
     with device.refusing_what_does_not_fit():
         engine = Engine(config, data, recorder.folder, control, emit, recorder.flush, ranks)
     facts = environment(engine, data, _progress(control, emit))

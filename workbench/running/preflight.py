@@ -92,7 +92,7 @@ def preflight(
     from workbench.running.building import build_entry, load_data, training_classes
     from workbench.running.engine import Engine
     from workbench.running.facts.fitting_size import naming_an_image_size
-    from workbench.running.unusable import refuse_without_memory
+    from workbench.running.facts.memory_needed import refuse_run_without_memory
     from workbench.training import checkpoint, device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -112,7 +112,7 @@ def preflight(
         after.callback(data.close)
         after.enter_context(checkpoint.settings_of_one_run())
         counted(len(training_classes(data)))
-        refuse_without_memory(config, data.images)
+        refuse_run_without_memory(config, data.images, [first])
         shared = shared_images(data, tell)
         after.enter_context(naming_an_image_size(build_entry("augmentation", config)))
         with device.refusing_what_does_not_fit():

@@ -15,14 +15,12 @@ from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 from workbench.running.devices import together
 from workbench.running.devices.launched_ranks import LAUNCHED
+from workbench.running.facts.without_numbers import unloaded, without_numbers
 from workbench.running.listed import Listed
 from workbench.running.place_at_fault import naming_the_place
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from workbench.backbones.model import EmbeddingModel
-    from workbench.datasets.image_set import ImageSet
 
 COLOURS = 3  # channels of images that were not seen: the size does not depend on them
 
@@ -110,34 +108,7 @@ def refuse_size_unseen(config: RunConfig) -> None:
     named = known.get(f"dataset/{config.dataset.name}", {}).get("params", {}).get("image_size", {})
     size = config.dataset.params.get("image_size", named.get("default"))
     if isinstance(size, int):  # a data set of a plug-in may have no such field
-        _refuse_size(_unloaded(config), COLOURS, size, None)
-
-
-def _unloaded(config: RunConfig) -> RunConfig:
-    """The config with a backbone that takes no weights from this machine's disk or from a cache."""
-    described = catalogs.current().get(f"backbone/{config.backbone.name}", {}).get("params", {})
-    without = {name: "" for name, facts in described.items() if facts.get("path")}
-    without |= {"weights": "none"} if "weights" in described else {}
-    backbone = config.backbone.model_copy(update={"params": {**config.backbone.params, **without}})
-    return config.model_copy(update={"backbone": backbone})
-
-
-def refuse_without_memory(config: RunConfig, images: "ImageSet") -> None:
-    """Raise Problem for a step that does not fit into the memory of the CPU, as `refuse_unusable` does.
-
-    No weights are read or fetched: they are as large in any case. All else that is wrong is left to the trial steps.
-    """
-    import torch
-
-    from workbench.running.facts import memory_needed
-
-    try:
-        with torch.device("meta"), torch.no_grad():
-            network, image = _without_numbers(_unloaded(config), images.channels, images.image_size, None)
-    except Exception as error:
-        log.debug("the memory of a step was not checked (%r)", error, exc_info=True)
-        return
-    memory_needed.refuse_without_memory(config, network, image, config.device.split(","))
+        _refuse_size(unloaded(config), COLOURS, size, None)
 
 
 def _refuse_size(
@@ -158,7 +129,7 @@ def _refuse_size(
 
     try:
         with torch.device("meta"), torch.no_grad():
-            network, images = _without_numbers(config, channels, image_size, model)
+            network, images = without_numbers(config, channels, image_size, model)
             with naming_an_image_size(build_entry("augmentation", config)):
                 network.features(images)
             if devices:
@@ -167,25 +138,6 @@ def _refuse_size(
         raise
     except Exception as error:
         log.debug("the image size was not checked before the run (%r)", error, exc_info=True)
-
-
-def _without_numbers(
-    config: RunConfig, channels: int, image_size: int, model: "EmbeddingModel | None"
-) -> "tuple[EmbeddingModel, Tensor]":
-    """The network of the config, and one image as an evaluation gives it, on torch's meta device."""
-    import torch
-
-    from workbench.backbones.model import build_model
-    from workbench.running.building import build_entry, side_of_whole
-
-    augmentation = build_entry("augmentation", config)
-    if model is None:
-        try:
-            model = build_model(config.backbone.name, config.backbone.params, config.embedding, channels)
-        except Problem as problem:  # open_clip makes none without numbers
-            raise RuntimeError(str(problem)) from problem
-    side = side_of_whole(augmentation, image_size) or image_size
-    return model.to("meta").eval(), augmentation.evaluate(torch.zeros(1, channels, side, side))
 
 
 def _has_weights(config: RunConfig) -> bool:

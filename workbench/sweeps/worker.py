@@ -217,11 +217,13 @@ class Worker:
             return None
         run_id = sweep_worker.begin(self._workspace, trial, partial(self._make_run, sweep, config))
         self._say(f"{titled(trial)}: run {run_id}")
-        if self._workspace.run(run_id).status == "done":  # its worker was killed between both ends
+        status = self._workspace.run(run_id).status
+        if status == "done":  # its worker was killed between both ends
             self._finish(sweep, trial, run_id)
             return None
         control = Control()
-        return AtWork(trial, run_id, self._train(run_id, control, device), control)
+        died = trial.run_id is not None and status in ("running", "interrupted")
+        return AtWork(trial, run_id, self._train(run_id, control, device, apart=died), control)
 
     def _finish(self, sweep: Sweep, trial: Trial, run_id: int) -> None:
         """Store the result of a trial whose run has ended."""
@@ -264,13 +266,16 @@ class Worker:
         self._made.add(run_id)
         return run_id
 
-    def _train(self, run_id: int, control: Control, device: str) -> Job:
-        """Start the run's job; it resumes the run if an earlier worker began it."""
+    def _train(self, run_id: int, control: Control, device: str, *, apart: bool) -> Job:
+        """Start the run's job; it resumes the run if an earlier worker began it.
+
+        One whose process died is trained `apart`: if that was for want of memory, only the run fails the next time.
+        """
         workspace, goes_on = self._workspace, run_id not in self._made
         self._made.discard(run_id)
         if goes_on:
             workspace.take_over(run_id)
-        if self._workers > 1:
+        if self._workers > 1 or apart:
             threads = 0 if "OMP_NUM_THREADS" in os.environ else max(1, cores() // self._workers)
             return own_process.make_job(
                 workspace, run_id, control, resume=goes_on, device=device, threads=threads if device == "cpu" else 0

@@ -16,6 +16,7 @@ from workbench.settings.changed import read_config
 from workbench.sweeps import starting
 from workbench.training import device
 from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps
 
 LARGE = ("training.batch_size=512", "device=cpu")
 
@@ -151,6 +152,19 @@ def test_a_sweep_is_refused_where_no_setting_may_fit(room, tmp_path, capsys, mon
     ]
     assert cli.main(start) == fails
     assert ("A step on the CPU needs at least" in capsys.readouterr().err) == bool(fails)
+
+
+def test_a_setting_that_does_not_fit_fails_alone_and_the_sweep_goes_on(room, tmp_path, capsys):
+    room(20 << 20)
+    small = ("training.epochs=1", "backbone.width=8", "evaluation.probe_size=0", "device=cpu")
+    words = [word for change in small for word in ("--set", change)]
+    start = ["sweep", "start", "sample-digits", "-p", "training.batch_size=512,16", *words]
+    assert cli.main([*start, "--workspace", str(tmp_path)]) == 0
+    with Workspace(tmp_path) as workspace:
+        first, second = sweeps.trials(workspace, 1)
+    assert (first.state, second.state) == ("failed", "done")
+    assert "A step on the CPU needs at least" in first.problem
+    assert "Nothing was trained; run 1 is kept as failed." in first.problem
 
 
 def test_the_limit_of_a_container_is_named_and_to_be_raised(room, monkeypatch):

@@ -100,6 +100,15 @@ def test_the_process_is_told_at_once_to_give_way_while_it_works(workspace):
     assert process.heard == [{"give_way": 0.15}], "it has ended"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no signals")
+def test_a_killed_process_leaves_its_run_failed_and_names_what_kills(workspace):
+    run_id, process = prepare_run(ENDLESS, workspace), Told(Control())
+    process.join, process.answers = lambda timeout: -signal.SIGKILL, list
+    own_process.make_job(workspace, run_id, Control(), spare=process).start().join()
+    said = workspace.run(run_id).problem
+    assert f"The process of run {run_id} was ended by SIGKILL, as systems do when memory runs out." in said
+
+
 def test_the_process_gives_way_between_two_steps_without_a_pause():
     control, passed_on = Control(), []
     control.pass_on = passed_on.append

@@ -280,6 +280,33 @@ def test_a_run_that_was_made_by_a_worker_that_was_killed_is_trained_and_not_made
     assert len(workspace.runs()) == 2
 
 
+@pytest.mark.parametrize("state", ["running", "interrupted"])
+def test_a_run_whose_process_died_is_trained_apart_so_that_only_it_can_die_again(
+    state, workspace, config, known, runs, monkeypatch
+):
+    """Another program may have marked it as interrupted meanwhile."""
+    apart = []
+
+    def in_own_process(workspace, run_id, control, *, resume, device, threads):
+        apart.append((run_id, resume))
+        return runs.make_job(workspace, run_id, control, resume=resume)
+
+    monkeypatch.setattr(own_process, "make_job", in_own_process)
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03,0.1")
+    runs.hold = 2
+    worker = Worker(workspace, number)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    assert runs.held.wait(HANG)
+    worker.interrupt()
+    thread.join(HANG)
+    assert apart == []
+    with workspace.writing() as db:
+        db.execute("update runs set status = ?, pid = 1, born = 0 where id = 2", (state,))  # of a process that is gone
+    assert Worker(workspace, number).run() == "done"
+    assert apart == [(2, True)]
+
+
 class TwoAtOnce(FakeRuns):
     """Each run waits until two are at work, as long as there is another."""
 

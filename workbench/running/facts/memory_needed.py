@@ -9,16 +9,36 @@ from workbench.config import RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.numerals import byte_size
 from workbench.problem import UNSTARTED, Problem
+from workbench.running.facts.without_numbers import unloaded, without_numbers
 from workbench.settings import checks
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from workbench.backbones.model import EmbeddingModel
+    from workbench.datasets.image_set import ImageSet
 
 FILLED = 0.75  # of the memory, by a batch that is proposed: the backward pass takes a fifth more than what is kept
 
 log = logging.getLogger(__name__)
+
+
+def refuse_run_without_memory(config: RunConfig, images: "ImageSet", devices: Sequence[str]) -> None:
+    """As `refuse_without_memory`, for a config whose images are listed.
+
+    No weights are read or fetched: they are as large in any case. All else that is wrong is left to the run.
+    """
+    import torch
+
+    if not _are_the_cpu(devices):
+        return
+    try:
+        with torch.device("meta"), torch.no_grad():
+            network, image = without_numbers(unloaded(config), images.channels, images.image_size, None)
+    except Exception as error:
+        log.debug("the memory of a step was not checked (%r)", error, exc_info=True)
+        return
+    refuse_without_memory(config, network, image, devices)
 
 
 def refuse_without_memory(

@@ -124,6 +124,8 @@ def _crash(workspace: Workspace, run_id: int, status: int) -> str:
         except ValueError:
             name = f"signal {-status}"
         how = f"was ended by {name}"
+        if name == "SIGKILL":
+            how = f"{how}, as systems do when memory runs out"
     else:
         how = f"ended with status {status}"
     try:
