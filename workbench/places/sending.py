@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -168,10 +169,15 @@ def path_there(path: str, place: Place) -> str:
     raise UnknownData(path, place.name)
 
 
-def refuse_missing(config: RunConfig, place: Place, launcher: Launcher) -> str:
+def refuse_missing(
+    config: RunConfig, place: Place, launcher: Launcher, settings: Mapping[str, RunConfig] | None = None
+) -> str:
     """Ask a place for the files, folders and devices that a config names, before anything is made or sent.
 
     A place that does not answer refuses nothing here: `submit` says so, and the runs stay, to be sent later.
+
+    Args:
+        settings: the configs of a sweep by their setting in words, whose files and folders are asked for instead.
 
     Returns:
         A remark on what the machine in front of a cluster has not: its nodes may have it.
@@ -181,16 +187,21 @@ def refuse_missing(config: RunConfig, place: Place, launcher: Launcher) -> str:
         Problem: the machine that would train has not what a field names, or it cannot be read; nothing was made.
     """
     there = translated(config, place)
-    named = paths_of(there)
+    by_setting = {setting: paths_of(translated(one, place)) for setting, one in (settings or {"": config}).items()}
+    count = Counter(path for paths in by_setting.values() for path in set(paths.values()))
+    named: dict[str, tuple[str, str]] = {}  # field and setting by path; no setting where all need it
+    for setting, paths in by_setting.items():
+        for field, path in paths.items():
+            named.setdefault(path, (field, setting if count[path] < len(by_setting) else ""))
     devices = str(getattr(place, "devices", ""))
     asked = together.parse_devices(devices) if devices else tuple(there.device.split(","))
     if not named and not any(device.startswith(("cuda", "mps")) for device in asked):
         return ""
     try:
-        has = launcher.has(list(named.values()))
+        has = launcher.has(list(named))
     except Unreachable:
         return ""
-    lacks = [_lacks(place, field, path, state) for field, path in named.items() if (state := has.paths.get(path))]
+    lacks = [_lacks(place, path, has.paths.get(path, ""), *needed) for path, needed in named.items()]
     lacking = [problem for problem in lacks if problem is not None]
     if has.trains:
         if lacking:
@@ -216,13 +227,14 @@ def paths_of(config: RunConfig) -> dict[str, str]:
     return paths
 
 
-def _lacks(place: Place, field: str, path: str, state: str) -> Problem | None:
-    """The Problem of a path that is missing there, or cannot be read; None for one that is there."""
+def _lacks(place: Place, path: str, state: str, field: str, setting: str) -> Problem | None:
+    """The Problem of a path that is missing there, or cannot be read; None for one that is there, or not known."""
+    needed = f"{path} ({field} of the setting {setting})" if setting else f"{path} ({field})"
     if state == "missing":
         todo = f'Copy it there, or name where it is: workbench place data "{place.name}" HERE THERE'
-        return Problem(f"{place.name} has no {path} ({field}).", kept=UNSTARTED, todo=todo, field=field)
+        return Problem(f"{place.name} has no {needed}.", kept=UNSTARTED, todo=todo, field=field)
     if state == "unreadable":
-        what = f"{path} ({field}) cannot be read by you at {place.name}."
+        what = f"{needed} cannot be read by you at {place.name}."
         return Problem(what, kept=UNSTARTED, todo="Change its permissions there.", field=field)
     return None
 

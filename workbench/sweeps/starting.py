@@ -1,11 +1,12 @@
 """Stores a sweep in the workspace and starts its worker, a process that outlives the window."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice, product
 
 from workbench import jobs
-from workbench.config import BadConfig, RunConfig
+from workbench.config import KINDS, BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.places import sending
 from workbench.places.contract import Launcher
@@ -16,7 +17,7 @@ from workbench.running import folds_and_seeds, unusable
 from workbench.running.listed import Listed
 from workbench.sweeps import proposals
 from workbench.sweeps.plan import Plan
-from workbench.sweeps.space import Setting, configured, fields, written
+from workbench.sweeps.space import Setting, configured, fields, short_field, written
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
@@ -73,23 +74,49 @@ def _refuse_missing_places(plan: Plan, known: Catalog) -> None:
 def refuse_unknown_data(plan: Plan, known: Catalog, place: Place, launcher: Launcher) -> str:
     """Look up where the data of the settings are at a place, before any run trains there.
 
-    The image size is checked as `refuse_unusable` does, where no setting changes it; the files and devices of the
-    first setting are asked for as by `sending.refuse_missing`, which says what is returned.
+    The image size is checked as `refuse_unusable` does, where no setting changes it; the devices of the first setting
+    and the files of all that can be listed are asked for as by `sending.refuse_missing`, which says what is returned.
 
     Raises:
         UnknownData: a path of a setting has no known counterpart there.
-        Problem: the network takes no images of that size; the place has not what the first setting names.
+        Problem: the network takes no images of that size; the place has not what a setting names.
     """
     for _, _, path in _varied_paths(plan, known):
         sending.path_there(path, place)
-    settings = plan.settings() or proposals.draws(plan.parameters, 1, plan.config.seed)
-    with suppress(BadConfig):  # of a Bayesian sweep, as above
-        config = configured(plan.config, settings[0], known)
-        sending.translated(config, place)
-        if not any(parameter.field.startswith(OF_SIZES) for parameter in plan.parameters):
-            unusable.refuse_size_unseen(config)
-        return sending.refuse_missing(config, place, launcher)
-    return ""
+    configs = _of_entries(plan, known)
+    config = next(iter(configs.values()), None)
+    if config is None:
+        return ""
+    sending.translated(config, place)
+    if not any(parameter.field.startswith(OF_SIZES) for parameter in plan.parameters):
+        unusable.refuse_size_unseen(config)
+    return sending.refuse_missing(config, place, launcher, configs)
+
+
+def _of_entries(plan: Plan, known: Catalog) -> dict[str, RunConfig]:
+    """The configs that differ in what their files depend on, entries and their fields, by these fields in words.
+
+    Of a Bayesian sweep all combinations of listed values may be tried; those that do not go together are left out.
+    """
+    listed = [
+        parameter for parameter in plan.parameters
+        if parameter.field.partition(".")[0] in KINDS and not parameter.ranged
+    ]  # fmt: skip
+    settings: Iterable[Setting] = plan.settings()
+    if plan.how == "bayes":
+        (drawn,) = proposals.draws(plan.parameters, 1, plan.config.seed)
+        names = [parameter.field for parameter in listed]
+        values = islice(product(*(parameter.values for parameter in listed)), proposals.MOST)
+        settings = ({**drawn, **dict(zip(names, chosen, strict=True))} for chosen in values)
+    different = dict[str, Setting]()
+    for setting in settings:
+        words = ", ".join(f"{short_field(entry.field)}={setting[entry.field]}" for entry in listed)
+        different.setdefault(words, setting)
+    configs = {}
+    for words, setting in different.items():
+        with suppress(BadConfig):
+            configs[words] = configured(plan.config, setting, known)
+    return configs
 
 
 def _varied_paths(plan: Plan, known: Catalog) -> Iterator[tuple[str, str, str]]:

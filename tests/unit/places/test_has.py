@@ -7,6 +7,7 @@ import pytest
 from tests.unit.places.played_place import PlayedPlace
 from workbench import cli
 from workbench.commands.training import place as commands
+from workbench.entries import catalog
 from workbench.places import launching, records, sending
 from workbench.places.contract import Answer
 from workbench.places.host.hosts import LocalHost
@@ -16,6 +17,8 @@ from workbench.places.place import SlurmPlace, SshPlace
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
 from workbench.workspace import Workspace
 
 DATA = {"/mine": "/there"}
@@ -57,6 +60,36 @@ def test_a_machine_says_which_paths_and_gpus_it_has(tmp_path, monkeypatch, said,
     assert has.trains
     assert not Slurm(LocalHost(tmp_path), SlurmPlace(name="cluster")).has([]).trains
     assert not (tmp_path / "hacked").exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "varied", "said"),
+    [
+        ("grid", ["backbone.weights_file=/mine/w.pth,/mine/v.pth"], "the setting weights_file=/mine/v.pth"),
+        ("grid", ["backbone.weights=none,file", "training.lr=1,2"], "the setting weights=file"),
+        ("random", ["backbone.weights=none,file", "training.lr=1..2"], "the setting weights=file"),
+        ("bayes", ["training.lr=1..2", "backbone.weights=none,file"], "the setting weights=file"),
+        (
+            "bayes",
+            ["backbone.weights=none,file", "backbone.name=resnet18,squeezenet1_0"],
+            "weights=file, backbone=squeezenet1_0",
+        ),
+        ("grid", ["training.lr=1,2"], ""),
+    ],
+)
+def test_a_place_is_asked_for_the_files_of_every_setting_that_can_be_listed(played, how, varied, said):
+    known = catalog.current()
+    config = read_config("sample-digits", (*FOLDER, *WEIGHTS, "backbone.weights_file=/mine/v.pth"))
+    plan = planned(config, [read(words) for words in varied], how, known, trials=None if how == "grid" else 8)
+    assert starting.refuse_unknown_data(plan, known, BOX, played) == ""
+    played.states_of = {"/there/v.pth": "missing"}
+    with pytest.raises(Problem, match=r"box has no /there/v\.pth \(backbone\.weights_file") as problem:
+        starting.refuse_unknown_data(plan, known, BOX, played)
+    assert said in problem.value.what
+    assert ("setting" in problem.value.what) == bool(said)
+    played.states_of = {"/there/birds": "missing"}
+    with pytest.raises(Problem, match=r"box has no /there/birds \(dataset\.folder\)\. "):
+        starting.refuse_unknown_data(plan, known, BOX, played)
 
 
 def test_an_answer_that_is_cut_or_hostile_says_nothing():
