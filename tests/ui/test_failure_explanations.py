@@ -1,5 +1,6 @@
 """Why queries fail, on the Retrieval page: sentences, filters, missed neighbours, confusions, hubs, won and lost."""
 
+import threading
 from functools import partial
 from time import sleep
 
@@ -13,11 +14,13 @@ from tests.ui.browsed import at_rest, open_page
 from tests.ui.browsed import listed as listed_in_order
 from tests.ui.pointing import choose as pick
 from tests.ui.pointing import click_cell
+from tests.waits import HANG
 from workbench.files.spreadsheet import csv_cell
 from workbench.results.explanations import Explanation, explain_failures
 from workbench.results.leaving_out import without_samples
 from workbench.results.mistakes import read_changes
 from workbench.ui.actions.run_actions import RunActions
+from workbench.ui.pages.retrieval import tagging
 from workbench.ui.pages.retrieval.classes.confusion_bars import MOST
 from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES, WORDS
 from workbench.ui.pages.retrieval.model.causes import Why, before_first_hit, changed, evidence
@@ -526,6 +529,33 @@ def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(
     pick(why.causes, 0)
     assert why.left_out_said.isHidden()
     assert why.left_out.isHidden()
+
+
+def test_a_second_request_without_the_tagged_goes_on_saying_that_it_is_computed(
+    page, session, run, qtbot, rest, monkeypatch
+):
+    session.show_query(int(run.ids[30]))
+    rest()
+    page.tagging.put("label wrong", True)
+    why, gates, begun = page.queries.why, [threading.Event(), threading.Event()], []
+    qtbot.waitUntil(lambda: why.causes.findData("tag:label wrong") > 0)
+    choose(why.causes, "tag:label wrong")
+
+    def late(*asked):
+        number = len(begun)
+        begun.append(asked)
+        assert gates[number].wait(HANG)
+        return without_samples(*asked)
+
+    monkeypatch.setattr(tagging, "without_samples", late)
+    for number in range(2):
+        why.left_out.click()
+        qtbot.waitUntil(lambda number=number: len(begun) == number + 1)
+    gates[0].set()
+    qtbot.waitUntil(lambda: session.activity.items[-2].state != "working")
+    assert why.left_out_said.text() == "Computing…"
+    gates[1].set()
+    qtbot.waitUntil(lambda: "if the 1 tagged “label wrong”" in why.left_out_said.text())
 
 
 def test_an_empty_tag_is_a_sentence(page, session, qtbot):

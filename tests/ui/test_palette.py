@@ -1,13 +1,17 @@
 """The palette finds runs, fields and classes beside commands, and goes to them."""
 
+import threading
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from trained import trained_run
 
+from tests.waits import HANG
 from workbench.entries import catalog
 from workbench.ui.window.main_window import MainWindow
 from workbench.ui.window.page_stack import PageStack
+from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -73,3 +77,22 @@ def test_a_class_is_found_and_selected_on_the_map(qtbot, window, session):
     palette.run_chosen()
     assert session.page == "map"
     qtbot.waitUntil(lambda: len(session.selection) == 10)
+
+
+def test_what_is_selected_while_a_class_is_read_stays_selected(qtbot, window, session, monkeypatch):
+    read, samples, asked = threading.Event(), Workspace.samples, []
+
+    def samples_late(*of):
+        asked.append(of)
+        assert read.wait(HANG)
+        return samples(*of)
+
+    session.show_run(1)
+    palette = find(qtbot, window, "class dog")
+    monkeypatch.setattr(Workspace, "samples", samples_late)
+    palette.run_chosen()
+    qtbot.waitUntil(lambda: bool(asked))
+    session.select([7])
+    read.set()
+    qtbot.waitUntil(lambda: not session.reading)
+    assert session.selection.tolist() == [7]

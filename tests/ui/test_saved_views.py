@@ -1,11 +1,14 @@
 """Views of the Retrieval page with a name: stored, listed again, renamed, deleted."""
 
+import threading
+
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from tests.ui.browsed import at_rest, listed, open_trained
 from workbench.problem import Problem
+from workbench.ui.pages.retrieval.queries import saved_views_menu
 from workbench.workspace.choices.saved_views import SavedView, all_views, put
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -74,6 +77,26 @@ def test_a_view_lists_the_same_queries_again(page, session, qtbot):
     qtbot.waitUntil(lambda: names(saved) == ["Near"])
     saved.delete()
     qtbot.waitUntil(lambda: names(saved) == [])
+
+
+def test_views_that_are_saved_one_right_after_the_other_are_both_offered(page, session, qtbot, monkeypatch):
+    second_asked = threading.Event()
+
+    def put_late(workspace, before, after):
+        views = put(workspace, before, after)
+        if after.name == "First":
+            second_asked.wait(0.5)  # another thread would come in now
+        else:
+            second_asked.set()
+        return views
+
+    monkeypatch.setattr(saved_views_menu, "put", put_late)
+    page.saved.save_as("First")
+    page.saved.save_as("Second")
+    qtbot.waitUntil(lambda: page.saved.chosen == "Second")
+    qtbot.waitUntil(lambda: not session.reading)
+    assert names(page.saved) == ["First", "Second"]
+    assert page.saved.chosen == "Second"
 
 
 def test_the_line_for_a_name_takes_no_more_than_is_stored(page, qtbot):

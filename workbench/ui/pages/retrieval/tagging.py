@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from workbench.jobs.newest import Newest
 from workbench.names import visible, visible_name
 from workbench.numerals import percentage
 from workbench.problem import Problem
@@ -33,6 +34,7 @@ class Tagging(QObject):
     def __init__(self, session: Session, browsing: Browsing, filters: FailureFilter, result: Result) -> None:
         super().__init__(result)
         self._session, self._browsing, self._filters, self._result = session, browsing, filters, result
+        self._left_out = Newest(session)
         self.menu = PageMenu(result.tag)
         result.tag.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill_menu)
@@ -40,7 +42,8 @@ class Tagging(QObject):
 
     def put(self, tag: str, on: bool) -> None:
         """Add a tag to the query, or remove it."""
-        self._filters.show_left_out("")
+        self._left_out.cancel()
+        self._say_nothing()
         self._browsing.tag(tag, on=on)
 
     def measure_without(self, tag: str) -> None:
@@ -55,8 +58,8 @@ class Tagging(QObject):
             return without_samples(workspace, evaluation_id, ids, progress)
 
         self._filters.show_left_out("Computing…")
-        task = self._session.run_in_thread(f"MAP@R without “{tag}”", work, partial(self._say, evaluation_id, tag))
-        task.ended.connect(self._say_nothing)  # comes before the result, and also if there is none
+        then, failed = partial(self._say, evaluation_id, tag), partial(self._refuse, self._session.tell_failure())
+        self._left_out.ask(f"MAP@R without “{tag}”", work, then, failed, cancelled=self._say_nothing)
 
     def _fill_menu(self) -> None:
         self.menu.clear()
@@ -130,12 +133,17 @@ class Tagging(QObject):
             self.put(tag, True)
 
     def _say(self, evaluation_id: int, tag: str, scores: LeftOut) -> None:
+        self._say_nothing()
         shown = self._browsing.shown
         if shown is not None and shown.evaluation.id == evaluation_id:
             self._filters.show_left_out(
                 f"MAP@R {percentage(scores.whole, 2)}; it would be {percentage(scores.without, 2)} "
                 f"if the {scores.count:,} tagged “{tag}” were left out. Nothing was changed."
             )
+
+    def _refuse(self, tell: Callable[[Problem], None], problem: Problem) -> None:
+        self._say_nothing()
+        tell(problem)
 
     def _say_nothing(self) -> None:
         self._filters.show_left_out("")

@@ -65,12 +65,17 @@ def _show_field(session: Session, setup: "SetupPage", path: str) -> None:
 
 
 def _show_class(session: Session, dataset: Dataset, label: int) -> None:
-    """Select a class and show it on the map."""
+    """Select a class and show it on the map, unless something else is selected or shown until it is read."""
+    workspace, before, run_id = session.workspace, session.selection, session.run_id
 
     def ids() -> np.ndarray:
-        samples = session.workspace.samples(dataset.id)
+        samples = workspace.samples(dataset.id)
         chosen: np.ndarray = samples.ids[samples.labels == label]
         return chosen
 
+    def select(chosen: np.ndarray) -> None:
+        if session.selection is before and session.run_id == run_id:
+            session.select(chosen)
+
     session.show_page("map")
-    session.read(ids, session.select)
+    session.read(ids, select)

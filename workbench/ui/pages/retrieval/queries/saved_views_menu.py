@@ -7,8 +7,8 @@ from functools import partial
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from workbench.names import visible
-from workbench.progress import Progress
 from workbench.ui.pages.retrieval.queries.view_fields import Listed
+from workbench.ui.state.background.in_order import InOrder
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.widgets.buttons import button
@@ -34,6 +34,7 @@ class SavedViewsMenu(QToolButton):
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self._session, self._listed, self._choose = session, listed, choose
+        self._in_order = InOrder(session, "Saved views")
         self.views: list[SavedView] = []
         self.chosen = ""  # the name of the view that was chosen or saved last
         self.setIcon(icon("bookmarks-simple", "muted"))
@@ -48,16 +49,15 @@ class SavedViewsMenu(QToolButton):
 
     def read(self) -> None:
         """Read the views of the workspace again."""
-        workspace = self._session.workspace
-        self._session.run_in_thread("Saved views", lambda progress: all_views(workspace), self._take, quiet=True)
+        self._in_order.read(partial(all_views, self._session.workspace), self._take)
 
     def _follow(self, changed: set[str]) -> None:
         """Offer what another window has saved, renamed or deleted."""
         if "saved_views" in changed:
-            workspace = self._session.workspace
-            self._session.run_in_thread(
-                "Saved views", lambda progress: all_views(workspace), self._take_news, quiet=True
-            )
+            self._look_for_news()
+
+    def _look_for_news(self) -> None:
+        self._in_order.read(partial(all_views, self._session.workspace), self._take_news)
 
     def _take_news(self, views: list[SavedView]) -> None:
         if views != self.views:  # else an open menu stays as it is
@@ -114,14 +114,10 @@ class SavedViewsMenu(QToolButton):
                 self._menu.addAction(words, slot).setEnabled(writable)
 
     def _put(self, before: SavedView | None, after: SavedView | None) -> None:
-        workspace = self._session.workspace
+        self._in_order.write(partial(put, self._session.workspace, before, after), partial(self._written, after))
+        self._look_for_news()  # also where nothing could be written: what was read before is not taken any more
 
-        def work(progress: Progress) -> list[SavedView]:
-            return put(workspace, before, after)
-
-        self._session.run_in_thread("Saved views", work, partial(self._written, before, after), quiet=True)
-
-    def _written(self, before: SavedView | None, after: SavedView | None, views: list[SavedView]) -> None:
+    def _written(self, after: SavedView | None, views: list[SavedView]) -> None:
         self.chosen = "" if after is None else " ".join(after.name.split())
         self._take(views)
 
