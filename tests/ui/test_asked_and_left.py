@@ -97,10 +97,9 @@ def test_no_run_of_another_workspace_gets_tags_or_a_note(session, actions, confi
 
     def written(*_, **__):
         open_other()
-        return "mine", True
+        return "mine"
 
-    dialogs = "workbench.ui.actions.run_actions.QInputDialog"
-    monkeypatch.setattr(f"{dialogs}.getText", written)
+    monkeypatch.setattr("workbench.ui.actions.run_actions.ask_line", written)
     actions.tags.trigger()
     assert session.workspace.run(1).tags == ()
 
@@ -176,7 +175,7 @@ def test_no_template_of_another_workspace_is_deleted_or_renamed(session, chooser
         chooser.take(templates(), "comparison")
         return "Yours"
 
-    monkeypatch.setattr("workbench.ui.pages.report.template_chooser.ask_short_text", written)
+    monkeypatch.setattr("workbench.ui.pages.report.template_chooser.ask_name", written)
     chooser.rename_action.trigger()
     assert not box.isVisible()
     assert chooser.current() == templates()["comparison"]

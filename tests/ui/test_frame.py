@@ -802,10 +802,10 @@ def test_delete_in_the_list_says_why_a_run_that_works_stays(qtbot, counting_sess
 
 def test_tags_and_note(qtbot, window, session, config, monkeypatch):
     session.show_run(session.workspace.create_run(config))
-    answers = "workbench.ui.actions.run_actions.QInputDialog"
+    answers = "workbench.ui.actions.run_actions"
     asked = []
-    monkeypatch.setattr(f"{answers}.getText", lambda *words, **__: asked.append(words[2]) or ("a, b", True))
-    monkeypatch.setattr(f"{answers}.getMultiLineText", lambda *words: asked.append(words[2]) or ("seen", True))
+    monkeypatch.setattr(f"{answers}.ask_line", lambda *words, **__: asked.append(words[2]) or "a, b")
+    monkeypatch.setattr(f"{answers}.ask_lines", lambda *words, **__: asked.append(words[2]) or "seen")
     for action in (window.run_actions.tags, window.run_actions.note):
         action.trigger()
     number = session.run_id

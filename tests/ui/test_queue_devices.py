@@ -1,7 +1,7 @@
 """The queue with devices of its own: a run on each at once, locked against others, and one that needs several alone."""
 
 import pytest
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tests.ui.started import started
 from workbench.control import Control
@@ -102,7 +102,7 @@ def test_the_devices_are_chosen_in_the_run_menu(qtbot, session, config, jobs, mo
     first, second = started(session, config), started(session, config)
     qtbot.waitUntil(lambda: first in jobs)
     answers = ["0,gpu", "0,1"]
-    monkeypatch.setattr(QInputDialog, "getText", lambda *asked, **options: (answers.pop(0), True))
+    monkeypatch.setattr("workbench.ui.actions.run_actions.ask_line", lambda *asked, **options: answers.pop(0))
     actions.devices.trigger()
     assert "'gpu' is not a device" in said[0]
     assert session.preferences.text(DEVICES) == ""

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
@@ -16,6 +16,7 @@ from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.preview import MARGIN, READING, Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.state.report_offer import ReportOffer
+from workbench.ui.widgets.dialogs.text_question import TextQuestion
 from workbench.workspace.choices.report_templates import arrangements, choice
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -401,7 +402,7 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
         assert len(line.text()) == 80, "no more can be typed than is taken"
         return QDialog.DialogCode.Accepted
 
-    monkeypatch.setattr(QInputDialog, "exec", typed)
+    monkeypatch.setattr(TextQuestion, "exec", typed)
     assert not templates.rename_action.isEnabled(), "those that are brought keep their names"
     tick_only(page, "map")
     templates.save_action.trigger()

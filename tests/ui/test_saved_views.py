@@ -4,11 +4,12 @@ import threading
 
 import pytest
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QInputDialog, QLineEdit
+from PySide6.QtWidgets import QLineEdit
 
 from tests.ui.browsed import at_rest, listed, open_trained
 from workbench.problem import Problem
 from workbench.ui.pages.retrieval.queries import saved_views_menu
+from workbench.ui.widgets.dialogs.text_question import TextQuestion
 from workbench.workspace.choices.saved_views import SavedView, all_views, put
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -101,9 +102,9 @@ def test_views_that_are_saved_one_right_after_the_other_are_both_offered(page, s
 
 def test_the_line_for_a_name_takes_no_more_than_is_stored(page, qtbot):
     def type_name():
-        dialog = page.saved.findChild(QInputDialog)
+        dialog = page.saved.findChild(TextQuestion)
         qtbot.keyClicks(dialog.findChild(QLineEdit), "x" * 85)
-        dialog.accept()
+        dialog.main.click()
 
     QTimer.singleShot(0, page, type_name)
     next(action for action in page.saved.menu().actions() if "Save" in action.text()).trigger()

@@ -53,9 +53,9 @@ def test_tags_that_another_window_gave_meanwhile_stay(qtbot, session, actions, o
 
     def written(*_, text, **__):
         other.set_tags(1, ["red", "old", "green"])
-        return text.replace("old, ", "") + ", blue", True
+        return text.replace("old, ", "") + ", blue"
 
-    monkeypatch.setattr("workbench.ui.actions.run_actions.QInputDialog.getText", written)
+    monkeypatch.setattr("workbench.ui.actions.run_actions.ask_line", written)
     actions.tags.trigger()
     qtbot.waitUntil(lambda: other.run(1).tags == ("blue", "green", "red"))
 
@@ -77,11 +77,11 @@ def test_a_note_that_was_changed_meanwhile_is_kept_below(
     other.set_note(1, shown)
     qtbot.waitUntil(lambda: session.run(1).note == shown)
 
-    def written(*_):
+    def written(*_, **__):
         other.set_note(1, meanwhile)
-        return "mine", True
+        return "mine"
 
-    monkeypatch.setattr("workbench.ui.actions.run_actions.QInputDialog.getMultiLineText", written)
+    monkeypatch.setattr("workbench.ui.actions.run_actions.ask_lines", written)
     said = []
     session.noticed.connect(said.append)
     actions.note.trigger()
@@ -158,9 +158,9 @@ def test_a_run_that_another_window_has_deleted_keeps_nothing_and_undo_says_so(
         session.follower.stop()  # the deletion is not heard of yet
         other.trash(1)
         other.delete(1)
-        return "mine", True
+        return "mine"
 
-    monkeypatch.setattr("workbench.ui.actions.run_actions.QInputDialog.getMultiLineText", deleted)
+    monkeypatch.setattr("workbench.ui.actions.run_actions.ask_lines", deleted)
     actions.note.trigger()
     gone = "Run 1 is not there any more: it was deleted for ever, by another window or a command."
     qtbot.waitUntil(lambda: said == [f"{gone} Nothing was changed. The note is not stored; Copy copies it."])
@@ -185,9 +185,9 @@ def test_a_note_that_could_not_be_stored_stays_in_the_message_and_can_be_copied(
         session.follower.stop()
         workspace.trash(session.run_id)
         workspace.delete(session.run_id)
-        return "seen at night\nand once more", True
+        return "seen at night\nand once more"
 
-    monkeypatch.setattr("workbench.ui.actions.run_actions.QInputDialog.getMultiLineText", deleted)
+    monkeypatch.setattr("workbench.ui.actions.run_actions.ask_lines", deleted)
     window.run_actions.note.trigger()
     bar = window.message
     qtbot.waitUntil(lambda: "is not there any more" in bar.what.text())

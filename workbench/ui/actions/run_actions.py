@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoStack
-from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QMenu, QMessageBox, QWidget
 
 from workbench.names import visible_name
 from workbench.problem import Problem
@@ -21,6 +21,7 @@ from workbench.ui.state.undo import Reversible, forget_runs
 from workbench.ui.style.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, can_stop, counted
 from workbench.ui.sweeps.actions import SweepActions
+from workbench.ui.widgets.dialogs.text_question import ask_line, ask_lines
 
 LONGEST_NAME = 200  # letters
 DELETED = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
@@ -211,10 +212,9 @@ class RunActions(QObject):
         if run is None:
             return
         workspace = self._session.workspace
-        text, agreed = QInputDialog.getText(
-            self._window, "Tags", f"Tags of run {run.id}, separated by commas", text=", ".join(run.tags)
-        )
-        if agreed and self._session.workspace is workspace:  # else another run may have its number
+        words = f"Tags of run {run.id}, separated by commas"
+        text = ask_line(self._window, "Tags", words, text=", ".join(run.tags))
+        if text is not None and self._session.workspace is workspace:  # else another run may have its number
             self._change(workspace.set_tags, run.id, text.split(","), run.tags)
 
     def _note(self) -> None:
@@ -222,8 +222,8 @@ class RunActions(QObject):
         if run is None:
             return
         workspace = self._session.workspace
-        text, agreed = QInputDialog.getMultiLineText(self._window, "Note", f"Note on run {run.id}", run.note)
-        if agreed and self._session.workspace is workspace:
+        text = ask_lines(self._window, "Note", f"Note on run {run.id}", text=run.note)
+        if text is not None and self._session.workspace is workspace:
             unstored = partial(self._unstored, text)
             self._session.change(partial(workspace.set_note, run.id, text, run.note), self._noted, unstored)
 
@@ -241,13 +241,15 @@ class RunActions(QObject):
     def _choose_devices(self) -> None:
         """Ask which devices the queue may use, and start what can start now."""
         preferences = self._session.preferences
-        text, agreed = QInputDialog.getText(
-            self._window, "GPUs for the queue",
-            "Devices for queued runs, such as 0,1 for two GPUs:\none run trains on each, in a process of its own.\n"
-            "Leave it empty for one run at a time,\non the device of its config.",
+        text = ask_line(
+            self._window,
+            "GPUs for the queue",
+            "Devices for queued runs, such as 0,1 for two GPUs",
             text=preferences.text(DEVICES),
-        )  # fmt: skip
-        if agreed and self._try(self._give_devices, text.strip()):
+            explanation="One run trains on each, in a process of its own. Leave it empty for one run at a time, on the "
+            "device of its config.",
+        )
+        if text is not None and self._try(self._give_devices, text.strip()):
             self._session.queue.go_on()
 
     def _give_devices(self, text: str) -> None:

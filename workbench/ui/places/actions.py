@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.dialogs.text_question import ask_line
 
 if TYPE_CHECKING:
     from workbench.places.place import Place
@@ -46,8 +46,8 @@ class PlaceActions(QObject):
         from workbench.places import records
 
         question = f"Where is {path} at {place.name}? The answer is remembered."
-        there, agreed = QInputDialog.getText(self._window, "Data at a place", plain_tip(question), text=path)
-        if agreed and there.strip():
+        there = ask_line(self._window, "Data at a place", question, text=path)
+        if there is not None and there.strip():
             name = place.name  # its record may be another one since it was read
             self._session.change(
                 lambda: records.store(records.with_data(records.named(name), path, there.strip())),

@@ -18,7 +18,7 @@ from workbench.ui.state.background.in_order import InOrder
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.dialogs.short_text import ask_short_text
+from workbench.ui.widgets.dialogs.text_question import ask_name
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.workspace import Workspace
@@ -207,14 +207,15 @@ class TemplateChooser(QWidget):
     # Asking
 
     def _ask_save(self) -> None:
-        self._ask("Save the template as", self.current().title if self.current().base else "", self.save_as)
+        self._ask("Save the template as", self.current().title if self.current().base else "", "Save", self.save_as)
 
     def _ask_rename(self) -> None:
-        self._ask("Rename the template", self.current().title, self.rename)
+        self._ask("Rename the template", self.current().title, "Rename", self.rename)
 
-    def _ask(self, title: str, text: str, then: Callable[[str], None]) -> None:
+    def _ask(self, title: str, text: str, verb: str, then: Callable[[str], None]) -> None:
         workspace = self._session.workspace
-        name = ask_short_text(self, title, f"Name, at most {MOST_LETTERS} letters", MOST_LETTERS, text)
+        words = f"Name, at most {MOST_LETTERS} letters"
+        name = ask_name(self, title, words, MOST_LETTERS, text=text, verb=verb)
         if name is not None and self._session.workspace is workspace:  # else it has other templates
             try:
                 then(name)

@@ -20,7 +20,7 @@ from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible
-from workbench.ui.widgets.dialogs.short_text import ask_short_text
+from workbench.ui.widgets.dialogs.text_question import ask_name
 from workbench.ui.widgets.page_menu import PageMenu
 from workbench.workspace.choices.sample_tags import LONGEST, Tagged, attribute_of, change_tags
 
@@ -128,7 +128,8 @@ class Tagging(QObject):
         self._session.change(work, lambda _: self._browsing.look_for_tags(), refused)
 
     def _ask(self) -> None:
-        tag = ask_short_text(self._result, "Tag the query", f"Tag, at most {LONGEST} characters", LONGEST)
+        words = f"Tag, at most {LONGEST} characters"
+        tag = ask_name(self._result, "Tag the query", words, LONGEST, verb="Tag")
         if tag is not None:
             self.put(tag, True)
 

@@ -1,1 +1,1 @@
-"""Dialogs: a question with answers, a short text, and a main button for Enter."""
+"""Dialogs: a question with answers, a text, and a main button for Enter."""

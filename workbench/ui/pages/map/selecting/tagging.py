@@ -13,7 +13,7 @@ from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible
 from workbench.ui.style.words import counted
-from workbench.ui.widgets.dialogs.short_text import ask_short_text
+from workbench.ui.widgets.dialogs.text_question import ask_name
 from workbench.workspace.choices.sample_tags import LONGEST, Tagged, change_tags, tag_samples
 
 NOTHING = "Nothing is selected. Draw a lasso (S) or a rectangle (R) around the images to tag."
@@ -34,7 +34,7 @@ class SelectionTagging(QObject):
             return
         title = f"Tag {counted(len(self._session.selection), 'image')}"
         words = f"Tag, or attribute such as view=front, at most {LONGEST} characters"
-        tag = ask_short_text(self._owner, title, words, LONGEST)
+        tag = ask_name(self._owner, title, words, LONGEST, verb="Tag")
         if tag is not None:
             self.put(tag)
 

@@ -13,7 +13,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question
-from workbench.ui.widgets.dialogs.short_text import ask_short_text
+from workbench.ui.widgets.dialogs.text_question import ask_name
 from workbench.ui.widgets.page_menu import PageMenu
 from workbench.workspace.choices.saved_views import LONGEST, SavedView, all_views, put
 
@@ -126,12 +126,12 @@ class SavedViewsMenu(QToolButton):
         self._fill()
 
     def _ask_save(self) -> None:
-        name = ask_short_text(self, "Save this view", NAME_WORDS, LONGEST)
+        name = ask_name(self, "Save this view", NAME_WORDS, LONGEST)
         if name is not None:
             self.save_as(name)
 
     def _ask_rename(self) -> None:
-        name = ask_short_text(self, "Rename the view", NAME_WORDS, LONGEST, self.chosen)
+        name = ask_name(self, "Rename the view", NAME_WORDS, LONGEST, text=self.chosen, verb="Rename")
         if name is not None:
             self.rename(name)
 
