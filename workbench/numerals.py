@@ -104,3 +104,12 @@ def significant(value: float, digits: int = 3) -> str:
 def raised(text: str) -> str:
     """Numbers of a text with their powers of ten as people write them: "4.61e+09" as "4.61×10⁹"."""
     return _POWER.sub(lambda power: f"×10{(power[1].strip('+') + power[2]).translate(RAISED)}", text)
+
+
+def as_read(value: str) -> str:
+    """A value that a program has written, as people write it where it is a number: "1e-08" as "1×10⁻⁸"."""
+    try:
+        float(value)
+    except ValueError:
+        return value
+    return raised(minus(value))

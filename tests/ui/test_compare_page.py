@@ -25,7 +25,7 @@ from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, GroupTable, Kind, significant
-from workbench.ui.pages.compare.groups.group_view import MARGIN, TITLE_PX
+from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_PX
 from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
@@ -342,6 +342,21 @@ def test_the_table_scrolls_sideways_only_where_its_words_have_no_room(qtbot, ses
     assert view.viewport().width() == needed
     assert view.horizontalScrollBar().maximum() == 0
     assert all(view.columnWidth(column) >= width for column, width in enumerate(words))
+
+
+def test_titles_that_would_be_cut_anyway_give_way_before_the_table_scrolls(qtbot, session, workspace):
+    for rate in ("1e-08", "0.5"):
+        name = f"learning rate {rate}, weight decay 0.000123, label smoothing 0.1, momentum 0.9"
+        store(workspace, {1: np.linspace(0, 1, COUNT)}, name=name)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    view = page.groups
+    others = sum(view.columnWidth(column) for column in range(1, len(view.table.columns)))
+    for spare, scrolls in ((0, False), (-1, True)):
+        page.resize(others + theme.text_px(SHORTENED_PX) + spare + page.width() - view.viewport().width(), 640)
+        qtbot.settle(page)
+        assert view.sizeHintForColumn(0) > view.columnWidth(0)
+        assert (view.horizontalScrollBar().maximum() > 0) is scrolls
 
 
 def test_the_first_column_gets_more_than_its_least_where_a_table_must_scroll(qtbot):

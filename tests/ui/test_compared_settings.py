@@ -4,8 +4,8 @@ import csv
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QSizeF, Qt
-from PySide6.QtGui import QFontMetrics, QGuiApplication
+from PySide6.QtCore import QPoint, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
 from small_run import blobs, store_run
 
 from tests.ui.ticking import tick
@@ -18,6 +18,7 @@ from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.settings.heat_map import fitting
 from workbench.ui.pages.compare.settings.panel import NO_OTHER
 from workbench.ui.pages.compare.settings.parallel import legible
+from workbench.ui.style import theme
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
 RATES, LOSSES = (0.001, 0.01), ("ce", "spce", "triplet")
@@ -117,6 +118,40 @@ def test_the_heat_map_names_settings_and_leaves_as_files(settings, tmp_path):
     assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[0] == "0.001"
     settings.heat.copy_picture()
     assert QGuiApplication.clipboard().image().width() == 2 * settings.heat.picture.width()
+
+
+class Writer(QPainter):
+    """Notes the texts that it draws."""
+
+    def __init__(self, surface):
+        super().__init__(surface)
+        self.texts = []
+
+    def drawText(self, *drawn):  # noqa: N802  Qt's way of naming
+        self.texts.append(drawn[-1])
+        super().drawText(*drawn)
+
+
+def drawn(plot):
+    surface = QImage(600, 300, QImage.Format.Format_RGB32)
+    painter = Writer(surface)
+    plot.paint(painter, QRectF(surface.rect()), theme.current())
+    painter.end()
+    return painter.texts
+
+
+def test_the_heat_map_and_the_lines_write_powers_of_ten_as_people_do(qtbot, workspace, page):
+    for place, rate in enumerate((1e-8, 0.5)):
+        store(workspace, {1: np.full(6, 0.1 * (place + 1))}, name="Sweep", training=TrainingParams(lr=rate))
+    page.session.runs_changed.emit()
+    tick(qtbot, page, 1, 2)
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    settings = page.tabs.settings
+    qtbot.waitUntil(lambda: len(settings.parallel.lines.runs) == 2)
+    assert "1×10⁻⁸ 10.00 (n 1)" in settings.heat.picture.accessibleDescription()
+    for plot in (settings.heat, settings.parallel):
+        assert "1×10⁻⁸" in drawn(plot)
+        assert any("1e-08" in row for row in plot.rows()), "copied tables are read by programs"
 
 
 def test_what_a_cell_of_the_heat_map_says_is_whole(qapp):

@@ -4,7 +4,17 @@ from math import inf, nan
 
 import pytest
 
-from workbench.numerals import byte_size, grouped, megabytes, minus, percentage, raised, same_decimals, significant
+from workbench.numerals import (
+    as_read,
+    byte_size,
+    grouped,
+    megabytes,
+    minus,
+    percentage,
+    raised,
+    same_decimals,
+    significant,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +83,13 @@ def test_a_number_of_some_digits_has_no_power_of_ten_below_ten_million(value, di
 )  # fmt: skip
 def test_powers_of_ten_are_written_as_people_write_them(text, shown):
     assert raised(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [("1e-08", "1×10⁻⁸"), ("-0.5", "−0.5"), ("0.01", "0.01"), ("net-1e-08", "net-1e-08")]
+)
+def test_only_a_value_that_is_a_number_is_written_as_one(value, shown):
+    assert as_read(value) == shown
 
 
 @pytest.mark.parametrize(("numbers", "shown"), [

@@ -82,7 +82,7 @@ def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
     assert "0 of 4 runs done" in sweep(place, "list")
     shown = sweep(place, "show", 1)
     assert "| 1 | 0.1 |  |  | 2 queued |" in shown
-    assert "| MAP@R, mean ± SD over its runs | runs |" in shown
+    assert "| setting | Learning rate | MAP@R, mean ± SD over its runs | runs |" in shown
     assert "Varied: training.lr=0.1,0.2" in shown
     sweep(place, "pause", 1)
     assert states(place)[0] == "paused"
@@ -131,6 +131,14 @@ def test_a_sweep_is_refused_where_no_setting_has_the_classes_for_a_batch(place, 
     said = sweep(place, "start", "sample-digits", "-p", varied, *batches, *data, "--detach", fails=fails)
     assert ("needs more classes than the 2 of the training half" in said) == bool(fails)
     assert started == ([] if fails else [1])
+
+
+def test_the_table_of_a_sweep_names_fields_and_values_as_the_window_does(place, started):
+    varied = ("-p", "training.lr=1e-8,0.5", "-p", "loss.name=ce,norm_ce")
+    sweep(place, "start", "sample-digits", *varied, "--detach")
+    shown = sweep(place, "show", 1)
+    assert "| setting | Learning rate | Loss |" in shown
+    assert "| 1 | 1×10⁻⁸ | Cross-entropy (CE) |" in shown
 
 
 def test_a_papers_sweep_is_started_by_name_with_other_values(place, started, monkeypatch):

@@ -1,10 +1,16 @@
 """A sweep in words, as a table and as data for JSON, for the command line."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from workbench.problem import Problem
 from workbench.progress import duration
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps as stored
+
+if TYPE_CHECKING:
+    from workbench.comparing.grouping.settings import Settings
+    from workbench.entries.catalog import Catalog
+    from workbench.sweeps.space import Setting
 
 
 def table(workspace: Workspace, number: int) -> list[str]:
@@ -13,9 +19,10 @@ def table(workspace: Workspace, number: int) -> list[str]:
     Raises:
         Problem: there is no such sweep.
     """
+    from workbench.comparing.grouping.setting_titles import column_titles
+    from workbench.entries import catalog
     from workbench.sweeps.objective import written
     from workbench.sweeps.progress import epoch_words, remarks, standings, valued_untrained
-    from workbench.sweeps.space import short, short_field
 
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
     lines = [line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
@@ -26,11 +33,13 @@ def table(workspace: Workspace, number: int) -> list[str]:
     lines += [sweep.problem] if sweep.problem else []
     settings = standings(sweep, trials)
     fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
+    known = catalog.current()
+    titles = column_titles(fields, _settings_of(sweep), known)
     means = f"{sweep.metric}, mean ± SD over its runs"
-    lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), means, 'runs', 'state'))} |"]
+    lines += ["", f"| {' | '.join(('setting', *titles.values(), means, 'runs', 'state'))} |"]
     lines.append("|---" * (len(fields) + 4) + "|")
     for standing in settings:
-        values = [short(standing.setting[field]) if field in standing.setting else "" for field in fields]
+        values = [_cell(field, standing.setting, known) for field in fields]
         spread = f" ± {written(sweep.metric, standing.spread)}" if standing.spread is not None else ""
         at = epoch_words(standing.trials, untrained)
         mean = f"{written(sweep.metric, standing.mean)}{spread}{at}" if standing.mean is not None else ""
@@ -38,6 +47,26 @@ def table(workspace: Workspace, number: int) -> list[str]:
         lines.append(f"| {' | '.join(cells)} |")
     problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]
     return [*lines, *(["", *problems] if problems else [])]
+
+
+def _cell(field: str, setting: "Setting", known: "Catalog") -> str:
+    """The value of a field as people write it; a long path is shortened, and a field without a value is empty."""
+    from workbench.comparing.grouping.setting_titles import value_title
+    from workbench.sweeps.space import short
+
+    value = setting.get(field, "")
+    return value_title(field, short(value) if isinstance(value, str) else value, known)
+
+
+def _settings_of(sweep: stored.Sweep) -> list["Settings"]:
+    """The settings of its config, which name its fields; none where that cannot be read."""
+    from workbench.comparing.grouping.settings import settings_of
+    from workbench.entries import catalog
+
+    try:
+        return [settings_of(sweep.config, catalog.current())]
+    except Problem:
+        return []
 
 
 def as_data(workspace: Workspace, number: int) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Names of settings and their values as the Set up page shows them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from workbench.comparing.grouping.settings import Settings, written
@@ -26,6 +27,14 @@ def field_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
         return heading
     facts = _described(field, chosen, known)
     return f"{heading}: {facts.get('label') or name.replace('_', ' ').capitalize()}"
+
+
+def column_titles(fields: Iterable[str], chosen: Sequence[Settings], known: Catalog) -> dict[str, str]:
+    """ "Learning rate" for "training.lr"; with their part, "Loss: Scale", where two fields have that title."""
+    whole = {field: field_title(field, chosen, known) for field in fields}
+    short_titles = {field: title.rpartition(": ")[2] for field, title in whole.items()}
+    times = Counter(short_titles.values())
+    return {field: title if times[title] == 1 else whole[field] for field, title in short_titles.items()}
 
 
 def title_with_unit(field: str, chosen: Sequence[Settings], known: Catalog) -> str:

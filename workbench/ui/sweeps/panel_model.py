@@ -1,10 +1,9 @@
 """What the Sweeps panel shows and can do, without Qt: the sweeps as read last, and which of them and of their runs."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
-from workbench.comparing.grouping.setting_titles import field_title, setting_words, value_title
+from workbench.comparing.grouping.setting_titles import column_titles, setting_words, value_title
 from workbench.comparing.grouping.settings import Settings, settings_of
 from workbench.entries import catalog
 from workbench.metric_names import metric_name
@@ -63,17 +62,10 @@ def look(workspace: Workspace, progress: Progress) -> list[Look]:
         except Problem:  # the run that it would make says so
             settings = []
         untrained = stored.best_untrained(workspace, sweep.id)
-        looks.append(Look(sweep, trials, settings, _titles(trials, settings), at, untrained))
+        fields = dict.fromkeys(field for trial in trials for field in trial.setting)
+        titles = column_titles(fields, settings, catalog.current())
+        looks.append(Look(sweep, trials, settings, titles, at, untrained))
     return looks
-
-
-def _titles(trials: Sequence[Trial], settings: list[Settings]) -> dict[str, str]:
-    """ "Learning rate" for "training.lr"; with their part, "Loss: Scale", where two fields have the same title."""
-    known = catalog.current()
-    whole = {field: field_title(field, settings, known) for trial in trials for field in trial.setting}
-    short_titles = {field: title.rpartition(": ")[2] for field, title in whole.items()}
-    times = Counter(short_titles.values())
-    return {field: title if times[title] == 1 else whole[field] for field, title in short_titles.items()}
 
 
 class SweepsModel:

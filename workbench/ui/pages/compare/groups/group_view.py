@@ -18,6 +18,7 @@ from workbench.ui.pages.compare.groups.group_table import (
 )
 from workbench.ui.pages.compare.style.word_table import table_view, title_width
 from workbench.ui.style import theme
+from workbench.ui.widgets.labels import names_near, shortened
 from workbench.ui.widgets.tables.row_table import NumberDelegate, head_width
 
 Index = QModelIndex | QPersistentModelIndex
@@ -25,6 +26,8 @@ ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows in view at once, b
 LEAST_ALONE = 5  # rows where the choices above the table have given way to it
 MEASURED = 100  # rows, from the first in view, that set the widths: all rows have the same number of digits
 TITLE_PX = 130  # minimum width of the first column
+SHORTENED_PX = 220  # its width from which on titles are shortened that would not be whole if the table scrolled either
+TITLE_LEFT = 36  # px before a title, for its line
 INTERVAL_PX, MARGIN = 110, 8
 CHIP_PX, BESIDE = 20, 4  # height of a chip, and room beside it
 CAP, DOT = 4, 4  # half the height of an interval's end, radius of its mean
@@ -40,7 +43,8 @@ class GroupView(QTableView):
         super().__init__(parent)
         self.table, self._row_px = GroupTable(self), 0  # as laid out
         self._least = LEAST_ROWS
-        self._needed = 0  # px of all titles
+        self._needed = 0  # px of all titles, where they have room in a table that scrolls
+        self._shortest = 0  # px of the first column from which on the table need not scroll
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
         self.horizontalHeader().setResizeContentsPrecision(MEASURED)
@@ -51,6 +55,7 @@ class GroupView(QTableView):
         """Set the height to that of the rows, and give the first column the width that the others leave.
 
         If that is too narrow for the titles, the column gets the width it needs, and the table scrolls sideways.
+        Titles that would be shortened even then give way first.
         """
         self._row_px = theme.text_px(ROW_PX)
         self.verticalHeader().setDefaultSectionSize(self._row_px)
@@ -59,18 +64,20 @@ class GroupView(QTableView):
         for column in range(header.count()):  # by their words: Qt's own hint keeps room for an arrow of sorting
             self.setColumnWidth(column, max(head_width(header, column), self.sizeHintForColumn(column)))
         self._needed = title_width(self, TITLE_PX)
+        whole = self._needed >= self.sizeHintForColumn(0)
+        self._shortest = self._needed if whole else min(self._needed, theme.text_px(SHORTENED_PX))
         self._fit_measured()
 
     def _fit_measured(self) -> None:
-        header, needed = self.horizontalHeader(), self._needed
+        header = self.horizontalHeader()
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
-        wide = rest + needed > self.viewport().width()
+        wide = rest + self._shortest > self.viewport().width()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         if header.count():
             mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
             header.setSectionResizeMode(0, mode)
             if wide:
-                self.setColumnWidth(0, needed)
+                self.setColumnWidth(0, self._needed)
         around = self.parentWidget()
         room = self._least if around is None else max(self._least, around.height() // (4 * self._row_px))
         rows = max(1, min(MOST_ROWS, room, self.table.rowCount()))
@@ -107,25 +114,23 @@ class GroupDelegate(NumberDelegate):
         return hint
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw an interval, a difference or the baseline's chip; the base class draws everything else."""
+        """Draw a title with the baseline's chip, an interval or a difference; the base class draws everything else."""
         kind = _kind(index)
-        if kind is Kind.GROUP:
-            super().paint(painter, option, index)
-            if index.data(BASELINE_ROLE):
-                self._baseline_chip(painter, option, index)
-            return
-        if kind not in (Kind.INTERVAL, Kind.DIFFERENCE):
+        if kind not in (Kind.GROUP, Kind.INTERVAL, Kind.DIFFERENCE):
             super().paint(painter, option, index)
             return
         self.initStyleOption(option, index)
-        option.text = ""
+        room = option.rect.width() - TITLE_LEFT - MARGIN
+        option.text = shortened(index.data(), names_near(index), option.fontMetrics, room) if kind is Kind.GROUP else ""
         style = option.widget.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if kind is Kind.INTERVAL:
+        if kind is Kind.GROUP and index.data(BASELINE_ROLE):
+            self._baseline_chip(painter, option, index)
+        elif kind is Kind.INTERVAL:
             self._interval(painter, QRectF(option.rect), index)
-        elif index.data():
+        elif kind is Kind.DIFFERENCE and index.data():
             self._difference(painter, option, index)
         painter.restore()
 
@@ -133,7 +138,7 @@ class GroupDelegate(NumberDelegate):
         """Draw the chip after the title if there is room."""
         metrics = QFontMetrics(option.font)
         width = metrics.horizontalAdvance(BASELINE) + 2 * MARGIN
-        start = option.rect.left() + 36 + metrics.horizontalAdvance(index.data())
+        start = option.rect.left() + TITLE_LEFT + metrics.horizontalAdvance(index.data())
         if start + width <= option.rect.right():
             tokens, tall = theme.current(), theme.text_px(CHIP_PX)
             painter.save()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import metric_title, number
 from workbench.comparing.settings_space import Cell, HeatMap
+from workbench.numerals import as_read
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.labels import shortened
@@ -48,7 +49,7 @@ class HeatMapPlot(PaintedPlot):
         if not known:
             return f"{self.title}: no run has the metric."
         cells = [
-            f"{', '.join(filter(None, (row, column)))} {number(cell.mean, self._metric)} (n {cell.n})"
+            f"{', '.join(filter(None, map(as_read, (row, column))))} {number(cell.mean, self._metric)} (n {cell.n})"
             for row, column, cell in known
         ]
         return f"{self.title}: {'; '.join(cells)}."
@@ -77,12 +78,13 @@ class HeatMapPlot(PaintedPlot):
         painter.drawText(QRectF(inside.left(), area.top(), inside.width(), LINE_PX), centre, shown.column)
         painter.drawText(QRectF(area.left(), area.top() + LINE_PX, NAME_PX - GAP, LINE_PX), right,
                          metrics.elidedText(shown.row, Qt.TextElideMode.ElideLeft, NAME_PX - GAP))  # fmt: skip
-        for at, name in enumerate(shown.columns):
+        rows, columns = ([as_read(value) for value in values] for values in (shown.rows, shown.columns))
+        for at, name in enumerate(columns):
             box = QRectF(inside.left() + at * width, area.top() + LINE_PX, width, LINE_PX)
-            painter.drawText(box, centre, shortened(name, shown.columns, metrics, int(width) - 4))
-        for at, name in enumerate(shown.rows):
+            painter.drawText(box, centre, shortened(name, columns, metrics, int(width) - 4))
+        for at, name in enumerate(rows):
             box = QRectF(area.left(), inside.top() + at * height, NAME_PX - GAP, height)
-            painter.drawText(box, right, shortened(name, shown.rows, metrics, NAME_PX - GAP))
+            painter.drawText(box, right, shortened(name, rows, metrics, NAME_PX - GAP))
         means = [cell.mean for cell in shown.cells.values() if isfinite(cell.mean)]
         low, high = min(means, default=0.0), max(means, default=0.0)
         for (down, across), cell in shown.cells.items():

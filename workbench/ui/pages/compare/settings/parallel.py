@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.comparing.settings_space import Axis, Lines
+from workbench.numerals import as_read
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
@@ -161,7 +162,7 @@ class ParallelPlot(PaintedPlot):
         line = None if over else self._line_at(point)
         if line is None:
             return
-        facts = [f"{axis.title}: {axis.words[line]}" for axis in self.lines.axes]
+        facts = [f"{axis.title}: {as_read(axis.words[line])}" for axis in self.lines.axes]
         text = "\n".join([self.lines.titles[line], *facts])
         safe = text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
         QToolTip.showText(event.globalPosition().toPoint(), f"<qt>{safe}</qt>", self.picture)
@@ -212,7 +213,7 @@ class ParallelPlot(PaintedPlot):
             painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y))
             if not has_room:
                 continue
-            text = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, int(min(room - 12, 2 * SIDE_PX)))
+            text = metrics.elidedText(as_read(words), Qt.TextElideMode.ElideMiddle, int(min(room - 12, 2 * SIDE_PX)))
             box = QRectF(metrics.boundingRect(text)).adjusted(-2, 0, 4, 0)
             box.moveCenter(QPointF(x + 7 + box.width() / 2, y))
             if box.right() > area.right():
