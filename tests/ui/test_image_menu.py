@@ -138,7 +138,7 @@ def test_a_copied_path_ends_no_line_of_a_shell(page, session, workspace, qtbot):
     qtbot.waitUntil(lambda: copied(page.result.image_menu).endswith("a\\nrm -r b\\r\\tc\\x1b.png"))
 
 
-@pytest.mark.parametrize("name", ["a\nb.png", "a\u200eb.png"])
+@pytest.mark.parametrize("name", ["a\nb.png", "a\u200eb.png", "a\u200bb.png", "a\u00adb.png"])
 def test_the_menu_says_that_a_path_is_copied_with_escapes(page, session, workspace, qtbot, name):
     menu = page.result.image_menu
     menu.refresh()

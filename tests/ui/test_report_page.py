@@ -1,10 +1,11 @@
 """The Report page: preview of what is ticked, export, and a place that cannot be written."""
 
 import zipfile
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 
 from tests.ui.trained import trained_run
@@ -201,6 +202,17 @@ def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert page.written.open_file.isVisible()
+
+
+def test_a_copied_path_has_no_letter_that_cannot_be_seen(page, qtbot):
+    page.written.show_files([Path("a\u200bb") / "report.pdf"], "Written")
+    assert page.written.copy_path.text() == "Copy path with escapes"
+    page.written.copy_path.click()
+    assert QGuiApplication.clipboard().text() == str(Path("a\\u200bb") / "report.pdf")
+    page.written.show_files([Path("مى\u200cخواهم") / "report.pdf"], "Written")
+    assert page.written.copy_path.text() == "Copy path", "which words of Persian are written with"
+    page.written.copy_path.click()
+    assert QGuiApplication.clipboard().text() == str(Path("مى\u200cخواهم") / "report.pdf")
 
 
 def test_a_place_that_cannot_be_written_is_said_and_export_can_be_tried_again(page, session, qtbot, tmp_path):

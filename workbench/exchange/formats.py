@@ -111,6 +111,7 @@ def export_run(
     out: Path,
     progress: Progress = quiet,
     epoch: Epoch = BEST,
+    remark: Callable[[str], None] = lambda sentence: None,
 ) -> list[Path]:
     """Write a run in some formats; a run that is still training is written in its current state.
 
@@ -120,6 +121,7 @@ def export_run(
             ones are complete.
         progress: called at each stage; may raise Cancelled.
         epoch: of the evaluation whose embeddings are written, "best", "last" or a number. Networks are always the best.
+        remark: called with a sentence for each thing that a format has no place for and that was left out.
 
     Returns:
         The files, in the order of `names`.
@@ -142,4 +144,6 @@ def export_run(
                 written += FORMATS[name].write(source, out, progress)
     except OSError as error:
         raise files.explain(error, out) from error
+    for sentence in source.remarks:
+        remark(sentence)
     return written

@@ -18,13 +18,13 @@ from workbench.workspace import Workspace
 
 def export(request: Message, progress: Progress) -> Message:
     """Write a run into `out`: workspace, run, formats, epoch (as text: best, last or a number)."""
-    epoch = field(request, "epoch", str)
+    epoch, remarks = field(request, "epoch", str), list[str]()
     with Workspace(field(request, "workspace", str)) as workspace:
         written = export_run(
             workspace, field(request, "run", int), field(request, "formats", list), Path(field(request, "out", str)),
-            progress, int(epoch) if epoch.isdecimal() else epoch,
+            progress, int(epoch) if epoch.isdecimal() else epoch, remarks.append,
         )  # fmt: skip
-    return {"files": [str(path) for path in written]}
+    return {"files": [str(path) for path in written], "remarks": remarks}
 
 
 def import_run(request: Message, progress: Progress) -> Message:

@@ -20,12 +20,14 @@ class Source:
 
     Args:
         new: what the export writes.
+        remarks: what a format could not write, as sentences; the export says them when it has ended.
     """
 
     workspace: Workspace
     run: Run
     evaluation: Evaluation | None
     new: NewFiles = field(default_factory=NewFiles, compare=False)
+    remarks: list[str] = field(default_factory=list, compare=False)
 
     @property
     def evaluated(self) -> Evaluation:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ PATHS = ("path", "file", "filename", "image")  # titles of the column of images
 PLAIN = ("tag", "tags")  # titles of a column of tags that are no attributes, with semicolons between them
 IGNORED = ("", "sample_id", "id")
 MOST_VALUES = 200  # of an attribute: a map and a list of queries offer each
+PART = re.compile(r' ?(?:"((?:[^"]|"")*)" ?|([^;]*))(?:;|$)')  # of a cell of tags; quotes inside a tag are its own
 UNCHANGED = "No tag was changed."
 
 
@@ -169,12 +171,16 @@ def _rows(path: Path) -> Iterator[tuple[int, _Cells]]:
             yield number, _Cells(plain_cell(cells[column]).replace("\\", "/") if column < len(cells) else "", tags)
 
 
+def _unquoted(quoted: str, plain: str) -> str:
+    return quoted.replace('""', '"') or plain
+
+
 def _tags(title: str, cell: str) -> list[str]:
     """The tags that a cell gives its image."""
     if title.lower() in IGNORED:
         return []
     if title.lower() in PLAIN:
-        parts = next(csv.reader([" ".join(cell.split())], delimiter=";", skipinitialspace=True), [])
+        parts = (_unquoted(*part.groups("")) for part in PART.finditer(" ".join(cell.split())))
         return [visible_name(words) for part in parts if (words := " ".join(part.split()))]
     value = " ".join(cell.split())
     return [visible_name(f"{title}{IS}{value}")] if value else []

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.events import Ended, Scalar
 from workbench.exchange.exported import tensorboard
 from workbench.exchange.formats import export_run
+from workbench.workspace.recorder import Recorder
 
 
 def slow_crc32c(data: bytes) -> int:
@@ -117,6 +119,14 @@ def test_a_run_is_one_event_file_by_rising_step(workspace, stored_run, tmp_path)
     np.testing.assert_array_equal([value for _, value in by_name["probe/spce"]], [2.5, np.nan, -0.125])
 
 
-def test_a_number_too_large_for_float32_is_infinite():
-    for value, stored in ((1e39, np.inf), (-1e39, -np.inf)):
-        assert struct.pack("<f", stored) in tensorboard.scalar_event("batch/loss", 1, value, 0.0)
+def test_points_too_large_for_float32_are_left_out_and_named(workspace, stored_run, tmp_path):
+    recorder, remarks = Recorder(workspace, stored_run), []
+    for step, value in ((1, 1e39), (2, -1e39), (3, 3.4e38), (4, math.inf)):
+        recorder(Scalar("batch/loss", step, value))
+    recorder(Ended("done"))
+    [path] = export_run(workspace, stored_run, ["tensorboard"], tmp_path / "out", remark=remarks.append)
+    points = [scalar(event)[:3] for event in frames(path.read_bytes())[1:]]
+    assert [step for name, step, _ in points if name == "batch/loss"] == [3, 4]
+    assert [value for name, _, value in points if name == "batch/loss"][1] == math.inf
+    [remark] = remarks
+    assert remark.endswith("beyond 3.4×10³⁸: batch/loss (2).")

@@ -24,7 +24,7 @@ from workbench.workspace.recorder import Recorder
 SPECIALS = "\\{}$&#_%~^<>|\"`[]*-'"
 ALLOWED = re.compile(
     r"\\[{}$&#_%]|\\(?:textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|textquotedbl"
-    r"|textasciigrave|textbullet|ldots)\{\}|\{[\[\]*]\}|\{\}|\\ensuremath\{(?:\\[A-Za-z]+|\^?-|\^\d)\}"
+    r"|textasciigrave|textbullet|ldots)\{\}|\{[\[\]*]\}|\{\}|\\ensuremath\{(?:\\[A-Za-z]+|\^?-|\^\+|[\^_]\d)\}"
     r"|\\wbunicode\{[0-9A-F]{4,6}\}\{[^\\{}$&#_%~^]\}|[^\\{}$&#_%^]"
 )
 EVIL = "\\input{/etc/passwd} \\write18{id} $x_1$ 100% #1 & ^^5c ~ `` [x] * --seed <<a>> \\\\ }{ =1+1 漢字 ✓ é α"
@@ -52,6 +52,7 @@ def test_words_stay_as_they_are():
     assert escaped("--seed") == "-{}-seed"
     assert escaped("a\nb\tc\0") == "a b c "
     assert escaped("1×10⁻⁵") == r"1\ensuremath{\times}10\ensuremath{^-}\ensuremath{^5}", "as Compare writes 1e-05"
+    assert escaped("★ β₂") == r"\ensuremath{\star} \ensuremath{\beta}\ensuremath{_2}"
     assert escaped("漢") == r"\wbunicode{6F22}{漢}"
 
 

@@ -147,6 +147,11 @@ def test_a_tag_with_a_semicolon_or_a_quote_stays_one_tag(workspace, run, data, p
     assert {tag for tag, members in all_tags(workspace, data).items() if run.ids[1] in members} == {
         '5" wide', "a;b", "c",
     }  # fmt: skip
+    cell = '"""quoted"" word; ""a;b"" ; ""open"'
+    import_tags(workspace, data, written(tmp_path, "path,tags", f"{paths[2]},{cell}"))
+    assert {tag for tag, members in all_tags(workspace, data).items() if run.ids[2] in members} == {
+        '"quoted" word', "a;b", '"open',
+    }  # fmt: skip
 
 
 def test_an_attribute_whose_name_is_another_columns_stands_among_the_tags(workspace, run, data, tmp_path):

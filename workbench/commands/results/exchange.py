@@ -38,9 +38,12 @@ def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Ep
         run = workspace.run(run_id)
         target = out or workspace.file(run_id, "export")
         with told() as progress:
-            paths = export_run(workspace, run_id, formats, target, progress, epoch)
+            remarks: list[str] = []
+            paths = export_run(workspace, run_id, formats, target, progress, epoch, remarks.append)
         for path in paths:
             click.echo(path)
+        for sentence in remarks:
+            click.echo(sentence, err=True)
         if run.live:
             click.echo(f"Run {run_id} has not ended ({run.status}): its present state was exported.", err=True)
 

@@ -1,13 +1,14 @@
 """Curves as a TensorBoard event file: TFRecord frames around hand-encoded Event messages."""
 
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from math import copysign, inf
 from pathlib import Path
 
 from workbench.exchange.exported.written import written_file
 from workbench.exchange.source import Source
+from workbench.names import visible_name
 from workbench.progress import Progress
 from workbench.workspace.paths import inside
 
@@ -15,6 +16,7 @@ POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), reflected
 MASK_DELTA = 0xA282EAD8  # TFRecord's masking of checksums
 VERSION = b"brain.Event:2"
 TELL_EVERY = 2000  # points
+MOST_NAMED = 3  # curves in a remark
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
 
 
@@ -55,38 +57,45 @@ def scalar_event(tag: str, step: int, value: float, wall_time: float) -> bytes:
     Args:
         tag: the curve's name.
         step: at least 0.
-        value: stored as float32, as infinite where it is too large for one; NaN and infinities are data.
+        value: stored as float32; NaN and infinities are data.
         wall_time: seconds since 1970.
+
+    Raises:
+        OverflowError: a number that is too large for float32.
     """
-    point = _field(1, BYTES, tag.encode()) + _field(2, FIXED32, _float32(value))
+    point = _field(1, BYTES, tag.encode()) + _field(2, FIXED32, struct.pack("<f", value))
     summary = _field(1, BYTES, point)
     return _event(wall_time, step) + _field(5, BYTES, summary)
-
-
-def _float32(value: float) -> bytes:
-    try:
-        return struct.pack("<f", value)
-    except OverflowError:
-        return struct.pack("<f", copysign(inf, value))
 
 
 def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`tensorboard/events.out.tfevents...` in `out`: every curve of the run, by step.
 
-    The workspace keeps no time of single points: all carry the time at which the run was made.
+    The workspace keeps no time of single points: all carry the time at which the run was made. Points beyond float32
+    are left out, and a remark says how many: as infinite ones they would be taken for a failed run.
     """
     run = source.run
     created = datetime.fromisoformat(run.created).timestamp()
     folder = inside(out, "tensorboard")
     path = folder / f"events.out.tfevents.{created:.0f}.run-{run.id}"
-    points = list(_points(source))
+    points, left_out = list(_points(source)), Counter[str]()
     source.workspace.check_there(run.id)
     with written_file(source, path) as file:
         file.write(record(_event(created, 0) + _field(3, BYTES, VERSION)))
         for done, (step, name, value) in enumerate(sorted(points, key=lambda point: point[0])):
             if done % TELL_EVERY == 0:
                 progress("Writing the event file", done, len(points))
-            file.write(record(scalar_event(name, step, value, created)))
+            try:
+                event = scalar_event(name, step, value, created)
+            except OverflowError:
+                left_out[name] += 1
+            else:
+                file.write(record(event))
+    if left_out:
+        curves = ", ".join(f"{visible_name(name)} ({count:,})" for name, count in left_out.most_common(MOST_NAMED))
+        more = f" and {len(left_out) - MOST_NAMED:,} more" if len(left_out) > MOST_NAMED else ""
+        what = f"Points that are not in the TensorBoard file, as it holds no numbers beyond 3.4×10³⁸: {curves}{more}."
+        source.remarks.append(what)
     return [path]
 
 

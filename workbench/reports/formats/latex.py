@@ -29,6 +29,10 @@ ESCAPED = {
     "≤": r"\ensuremath{\leq}", "≥": r"\ensuremath{\geq}", "≈": r"\ensuremath{\approx}", "≠": r"\ensuremath{\neq}",
     "→": r"\ensuremath{\rightarrow}", "←": r"\ensuremath{\leftarrow}", "↑": r"\ensuremath{\uparrow}",
     "↓": r"\ensuremath{\downarrow}", "∞": r"\ensuremath{\infty}", "√": r"\ensuremath{\surd}",
+    "★": r"\ensuremath{\star}", "☆": r"\ensuremath{\star}", "✓": r"\ensuremath{\surd}", "✔": r"\ensuremath{\surd}",
+    "✗": r"\ensuremath{\times}", "✘": r"\ensuremath{\times}", "●": r"\textbullet{}", "‖": r"\ensuremath{\Vert}",
+    "′": r"\ensuremath{\prime}", "⁺": r"\ensuremath{^+}",
+    **{chr(0x2080 + number): rf"\ensuremath{{_{number}}}" for number in range(10)},  # of a symbol, as in β₂
     **{letter: rf"\ensuremath{{\{name}}}" for letter, name in zip(
         "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
         ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu",

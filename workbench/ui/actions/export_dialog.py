@@ -162,7 +162,7 @@ def _look(workspace: Workspace, run_id: int, progress: Progress) -> Look:
 
 def _tell(session: Session, out: Path, answer: dict[str, list[str]]) -> None:
     count = len(answer["files"])
-    session.notify(f"Exported {counted(count, 'file')} to {out}.")
+    session.notify(" ".join([f"Exported {counted(count, 'file')} to {out}.", *answer["remarks"]]))
 
 
 def _nothing() -> None:

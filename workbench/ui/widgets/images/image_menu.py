@@ -8,16 +8,9 @@ from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
 
-from workbench.names import visible
-from workbench.ui.style.field_words import wrapped
+from workbench.ui.style.path_words import COPY_PATH, copied, copy_words
 from workbench.ui.widgets.images.pictures import PictureLoader
 
-BREAKS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})  # a shell obeys at the end of a line
-COPY_PATH, COPY_ESCAPED = "Copy path", "Copy path with escapes"
-ESCAPED = (
-    "The path has letters that cannot be seen or that a shell obeys. They are copied as escapes, such as \\n, so that "
-    "the copy is not the path itself. Open folder shows the file."
-)
 Sample = Callable[[], int | None]  # the id of the image that a part of the window shows; None while it shows none
 
 
@@ -48,10 +41,9 @@ class ImageMenu(QMenu):
         for action in (self.copy_path, self.open, self.open_folder):
             action.setEnabled(path is not None)
             action.setToolTip("" if path is not None else "The image has no file of its own")
-        escaped = path is not None and _escaped(path) != str(path)
-        self.copy_path.setText(COPY_ESCAPED if escaped else COPY_PATH)
-        if escaped:
-            self.copy_path.setToolTip(wrapped([ESCAPED]))
+        words, tip = (COPY_PATH, self.copy_path.toolTip()) if path is None else copy_words(path)
+        self.copy_path.setText(words)
+        self.copy_path.setToolTip(tip)
 
     def copy_image(self) -> None:
         """Put the image into the clipboard in its full size, as soon as it is read."""
@@ -62,7 +54,7 @@ class ImageMenu(QMenu):
         sample = self._sample()
         path = None if sample is None else self._loader.path(sample)
         if path is not None:
-            QGuiApplication.clipboard().setText(_escaped(path))
+            QGuiApplication.clipboard().setText(copied(path))
 
     def show_folder(self) -> None:
         """Open the folder that holds the image's file, or say why there is none."""
@@ -88,10 +80,6 @@ def open_image_menu(widget: QWidget, loader: PictureLoader, sample: Sample, plac
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     area = widget.viewport() if isinstance(widget, QAbstractScrollArea) else widget
     menu.popup(area.mapToGlobal(place))
-
-
-def _escaped(path: Path) -> str:
-    return visible(str(path)).translate(BREAKS)
 
 
 def _open(path: Path) -> None:
