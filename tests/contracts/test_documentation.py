@@ -13,11 +13,16 @@ import pytest
 from source_rules import ROOT
 
 from workbench.commands.training.sweep import planned_from
+from workbench.config import KINDS
+from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
+from workbench.settings.run_fields import common_fields
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 COMMAND = re.compile(r"^ {4,}(?:(?:srun|torchrun) .*?)?workbench ((?:.*\\\n)*.+)$", re.MULTILINE)
+MENTIONED = re.compile(r"`workbench ([^`|]+)(?:\| [^`]+)?`")  # in a sentence, perhaps with a pipe
+PLACEHOLDERS = {"ARGS", "COMMAND"}  # stand for any command
 WIDEST = 120
 LARGEST_PICTURE, LARGEST_DOCS = 300_000, 4_000_000  # bytes
 QUOTED = re.compile(r'\*\*"(.+?)"\*\*', re.DOTALL)
@@ -26,15 +31,18 @@ OF_THE_WINDOW = (
     "questions", "papers", "appendix", "architecture",
 )  # fmt: skip
 SLANTED = re.compile(r"(?<![*\w`/\\(])\*(?!\*)([^*`|]+?)\*(?![*\w/])")
+FIELD = re.compile(r"`(?:--set )?([a-z]+)\.([a-z_0-9]+)(?: ?= ?[^`]+)?`")
 EMPHASISED = {"never seen", "Not run here"}  # words of a page, not of the window
 
 
 def commands(text: str) -> list[list[str]]:
     """The words of each `workbench` command of a page; comments and continued lines are understood.
 
-    Other than `tests/docs`, which runs examples, it takes lines within lists and those that a marker excepts.
+    Other than `tests/docs`, which runs examples, it takes lines within lists, those that a marker excepts, and commands
+    that a sentence names.
     """
     lines = [command.replace("\\\n", " ") for command in COMMAND.findall(text)]
+    lines += [" ".join(command.split()) for command in MENTIONED.findall(text)]
     return [shlex.split(re.sub(r" {2,}#.*", "", line).replace("[", "").replace("]", "")) for line in lines]
 
 
@@ -43,7 +51,7 @@ def command_of(words: list[str]) -> tuple[click.Command | None, list[str]]:
     from workbench.cli import cli
 
     command: click.Command | None = cli
-    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+    while isinstance(command, click.Group) and words and not {words[0], words[0][:1]} & {"-", *PLACEHOLDERS}:
         command, words = command.commands.get(words[0]), words[1:]
     return command, words
 
@@ -57,7 +65,7 @@ def misunderstood(text: str) -> list[str]:
             if command is None:
                 raise click.UsageError("no such command")
             given, left, _ = command.make_parser(click.Context(command)).parse_args(list(rest))
-            if left or other_choices(command, given):
+            if set(left) - PLACEHOLDERS or other_choices(command, given):
                 raise click.UsageError("an argument too many, or a choice that there is not")
             check_settings(words[:2], given)
         except (click.UsageError, Problem):
@@ -71,7 +79,7 @@ def other_choices(command: click.Command, given: dict[str, Any]) -> list[str]:
     for parameter in command.params:
         choices = getattr(parameter.type, "choices", None)
         value = given.get(str(parameter.name))
-        if choices and value is not None:
+        if choices and isinstance(value, (str, list, tuple)):
             values = "|".join([value] if isinstance(value, str) else value).split("|")
             wrong += [word for word in values if word not in choices]
     return wrong
@@ -82,8 +90,8 @@ def check_settings(name: list[str], given: dict[str, Any]) -> None:
 
     Names in capitals, and files, are the reader's own; so are settings of a plug-in.
     """
-    config = given.get("config") or ""
-    is_own = not config or config.isupper() or config.endswith(".toml")
+    config = given.get("config")
+    is_own = not isinstance(config, str) or config.isupper() or config.endswith(".toml")
     changes = tuple(change for change in given.get("changes") or () if "my_" not in change)
     if name[0] == "run" and not is_own:
         read_config(config, changes)
@@ -109,6 +117,16 @@ def unnamed(text: str) -> list[str]:
     return sorted(name for name in names if name.rstrip(".…:") not in source)
 
 
+def unknown_fields(text: str) -> list[str]:
+    """Fields of a config that a page names and that neither the config nor any of its entries has."""
+    known = {*common_fields(), *(f"{kind}.name" for kind in KINDS)}
+    for key, described in catalog.current().items():
+        known |= {f"{key.partition('/')[0]}.{field}" for field in described["params"]}
+    sections = {field.partition(".")[0] for field in known if "." in field}
+    named = [".".join(words) for words in FIELD.findall(text) if words[0] in sections]
+    return [field for field in named if field not in known]
+
+
 def invented(text: str) -> list[str]:
     """Messages that a page quotes and no file of the package holds; `...` stands for what differs."""
     source = source_of(".py")
@@ -116,7 +134,7 @@ def invented(text: str) -> list[str]:
     return [part for part in parts if part and part not in source]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
 def test_every_command_of_the_pages_is_understood(page: Path) -> None:
     assert misunderstood(page.read_text("utf-8")) == []
 
@@ -133,9 +151,15 @@ def test_every_name_in_italics_is_one_of_the_program() -> None:
     assert unnamed(text) == []
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_every_field_of_the_pages_is_one_of_a_config(page: Path) -> None:
+    assert unknown_fields(page.read_text("utf-8")) == []
+
+
 @pytest.mark.parametrize(
     ("check", "planted"),
     [
+        (unknown_fields, "Set `training.speed = 1` first, or `split.name`.\n"),
         (unnamed, "Press *Fly away*.\n"),
         (misunderstood, "    workbench fly\n"),
         (misunderstood, "    workbench run sample-digits \\\n        --fast\n"),
@@ -143,6 +167,8 @@ def test_every_name_in_italics_is_one_of_the_program() -> None:
         (misunderstood, "    workbench report 1 --format docx\n"),
         (misunderstood, "    workbench run sample-digits --set training.speed=1\n"),
         (misunderstood, "    workbench run sample-digits twice\n"),
+        (misunderstood, "Type `workbench sweep\nfly 3` first.\n"),
+        (misunderstood, "Type `workbench list ghosts | head -1` first.\n"),
         (misunderstood, "    workbench sweep start ice-scale --set training.speed=1\n"),
         (misunderstood, "    workbench sweep start sample-digits -p loss.speed=1,2\n"),
         (misunderstood, "    torchrun --nproc-per-node 2 -m workbench run CONFIG --fast\n"),
