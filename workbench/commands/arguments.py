@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.jobs import command_line
 from workbench.names import nearest_first
 from workbench.problem import UnknownName
 
@@ -77,6 +78,11 @@ def losses_named(asked: Sequence[str], there: Sequence[str]) -> list[str]:
             listed = ", ".join(nearest_first(name, sorted(there)))
             raise UnknownName(f"There is no loss named {name!r}.", todo=f"Known: {listed}.")
     return list(dict.fromkeys(names))
+
+
+def typed(folder: Path, *words: str) -> str:
+    """The words as a command of `workbench` for the workspace in this folder, as a person types it."""
+    return command_line("workbench", *words, "--workspace", str(folder))
 
 
 workspace_option = click.option(

@@ -8,6 +8,7 @@ import sys
 
 WINDOWS = os.name == "nt"
 PLAIN = re.compile(r"[\w.:\\/+-]+")  # what every shell of Windows reads as it stands
+OF_POWERSHELL = re.compile("[`$\u201c\u201d\u201e]")  # within double quotes; a typographic quote ends them
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """A flag of a process that shows no console on the screen; only Windows has it."""
 
@@ -23,7 +24,11 @@ def python(module: str, program: str = "") -> list[str]:
 
 
 def command_line(*words: str) -> str:
-    """The words as a person types them into this system's shell; that of Windows knows no single quotes."""
+    """The words as a person types them into this system's shell, of Windows into PowerShell or cmd.
+
+    cmd knows no single quotes, and neither shell a way to write "%NAME%" or "$" that the other one reads, too: cmd puts
+    the value of a variable for "%NAME%" if there is one, and a "$" is written for PowerShell, which would run "$(...)".
+    """
     return " ".join(map(_quoted_on_windows, words)) if WINDOWS else shlex.join(words)
 
 
@@ -31,6 +36,7 @@ def _quoted_on_windows(word: str) -> str:
     """In quotes unless it is plain: to a shell "a&b" is two commands, which subprocess.list2cmdline does not know."""
     if PLAIN.fullmatch(word):
         return word
+    word = OF_POWERSHELL.sub(r"`\g<0>", word)
     doubled = re.sub(r'(\\*)("|\Z)', lambda end: 2 * end[1] + 2 * end[2], word)
     return f'"{doubled}"'
 

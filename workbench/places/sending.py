@@ -12,6 +12,7 @@ from workbench.config import KINDS, Choice, RunConfig
 from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.files.temporary import temporary_folder
+from workbench.jobs import command_line
 from workbench.places.contract import Has, Launcher, Order, Part, Unreachable, all_of
 from workbench.places.mirror import COMPARED, another_journal, last_of
 from workbench.places.place import Place
@@ -35,10 +36,11 @@ class UnknownData(Problem):
     """A path of the config without a known counterpart at the place; `path` is that of this machine."""
 
     def __init__(self, path: str, place: str) -> None:
+        command = command_line("workbench", "place", "data", place, path, "FOLDER-THERE")
         super().__init__(
             f"Where {path} is at {place} is not known.",
             kept="Nothing was started.",
-            todo=f'Name its folder there once: workbench place data {place} "{path}" FOLDER-THERE',
+            todo=f"Name its folder there once: {command}",
         )
         self.path = path
 
@@ -231,7 +233,8 @@ def _lacks(place: Place, path: str, state: str, field: str, setting: str) -> Pro
     """The Problem of a path that is missing there, or cannot be read; None for one that is there, or not known."""
     needed = f"{path} ({field} of the setting {setting})" if setting else f"{path} ({field})"
     if state == "missing":
-        todo = f'Copy it there, or name where it is: workbench place data "{place.name}" HERE THERE'
+        named = command_line("workbench", "place", "data", place.name, "HERE", "THERE")
+        todo = f"Copy it there, or name where it is: {named}"
         return Problem(f"{place.name} has no {needed}.", kept=UNSTARTED, todo=todo, field=field)
     if state == "unreadable":
         what = f"{needed} cannot be read by you at {place.name}."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.charts import Chart
+from workbench.jobs import command_line
 from workbench.problem import Problem, UnknownName
 from workbench.workspace.measured import artefacts, curves, evaluations, projections
 from workbench.workspace.owners import ownership
@@ -48,7 +49,8 @@ class Workspace(Store):
         with self.reading() as db:
             rows = runs.read_runs(db, "id = ?", (run_id,))
         if not rows:
-            raise UnknownName(f"There is no run {run_id} in {self.path}.", todo="`workbench list runs` shows them.")
+            shown = command_line("workbench", "list", "runs", "--workspace", str(self.path))
+            raise UnknownName(f"There is no run {run_id} in {self.path}.", todo=f"`{shown}` shows them.")
         return rows[0]
 
     def check_there(self, run_id: int) -> None:

@@ -1,5 +1,8 @@
 """Numbers of runs and sweeps, and folders, as every command takes them; defaults in the help."""
 
+import re
+import shlex
+
 import pytest
 
 from workbench import cli
@@ -29,6 +32,24 @@ def space(tmp_path):
 def test_what_is_no_number_is_wrong_usage(command, number, said, space, capsys):
     assert cli.main([*command, number, "--workspace", space]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [["report", "7"], ["sweep", "show", "7"]], ids=" ".join)
+def test_a_shown_command_can_be_typed_as_it_stands(wrong, tmp_path, capsys):
+    """It names the workspace, also one in a folder whose name has a space."""
+    folder = tmp_path / "my runs"
+    Workspace(folder, create=True).close()
+    assert cli.main([*wrong, "--workspace", str(folder)]) == 2
+    command = re.search("`(.+)`", capsys.readouterr().err)[1]
+    program, *words = shlex.split(command)
+    assert (program, words[-1]) == ("workbench", str(folder))
+    assert cli.main(words) == 0
+
+
+def test_the_folder_of_a_template_is_named_as_a_shell_reads_it(tmp_path, capsys):
+    folder = tmp_path / "my losses"
+    assert cli.main(["new", "loss", "my_loss", "--into", str(folder)]) == 0
+    assert shlex.split(capsys.readouterr().out.rpartition("use it with: ")[2])[-1] == str(folder)
 
 
 def test_the_largest_number_is_looked_for(space, capsys):

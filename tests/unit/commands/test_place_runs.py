@@ -114,7 +114,8 @@ def test_a_run_that_was_never_sent_is_named_and_sent(workspace, played):
         db.execute("update runs set born = born - 1000.5")
     said = place(workspace, "follow", "box")
     assert said.exit_code == 0
-    assert f"Run {run_id} was never sent there: workbench place resume {run_id}\n" in said.output
+    resuming = f"workbench place resume {run_id} --workspace {workspace.path}"
+    assert f"Run {run_id} was never sent there: {resuming}\n" in said.output
     result = place(workspace, "resume", str(run_id), "--detach")
     assert (result.exit_code, result.output) == (0, f"Run {run_id} is at box.\n")
     assert workspace.run(run_id).status == "queued"

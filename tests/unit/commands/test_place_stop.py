@@ -36,11 +36,11 @@ def space(tmp_path, played):
 @pytest.mark.parametrize(
     ("standing", "status", "asked", "said"),
     [
-        (JobState.RUNNING, "running", True, "Run 1 was asked to end. `workbench place follow box` shows its end."),
+        (JobState.RUNNING, "running", True, "Run 1 was asked to end. `workbench place follow box --workspace {}`"),
         (JobState.QUEUED, "queued", True, "Run 1 was asked to end."),
         (JobState.RUNNING, "interrupted", True, "Run 1 was asked to end."),  # another workspace has resumed it
         (JobState.FINISHED, "done", False, "Run 1 has already ended at box. It is done."),
-        (JobState.FAILED, "running", False, "Run 1 has already ended at box. `workbench place follow box` shows"),
+        (JobState.FAILED, "running", False, "Run 1 has already ended at box. `workbench place follow box --workspace"),
         (JobState.CANCELLED, "cancelled", False, "Run 1 has already ended at box. It is cancelled."),
         (JobState.LOST, "running", True, "box does not know whether run 1 has ended."),
     ],
@@ -53,7 +53,7 @@ def test_only_a_run_that_works_is_asked_to_end(space, played, capsys, standing, 
             uid = placements.required(db, 1).uid
     assert main(["place", "stop", "1", "-w", str(space)]) == 0
     assert played.asked == ([(uid, Ending.SAVED)] if asked else [])
-    assert capsys.readouterr().out.startswith(said)
+    assert capsys.readouterr().out.startswith(said.format(space))
 
 
 def test_a_run_that_was_never_started_has_no_end(space, played, capsys):

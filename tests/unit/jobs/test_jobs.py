@@ -289,6 +289,7 @@ def test_a_command_is_quoted_as_the_system_s_shell_reads_it(monkeypatch, windows
     ("word", "quoted"),
     [
         ("C:\\runs", "C:\\runs"), ("a&calc", '"a&calc"'), ("a;b", '"a;b"'), ("a^b", '"a^b"'), ("", '""'),
+        ("$(calc)", '"`$(calc)"'), ("a`b", '"a``b"'), ("a\u201d;calc", '"a`\u201d;calc"'), ("%x%", '"%x%"'),
         ("a b\\", '"a b\\\\"'), ('a"&calc', '"a""&calc"'),
     ],
 )  # fmt: skip

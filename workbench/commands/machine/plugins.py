@@ -11,6 +11,7 @@ from workbench.entries import catalog as catalogs
 from workbench.files import atomic_write, make_folder
 from workbench.files.new_files import NewFiles
 from workbench.files.resources import resources
+from workbench.jobs import command_line
 from workbench.problem import Problem
 
 WRAPPED = ("pytorch-metric-learning",)  # libraries with a template of their own in resources/new
@@ -65,7 +66,7 @@ def loss(name: str, into: Path, wraps: str | None) -> None:
     """Write a working loss NAME (a lower-case word) and its test."""
     for file in write_loss(name, into, wraps):
         click.echo(f"Wrote {file}")
-    click.echo(f"Test it with pytest; use it with: workbench plugins add {into}")
+    click.echo(f"Test it with pytest; use it with: {command_line('workbench', 'plugins', 'add', str(into))}")
 
 
 def write_loss(name: str, into: Path, wraps: str | None = None) -> list[Path]:

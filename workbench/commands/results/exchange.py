@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
+from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, typed, workspace_option
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.imported.gallery_import import import_gallery
@@ -89,7 +89,7 @@ def import_run(
                 raise click.UsageError("--search-only takes no images.")
             with told() as progress:
                 run_id = import_gallery(workspace, embeddings, labels, name, distance, progress)
-            click.echo(f"Run {run_id} done. `workbench index {run_id}` makes its search fast.")
+            click.echo(f"Run {run_id} done. `{typed(workspace.path, 'index', str(run_id))}` makes its search fast.")
             return
         with told() as progress:
             run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, progress)

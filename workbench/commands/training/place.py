@@ -6,7 +6,7 @@ from time import monotonic, sleep
 
 import click
 
-from workbench.commands.arguments import NUMBER, workspace_option
+from workbench.commands.arguments import NUMBER, typed, workspace_option
 from workbench.commands.terminal import ProgressLine, best_in_words, one_line, show_json
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
@@ -42,7 +42,8 @@ def follow(name: str, folder: Path | None) -> None:
     """Import what the runs at a place write, until all have ended; Ctrl+C ends only the following."""
     with Workspace(folder or default_workspace()) as workspace:
         for run_id in _unsent(workspace, name):
-            click.echo(f"Run {run_id} was never sent there: workbench place resume {run_id}", err=True)
+            again = typed(workspace.path, "place", "resume", str(run_id))
+            click.echo(f"Run {run_id} was never sent there: {again}", err=True)
         place = records.named(name)
         status = _follow(workspace, name, _at_work(workspace, place), others=True)
         with workspace.reading() as db:
@@ -65,7 +66,7 @@ def stop(run: int, folder: Path | None, how: str) -> None:
         standing = working.standing(workspace, run)
         if standing is not None and (standing.state.live or standing.state is JobState.LOST):
             working.end(workspace, run, ENDINGS[how])
-    see = f"`workbench place follow {place}` shows its end."
+    see = f"`{typed(workspace.path, 'place', 'follow', place)}` shows its end."
     if standing is None:
         click.echo(f"Run {run} was never started at {place}: there is nothing to end.")
     elif standing.state.live:
@@ -284,7 +285,7 @@ def _follow(
             _draw(workspace, mine[0], line)
             sleep(max(0.0, POLL - (monotonic() - began)))
     except KeyboardInterrupt:
-        line.finish(f"The runs at {name} go on. Follow them with: workbench place follow {name} -w {workspace.path}")
+        line.finish(f"The runs at {name} go on. Follow them with: {typed(workspace.path, 'place', 'follow', name)}")
         return DETACHED
     if not numbers:
         line.finish(f"No run of this workspace trains at {name}.")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from workbench.commands.arguments import typed
 from workbench.commands.terminal import INTERRUPTED, ProgressLine, best_in_words, say_while_read, scores_in_words, told
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, RunState, score_of
-from workbench.jobs import Job
+from workbench.jobs import Job, command_line
 from workbench.problem import Problem, RunTaken
 from workbench.running.devices.together import parse_devices
 from workbench.running.listed import Listed
@@ -84,7 +85,7 @@ def _at_once(
     if problems:
         raise Problem(" ".join(problems), kept=KEPT)
     if lanes.interrupted:
-        click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
+        click.echo(f"Go on with: {typed(workspace.path, 'run', 'CONFIG', '--resume')}", err=True)
         return INTERRUPTED
     return 0
 
@@ -130,7 +131,7 @@ def _together(config: RunConfig, children: "list[Child]", whole: Path, folders: 
     from workbench.running import folds_and_seeds
 
     if len({child.fold for child in children}) > 1:
-        return f"The folds are joined where they arrive: workbench ingest {whole} --workspace DIR"
+        return f"The folds are joined where they arrive: {typed(Path('DIR'), 'ingest', str(whole))}"
     best = [_best_of_folder(folder)[0] for folder in folders]
     result = {"runs": len(best), "separated": folds_and_seeds.separated(best)}
     return folds_and_seeds.markdown(Experiment(0, config.name, config.to_toml(), now(), result))
@@ -176,7 +177,7 @@ def _check_config(config: RunConfig, folder: Path) -> None:
         raise Problem(
             f"The run in {folder} has another config.",
             kept="It was not changed.",
-            todo=f"Go on with: workbench run {folder / travelling.CONFIG} --folder {folder} --resume",
+            todo=f"Go on with: {_resuming(folder, str(folder / travelling.CONFIG))}",
         )
 
 
@@ -201,7 +202,7 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
         if resume:
             raise
         kept = f"The run in {folder} is made, and was not started."
-        todo = f"Once that is mended: workbench run CONFIG --folder {whole} --resume"
+        todo = f"Once that is mended: {_resuming(whole)}"
         raise Problem(refused.what, kept=kept, todo=todo) from refused
     asked = folder / travelling.AFTER_EPOCH
     with _obeying_signals(control):
@@ -216,9 +217,14 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
     if problem:
         raise Problem(problem)
     if control.interrupted:
-        click.echo(f"Go on with: workbench run CONFIG --folder {whole} --resume", err=True)
+        click.echo(f"Go on with: {_resuming(whole)}", err=True)
         return INTERRUPTED
     return 0
+
+
+def _resuming(folder: Path, config: str = "CONFIG") -> str:
+    """The command that goes on in a run folder, as a person types it."""
+    return command_line("workbench", "run", config, "--folder", str(folder), "--resume")
 
 
 def _best_of_folder(folder: Path) -> tuple[dict[str, float], int]:
@@ -295,7 +301,7 @@ def _run_one(
     if problem:
         raise Problem(problem)
     if control.interrupted:
-        click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
+        click.echo(f"Go on with: {typed(workspace.path, 'run', 'CONFIG', '--resume')}", err=True)
         return INTERRUPTED
     if report:
         from workbench.reports import write_report

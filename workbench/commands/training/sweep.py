@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.commands.arguments import NUMBER, workspace_option
+from workbench.commands.arguments import NUMBER, typed, workspace_option
 from workbench.commands.terminal import INTERRUPTED, one_line, say_while_read, show_json, show_lines, told
 from workbench.commands.training import sweep_table
 from workbench.entries import catalog as catalogs
@@ -92,7 +92,7 @@ def start(
             click.echo(sentence, err=True)
         if detach:
             starting.work_apart(workspace, number, names, workers or 0, place)
-            click.echo(f"Its worker is started; see it with: workbench sweep show {number}")
+            click.echo(f"Its worker is started; see it with: {typed(workspace.path, 'sweep', 'show', str(number))}")
             return
         _work_here(workspace, number, quiet, names, workers or 0, place, listed)
 
@@ -279,7 +279,7 @@ def _go_on(
     if here:
         _work_here(workspace, number, False, names, workers, place)
     elif starting.work_apart(workspace, number, names, workers, place):
-        click.echo(f"A worker is started; see it with: workbench sweep show {number}")
+        click.echo(f"A worker is started; see it with: {typed(workspace.path, 'sweep', 'show', str(number))}")
     else:
         click.echo("Its worker goes on.")
 
@@ -334,12 +334,12 @@ def _work_here(
     for line in sweep_table.table(workspace, number):
         click.echo(line)
     if state == "active":
-        click.echo(f"Go on with: workbench sweep resume {number} --workspace {workspace.path}", err=True)
+        click.echo(f"Go on with: {typed(workspace.path, 'sweep', 'resume', str(number))}", err=True)
         raise SystemExit(INTERRUPTED)
     ends = {trial.state for trial in stored.trials(workspace, number)}
     if "failed" in ends and "done" not in ends:
         raise Problem(
             "Every run of the sweep failed.",
             kept="The runs are kept, each with its reason.",
-            todo=f"Once that is mended: workbench sweep retry {number} --workspace {workspace.path}",
+            todo=f"Once that is mended: {typed(workspace.path, 'sweep', 'retry', str(number))}",
         )

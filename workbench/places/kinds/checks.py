@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Any
 
 from workbench import __version__
+from workbench.jobs import command_line
 from workbench.places.contract import Finding, Host, Unreachable
 from workbench.places.host.host_files import last_line
 from workbench.places.place import Place, RayPlace, SlurmPlace
@@ -92,7 +93,7 @@ def _facts(host: Host, place: Place) -> dict[str, Any]:
         pass
     raise _MissingPython(
         f"There is no Python at {place.python} ({last_line(answer.errors)}).",
-        todo=f"`workbench place install {place.name}` makes one, or name another.",
+        todo=f"`{command_line('workbench', 'place', 'install', place.name)}` makes one, or name another.",
     )
 
 
@@ -150,13 +151,14 @@ def _python(facts: dict[str, Any], place: Place) -> Finding:
     if numbers is None or OLDEST_PYTHON <= (int(numbers[1]), int(numbers[2])) <= NEWEST_PYTHON:
         return Finding("Python", f"{said}.")
     oldest, newest = (".".join(map(str, python)) for python in (OLDEST_PYTHON, NEWEST_PYTHON))
-    another = f"`workbench place install {place.name} --python OTHER` makes one from another Python there."
+    command = command_line("workbench", "place", "install", place.name, "--python", "OTHER")
+    another = f"`{command}` makes one from another Python there."
     return Finding("Python", f"{said}, and Workbench needs {oldest} to {newest}. {another}", good=False)
 
 
 def _workbench(facts: dict[str, Any], place: Place) -> Finding:
     there = _word(facts.get("workbench"))
-    todo = f"`workbench place install {place.name}`"
+    todo = f"`{command_line('workbench', 'place', 'install', place.name)}`"
     if "workbench" not in facts:
         why = _word(facts.get("no workbench"))
         return Finding("Workbench", f"Workbench is not there ({why}). {todo} shows how to put it there.", good=False)
@@ -209,7 +211,7 @@ def _data(path: str, state: object, place: Place) -> Finding:
         return Finding("Data", f"{path} is there.")
     if state == "unreadable":
         return Finding("Data", f"The data in {path} cannot be read by you there.", good=False)
-    todo = f"`workbench place data {place.name} HERE THERE` names another folder."
+    todo = f"`{command_line('workbench', 'place', 'data', place.name, 'HERE', 'THERE')}` names another folder."
     return Finding("Data", f"The data in {path} are not there. {todo}", good=False)
 
 

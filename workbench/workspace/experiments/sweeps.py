@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from workbench.jobs import command_line
 from workbench.names import visible_name
 from workbench.problem import UnknownName
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
@@ -133,7 +134,8 @@ def one(workspace: Workspace, sweep_id: int) -> Sweep:
     sweeps = _read(workspace, "where id = ?", (sweep_id,))
     if not sweeps:
         what = f"There is no sweep {sweep_id} in {workspace.path}."
-        raise UnknownName(what, todo="`workbench sweep list` shows them.")
+        shown = command_line("workbench", "sweep", "list", "--workspace", str(workspace.path))
+        raise UnknownName(what, todo=f"`{shown}` shows them.")
     return sweeps[0]
 
 
