@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from workbench.evaluation.plain_arrays import labels_of, rows_of
 from workbench.problem import Problem
 
 TALL = 20  # samples per dimension above which the covariance matrix is used
@@ -15,8 +16,8 @@ def covering_radius(embeddings: np.ndarray, labels: np.ndarray | None = None, ce
     """Mean over classes of the radius within which `centres` of its own samples cover a class (Gürbüz et al. 2023).
 
     Args:
-        embeddings: [n, d] finite; normalise them first for distances on the sphere.
-        labels: [n] int; None: all samples are one class.
+        embeddings: [n, d] finite, also lists and tensors; normalise them first for distances on the sphere.
+        labels: [n] numbers or names; None: all samples are one class.
         centres: per class, at least 1; a class with fewer samples has radius 0.
 
     Returns:
@@ -120,14 +121,12 @@ def alignment_uniformity(embeddings: np.ndarray, labels: np.ndarray) -> tuple[fl
 
 def _checked(embeddings: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Float64 embeddings and classes 0..K-1. Raises Problem."""
-    vectors = np.asarray(embeddings, dtype=np.float64)
+    vectors = rows_of(embeddings)
     if vectors.ndim != 2 or 0 in vectors.shape or not np.isfinite(vectors).all():
         raise Problem("Geometry needs a table of finite embeddings with at least one row.")
     if labels is None:
         return vectors, np.zeros(len(vectors), dtype=np.int64)
-    if np.shape(labels) != (len(vectors),):
-        raise Problem("There must be one label for each embedding.")
-    return vectors, np.unique(labels, return_inverse=True)[1]
+    return vectors, np.unique(labels_of(labels, len(vectors)), return_inverse=True)[1]
 
 
 def _squares(vectors: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

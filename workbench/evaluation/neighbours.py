@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from workbench.evaluation.conventions import NOISE, row_mask
+from workbench.evaluation.plain_arrays import rows_of
 from workbench.events import Distance
 from workbench.problem import Problem
 
@@ -146,7 +147,7 @@ class Gallery:
 
     def _vectors(self, embeddings: np.ndarray) -> np.ndarray:
         """Checked float64 rows, normalised for cosine."""
-        vectors = np.asarray(embeddings, dtype=np.float64)
+        vectors = rows_of(embeddings)
         if vectors.ndim != 2 or 0 in vectors.shape:
             raise Problem(f"Embeddings must be a table of at least one row and one column, not {vectors.shape}.")
         wrong = int((~np.isfinite(vectors)).any(axis=1).sum())

@@ -1,5 +1,6 @@
 """Retrieval metrics: recall@k, P@1, P@R and MAP@R (Musgrave et al., 2020)."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import torch
 from workbench.evaluation.conventions import Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Gallery
+from workbench.evaluation.plain_arrays import labels_of
 from workbench.evaluation.ranked_blocks import Ranks, ranked_blocks
 from workbench.events import Distance
 from workbench.problem import Problem
@@ -131,7 +133,7 @@ def retrieval_metrics(
     """Retrieval metrics of embeddings among themselves, or against a separate gallery.
 
     Args:
-        embeddings: [n, d] finite, the queries. labels: [n] int.
+        embeddings: [n, d] finite, the queries; also lists, and tensors of any device. labels: [n] numbers or names.
         ks: ranks of recall@k.
         distance: "cosine" or "l2"; ties go to the lower gallery row.
         gallery: (embeddings [m, d], labels [m]); None: the queries themselves, each left out of its own ranking.
@@ -142,7 +144,7 @@ def retrieval_metrics(
         Every fraction is NaN when no query counts.
 
     Raises:
-        Problem: as in `retrieve`.
+        Problem: as in `retrieve`; embeddings or labels that are none.
     """
     return metrics_heard(embeddings, labels, ks, distance, gallery, quiet)
 
@@ -156,11 +158,13 @@ def metrics_heard(
     progress: Progress,
 ) -> dict[str, float]:
     """As `retrieval_metrics`; `progress` is called after each block of queries, and may raise Cancelled."""
-    labels = np.asarray(labels)
     if gallery is None:
-        searched, own, classes = Gallery(embeddings, None, distance), np.arange(len(embeddings)), labels
+        searched = Gallery(embeddings, None, distance)
+        own, classes = np.arange(searched.count), labels_of(labels, searched.count)
+        labels = classes
     else:
-        searched, own, classes = Gallery(gallery[0], None, distance), None, np.asarray(gallery[1])
+        searched, own = Gallery(gallery[0], None, distance), None
+        labels, classes = labels_of(labels, len(embeddings)), labels_of(gallery[1], searched.count)
     return _metrics(_rank(searched, embeddings, labels, classes, own, 0, progress=progress), ks)
 
 
@@ -239,13 +243,22 @@ def _rank_of_first_hit(hits: torch.Tensor, r: np.ndarray, rank_of_first: Ranks) 
     return rank
 
 
+def _checked_ranks(ks: Sequence[int]) -> list[int]:
+    """The ranks of recall@k. Raises Problem for one that is no whole number of at least 1."""
+    try:
+        ranks = [operator.index(k) for k in ks]
+    except TypeError:
+        raise Problem(f"The ranks of recall@k must be whole numbers, such as (1, 2, 4), not {ks!r}.") from None
+    if any(k < 1 for k in ranks):
+        raise Problem("recall@k needs k of at least 1.")
+    return ranks
+
+
 def _metrics(ranked: _Ranked, ks: Sequence[int]) -> dict[str, float]:
     """Means over the queries whose class has another sample, each with its bootstrap limits."""
     counted = ranked.r > 0
     first = ranked.first_hit[counted]
-    if any(k < 1 for k in ks):
-        raise Problem("recall@k needs k of at least 1.")
-    per_query = {f"recall@{k}": first <= k for k in ks}
+    per_query = {f"recall@{k}": first <= k for k in _checked_ranks(ks)}
     per_query |= {"P@1": first <= 1, "P@R": ranked.precision[counted], "MAP@R": ranked.ap[counted]}
     lows, highs = bootstrap_interval(np.stack([values.astype(np.float64) for values in per_query.values()], axis=1))
     metrics = {name: _mean(values) for name, values in per_query.items()}

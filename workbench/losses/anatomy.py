@@ -20,19 +20,22 @@ def spce(embeddings: Tensor, labels: Tensor, num_classes: int) -> Tensor:
 
     Args:
         embeddings: [n, d] float, any scale; not normalised here.
-        labels: [n] int64, in [0, num_classes).
+        labels: [n] whole numbers, in [0, num_classes).
         num_classes: K, at least 1. Classes absent from the batch get the zero vector.
 
     Returns:
         Scalar in nats, differentiable, averaged over the n samples.
 
     Raises:
+        TypeError: if embeddings or labels are no tensors.
         ValueError: if the batch is empty, the lengths differ or a label is out of range.
 
     Source:
         Boudiaf et al. 2020, Section 5.1.
     """
-    embeddings = checked(embeddings, labels, num_classes)
+    if not hasattr(num_classes, "__index__") or num_classes < 1:
+        raise ValueError(f"num_classes must be a whole number of at least 1: got {num_classes!r}")
+    embeddings, labels = checked(embeddings, labels, num_classes), labels.long()  # a batch of MNIST has uint8
     n = len(embeddings)
     hard_means = sums_at(labels, embeddings, num_classes) / n
     return F.cross_entropy(embeddings @ hard_means.T, labels)
@@ -65,7 +68,8 @@ def pce(embeddings: Tensor, labels: Tensor, weight: Tensor, bias: Tensor | None 
     Source:
         Boudiaf et al. 2020, Eq. 10 and, for lambda, Eq. 24. Cost: K eigen-decompositions of d x d.
     """
-    z = checked(embeddings, labels, len(weight)).double()
+    z, labels = checked(embeddings, labels, len(weight)).double(), labels.long()
+    _check_weight(weight, z)
     logits = z @ weight.double().T + (0 if bias is None else bias.double())
     n, p = len(z), logits.softmax(1)  # [n, K]
     spread = p - p.square()
@@ -127,7 +131,7 @@ def tightness_contrastive(
     Source:
         Boudiaf et al. 2020, Table 2; SPCE in Section 5.1; CE as T = -mean theta_y z, E = mean log-sum-exp.
     """
-    z = checked(embeddings, labels).double()
+    z, labels = checked(embeddings, labels).double(), labels.long()
     positive, negative = pair_masks(labels)
     match method:
         case "spce":
@@ -137,6 +141,7 @@ def tightness_contrastive(
         case "ce" | "center":
             if weight is None:
                 raise ValueError(f"the parts of {method!r} need the classifier's weight")
+            _check_weight(weight, z)
             logits = z @ weight.double().T + (0 if bias is None else bias.double())
             if method == "ce":
                 return parts_of_logits(logits, labels)
@@ -189,7 +194,7 @@ def mutual_information(embeddings: Tensor, labels: Tensor, logits: Tensor | None
         Boudiaf et al. 2020, Eq. 1 and the entropy estimator of Eq. 6 over pairs i != j. Pairs of equal embeddings, as
         copies of an image have, are left out: one alone would make the entropy minus infinity.
     """
-    z = checked(embeddings, labels).double()
+    z, labels = checked(embeddings, labels).double(), labels.long()
     counts = torch.bincount(labels).double()
     shares = counts[counts > 0] / len(labels)
     h_y = -(shares * shares.log()).sum().item()
@@ -216,6 +221,13 @@ def parts_of_logits(logits: Tensor, labels: Tensor) -> PartsOfLoss:
     """CE's parts from logits [n, K]: T = -mean of the own class's, E = mean log-sum-exp; they add up to CE, in nats."""
     own = logits.gather(1, labels[:, None]).mean()
     return PartsOfLoss(-own.item(), logits.logsumexp(1).mean().item())
+
+
+def _check_weight(weight: Tensor, z: Tensor) -> None:
+    """Raises ValueError for what is no weight of a linear classifier of these embeddings."""
+    if not isinstance(weight, Tensor) or weight.ndim != 2 or weight.shape[1] != z.shape[1]:
+        shape = list(getattr(weight, "shape", ()))
+        raise ValueError(f"weight must be a tensor [K, {z.shape[1]}]: got {type(weight).__name__} {shape}")
 
 
 def _center(z: Tensor, labels: Tensor) -> Tensor:

@@ -33,8 +33,12 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
     """Check a batch; returns its embeddings [n, d] as float32 (float64 stays). `labels` are [n] int64.
 
     Raises:
+        TypeError: arrays or lists, not tensors.
         ValueError: no sample, wrong shapes, different lengths, labels that are not integers or out of range.
     """
+    if not (isinstance(embeddings, Tensor) and isinstance(labels, Tensor)):
+        kinds = f"{type(embeddings).__name__} and {type(labels).__name__}"
+        raise TypeError(f"a loss needs embeddings and labels as tensors, as torch.as_tensor makes them: got {kinds}")
     shape, of_labels = embeddings.shape, labels.shape  # read once: a small loss takes only 0.1 ms
     if len(shape) != 2 or len(of_labels) != 1:
         raise ValueError(

@@ -30,10 +30,10 @@ def simplex(num_classes: int, dim: int) -> Tensor:
     Source:
         Prototype softmax cross entropy, PSCE_s.
     """
-    if num_classes < 2 or dim < num_classes - 1:
-        raise ValueError(
-            f"a simplex of {num_classes} classes needs 2 classes and {num_classes - 1} dimensions: got {dim}"
-        )
+    if num_classes < 2:
+        raise ValueError(f"a simplex needs 2 classes or more: got {num_classes}")
+    if dim < num_classes - 1:
+        raise ValueError(f"a simplex of {num_classes} classes needs {num_classes - 1} dimensions or more: got {dim}")
     c = num_classes
     scale: float = (c / (c - 1)) ** 0.5
     centred = scale * (torch.eye(c, dtype=torch.float64) - 1 / c)

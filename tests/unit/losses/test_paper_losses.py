@@ -187,7 +187,7 @@ def test_prototypes_on_axes_and_of_a_simplex_say_how_many_they_need():
     with pytest.raises(ValueError, match="at least one class: got 0"):
         canonical(0)
     for classes, dim in [(1, 3), (4, 2)]:
-        with pytest.raises(ValueError, match=f"needs 2 classes and {classes - 1} dimensions: got {dim}"):
+        with pytest.raises(ValueError, match=f"needs {2 if classes < 2 else classes - 1} "):
             simplex(classes, dim)
     six = simplex(4, 3).double() @ simplex(4, 3).double().T
     torch.testing.assert_close(six, (4 * torch.eye(4) - 1).double() / 3, atol=1e-6, rtol=0)
