@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from workbench.backbones.model import EmbeddingModel
+    from workbench.datasets.images.loader import Picture
     from workbench.datasets.prepared import Prepared
 
 
@@ -51,23 +52,45 @@ class Trained:
     prepared: "Prepared"  # how an image becomes such a square, of S px
     compared: "Callable[[Tensor], Tensor]"  # embeddings [n, d] -> as the run compares and stores them
 
-    def embed(self, images: Sequence[np.ndarray | Path]) -> np.ndarray:
-        """Embeddings [m, d] float32 of a user's own images: files, or uint8 [h, w, 3] or [h, w] of any size.
+    def embed(self, images: Sequence[np.ndarray | Path | str]) -> np.ndarray:
+        """Embeddings [m, d] float32 of a user's own images, one or more: files, or uint8 [h, w, 3] or [h, w].
 
         A file is read as the run's data was: an image of the run gets the embedding that the run stored. Decode large
         JPEG files otherwise, and the embedding of their pixels is slightly another.
 
         Raises:
-            BadImage: a file that cannot be read.
+            Problem: a file that cannot be read.
+            TypeError, ValueError: what is no image, or no image at all.
         """
         import torch
 
-        prepared = self.prepared
-        read = (prepared.read(image) if isinstance(image, Path) else image for image in images)
-        pixels = np.stack([prepared.square(image) for image in read])  # [m, S, S, C]
+        if isinstance(images, str | Path) or not len(images):
+            raise ValueError(f"`embed` takes a list of one image or more, not {images!r}.")
+        pixels = np.stack([self.prepared.square(self._picture(image)) for image in images])  # [m, S, S, C]
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
         with torch.no_grad():
             return np.asarray(self.compared(self.model(self.crop(batch)).float()).numpy())
+
+    def _picture(self, image: Any) -> "Picture":
+        """An image as Pillow or NumPy has it. Raises Problem for a file, TypeError for anything that is none."""
+        from PIL import Image
+
+        from workbench.datasets.images.loader import BadImage
+
+        if isinstance(image, str | Path):
+            try:
+                return self.prepared.read(Path(image))
+            except BadImage as reason:
+                todo = "Leave it out, or choose another."
+                raise Problem(f"{image} {reason}.", kept="No image was embedded.", todo=todo) from None
+        if isinstance(image, Image.Image):
+            return image
+        shape, kind = list(getattr(image, "shape", ())), getattr(image, "dtype", type(image).__name__)
+        if not isinstance(image, np.ndarray) or kind != np.uint8 or shape[2:] not in ([], [1], [3]) or len(shape) < 2:
+            raise TypeError(f"An image is a file, or an array uint8 [h, w, 3] or [h, w], not {kind} {shape}.")
+        if not image.size:
+            raise ValueError(f"An image has at least one pixel, and this one has the shape {shape}.")
+        return image
 
 
 def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = None) -> Trained:

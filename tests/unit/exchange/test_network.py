@@ -169,3 +169,33 @@ def test_a_transformer_with_prompts_or_adapters_is_followed_for_any_number_of_im
     for count in (1, 5):
         images = torch.rand(count, 3, 32, 32, generator=torch.Generator().manual_seed(count))
         torch.testing.assert_close(loaded(images), network(images), atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("images", "said"),
+    [
+        ([], "a list of one image or more"),
+        ("image.png", "a list of one image or more"),
+        (["none.png"], r"none\.png cannot be opened .* No image was embedded"),
+        ([np.zeros((8, 8, 3))], r"uint8 \[h, w, 3\] or \[h, w\], not float64 \[8, 8, 3\]"),
+        ([np.zeros((3, 8, 8), np.uint8)], r"not uint8 \[3, 8, 8\]"),
+        ([np.zeros(8, np.uint8)], r"not uint8 \[8\]"),
+        ([np.zeros((8, 8), np.uint16)], r"not uint16 \[8, 8\]"),
+        ([torch.zeros(8, 8, dtype=torch.uint8)], r"not torch.uint8 \[8, 8\]"),
+        ([None], "not NoneType"),
+        ([np.zeros((0, 8), np.uint8)], "at least one pixel"),
+    ],
+)
+def test_what_is_no_image_is_named(trained_space, images, said):
+    with Workspace(trained_space) as workspace:
+        network = trained_network.trained(workspace, 1)
+    with pytest.raises((Problem, TypeError, ValueError), match=said):
+        network.embed(images)
+
+
+def test_a_file_may_be_named_by_text(trained_space, tmp_path):
+    Image.fromarray(np.full((8, 8), 200, np.uint8)).save(tmp_path / "a.png")
+    with Workspace(trained_space) as workspace:
+        network = trained_network.trained(workspace, 1)
+    by_text, by_path = network.embed([str(tmp_path / "a.png"), tmp_path / "a.png"])
+    np.testing.assert_array_equal(by_text, by_path)

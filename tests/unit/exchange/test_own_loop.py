@@ -549,6 +549,10 @@ def test_labels_of_one_class_are_the_same_however_they_are_written(workspace):
         ({"labels": [[0], [1]] * 5}, r"A label is a number or a name, not \[0\]"),
         ({"labels": [float("nan"), 1] * 5}, "A label is a number or a name, not nan"),
         ({"labels": ["\udce9", "b"] * 5}, "is not Unicode text"),
+        ({"labels": None}, "with one for each image, not None"),
+        ({"labels": "abcabcabca"}, "with one for each image, not 'abcabcabca'"),
+        ({"settings": [("seed", 1)]}, "`settings` is a dictionary of sections"),
+        ({"data": 5}, "`name` and `data` are text"),
         ({"labels": []}, r"There are no labels\. Nothing was started"),
         ({"labels": ["a"] * 10}, r"are the same, a\. Nothing was started"),
         ({"paths": ["a/1.jpg", "./a/1.jpg", *map(str, range(8))]}, r"The path a/1\.jpg is there more than once"),
@@ -569,6 +573,19 @@ def test_arguments_that_do_not_fit_are_refused_before_there_is_a_run(workspace, 
     with pytest.raises((Problem, TypeError, ValueError), match=words):
         record_run(workspace, "Mine", **{"labels": LABELS, "epochs": 1, **arguments})
     assert not workspace.runs()
+
+
+def test_a_run_is_recorded_into_a_workspace_or_a_folder():
+    with pytest.raises(TypeError, match="into a workspace or a new folder, not None"):
+        record_run(None, "Mine", LABELS, epochs=1)
+
+
+def test_an_end_of_another_name_is_refused_and_the_run_goes_on(workspace):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run:
+        with pytest.raises(ValueError, match="ends as done, stopped, failed, not as 'finished'"):
+            run.end("finished")
+        run.scalars(1, {"batch/loss": 1.0})
+    assert workspace.run(run.id).status == "done"
 
 
 def test_a_path_to_a_workspace_is_no_new_folder(workspace):

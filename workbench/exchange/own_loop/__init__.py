@@ -81,6 +81,8 @@ def record_run(
     """
     images = Path(images) if isinstance(images, str) else images
     workspace = Path(workspace) if isinstance(workspace, str) else workspace
+    if not isinstance(workspace, Workspace | Path):
+        raise TypeError(f"A run is recorded into a workspace or a new folder, not {workspace!r}.")
     config = _config(name, epochs, data, images, settings or {})
     words = words_of(labels)
     if not words:
@@ -128,6 +130,8 @@ def _config(
     name: str, epochs: int, data: str, images: Path | np.ndarray | None, settings: Mapping[str, Any]
 ) -> RunConfig:
     """A config with the sections that are given; parts without a name are called OWN_LOOP. Raises BadConfig."""
+    if not (isinstance(name, str) and isinstance(data, str) and isinstance(settings, Mapping)):
+        raise TypeError("`name` and `data` are text, and `settings` is a dictionary of sections.")
     if refused := {"name", "dataset", "seeds", "device"} & settings.keys():
         raise BadConfig("The settings", dict.fromkeys(sorted(refused), "A loop of your own has no such setting."))
     dataset = {"name": OWN_LOOP, **({"title": data} if data else {})}

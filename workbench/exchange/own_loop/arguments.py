@@ -38,6 +38,8 @@ def point_of(value: Any, name: str) -> float:
 
 def words_of(labels: Sequence[int | str] | np.ndarray) -> list[str]:
     """Labels as text, "3" for 3 and 3.0; those of tensors, too. Raises TypeError for one that is no number or name."""
+    if isinstance(labels, str | bytes) or not hasattr(labels, "__iter__"):
+        raise TypeError(f"Labels are a list or an array with one for each image, not {labels!r}.")
     return [_word(label) for label in (labels.tolist() if hasattr(labels, "tolist") else labels)]
 
 

@@ -8,7 +8,7 @@ from os import getpid
 from threading import RLock
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, NoReturn, Self, get_args
 
 import numpy as np
 import psutil
@@ -43,6 +43,8 @@ SPEED_OVER = 2.0  # seconds; the speed shown is that of the last moments
 LOOK_EVERY = 0.5  # seconds between two looks for a request to stop, so that a loop may ask after each step
 IN_NOTEBOOK = "What was recorded is kept. The run goes on when its loop records again; `end` of the run ends it."
 TRAINING, EVALUATING = "Training", "Evaluating"
+End = Literal["done", "stopped", "failed"]
+ENDS: tuple[End, ...] = get_args(End)
 SECONDS = "system/seconds"  # the curve that has the time of each step
 
 
@@ -159,9 +161,11 @@ class RecordedRun:
                 self._looked = perf_counter()
             return self._stop_asked
 
-    def end(self, status: Literal["done", "stopped", "failed"] = "done", problem: str = "") -> None:
+    def end(self, status: End = "done", problem: str = "") -> None:
         """End the run, with sentences for the reader if something went wrong; later calls do nothing, nor do those
-        of a forked process."""
+        of a forked process. Raises ValueError for another status; the run goes on."""
+        if status not in ENDS:
+            raise ValueError(f"A run ends as {', '.join(ENDS)}, not as {status!r}.")
         if getpid() != self._process:
             return
         with self._turn:
