@@ -17,6 +17,8 @@ NUMBERED = (
     ["sweep", "show"],
 )  # fmt: skip
 
+GROUPS = ("benchmark", "new", "place", "plugins", "sweep")
+
 
 @pytest.fixture
 def space(tmp_path):
@@ -50,6 +52,25 @@ def test_the_folder_of_a_template_is_named_as_a_shell_reads_it(tmp_path, capsys)
     folder = tmp_path / "my losses"
     assert cli.main(["new", "loss", "my_loss", "--into", str(folder)]) == 0
     assert shlex.split(capsys.readouterr().out.rpartition("use it with: ")[2])[-1] == str(folder)
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in GROUPS)], ids=" ".join)
+def test_the_list_of_commands_has_whole_sentences(command, capsys):
+    assert cli.main([*command, "--help"]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if line.endswith("...") and "Usage" not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["run", "sample-digits", "--resume"], 1), (["import", "none.npy"], 2),
+        (["import", __file__, "--labels", "none"], 2),
+    ],
+)  # fmt: skip
+def test_a_command_that_finds_nothing_makes_no_workspace(words, status, tmp_path, capsys):
+    assert cli.main([*words, "--workspace", str(tmp_path / "misspelt")]) == status
+    assert capsys.readouterr().err
+    assert not (tmp_path / "misspelt").exists()
 
 
 def test_the_largest_number_is_looked_for(space, capsys):

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import click
 
-from workbench.commands.arguments import workspace_option
+from workbench.commands.arguments import FOLDER
 from workbench.commands.terminal import show_json
 from workbench.progress import Progress
 from workbench.workspace.paths import default_workspace
 
 
 @click.command(short_help="Check the installation, the device and a workspace.")
-@workspace_option
+@click.option(
+    "--workspace", "-w", "folder", type=FOLDER, default=None,
+    help="Also check this folder of runs. For --repair, --go-back and --take-over by default WORKBENCH_WORKSPACE, or "
+    "Workbench in the home folder.",
+)  # fmt: skip
 @click.option("--repair", is_flag=True, help="Rebuild a damaged workspace's database from its runs' folders.")
 @click.option("--go-back", is_flag=True, help="Put back the workspace's database from before its last upgrade.")
 @click.option("--quiet", is_flag=True, help="Print problems only.")

@@ -22,7 +22,7 @@ def plugins() -> None:
     """Losses, backbones, data sets, samplers and augmentations of other people: folders of Python files."""
 
 
-@plugins.command("list")
+@plugins.command("list", short_help="Show the folders that were added, and what they bring.")
 def list_them() -> None:
     """Show the folders that were added, and what is loaded from them and from installed packages."""
     from workbench.commands.machine.checks import plugin_findings
@@ -32,7 +32,7 @@ def list_them() -> None:
     show_lines(lines, "There are no plug-ins: `workbench plugins add FOLDER` adds some.")
 
 
-@plugins.command()
+@plugins.command(short_help="Load the Python files of a folder from now on.")
 @click.argument("folder", type=FOLDER, required=False)
 def add(folder: Path | None) -> None:
     """Load the Python files in FOLDER from now on; without FOLDER from the one in your settings."""

@@ -49,15 +49,15 @@ def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Ep
 
 
 @click.command("import", short_help="Make a run of embeddings of a model trained elsewhere.")
-@click.argument("embeddings", type=click.Path(path_type=Path))
+@click.argument("embeddings", type=click.Path(path_type=Path, exists=True))
 @workspace_option
 @click.option(
-    "--labels", type=click.Path(path_type=Path), default=None,
+    "--labels", type=click.Path(path_type=Path, exists=True), default=None,
     help=".npy of whole numbers or text, or a table with a column label and, perhaps, path; not needed when the "
     "file of embeddings has them: a table with a column label, or .npz with an array labels.",
 )  # fmt: skip
 @click.option(
-    "--images", type=click.Path(path_type=Path), default=None,
+    "--images", type=click.Path(path_type=Path, exists=True), default=None,
     help="Folder from which the column path starts, or .npy of uint8 [n, height, width(, 3)].",
 )  # fmt: skip
 @click.option("--name", default="", help="Name of the run; by default that of the file.")

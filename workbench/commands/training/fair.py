@@ -17,7 +17,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 
-@click.command("fair")
+@click.command("fair", short_help="Tune every loss alike, then rank them on the test half.")
 @workspace_option
 @click.option(
     "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True,

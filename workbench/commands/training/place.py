@@ -35,7 +35,7 @@ def place() -> None:
     """Other machines where runs can train."""
 
 
-@place.command("follow")
+@place.command("follow", short_help="Import what the runs at a place write, until all end.")
 @click.argument("name")
 @workspace_option
 def follow(name: str, folder: Path | None) -> None:
@@ -77,7 +77,7 @@ def stop(run: int, folder: Path | None, how: str) -> None:
         click.echo(f"Run {run} has already ended at {place}. {see if known.live else f'It is {known.status}.'}")
 
 
-@place.command("resume")
+@place.command("resume", short_help="Resume an ended run at its place.")
 @click.argument("run", type=NUMBER)
 @workspace_option
 @click.option("--detach", is_flag=True, help="Do not follow it.")
@@ -178,7 +178,7 @@ def show(as_json: bool) -> None:
         click.echo("There are no places: `workbench place add` adds one.", err=True)
 
 
-@place.command("check")
+@place.command("check", short_help="Check what is at a place and what is missing.")
 @click.argument("name")
 def check(name: str) -> None:
     """Check what is there and what is missing; prints a sentence on each."""
@@ -193,7 +193,7 @@ def remove(name: str) -> None:
     click.echo(f"The place {name} is removed.")
 
 
-@place.command("data")
+@place.command("data", short_help="Name the folder of data HERE that is THERE at a place.")
 @click.argument("name")
 @click.argument("here")
 @click.argument("there")
@@ -204,7 +204,7 @@ def data(name: str, here: str, there: str) -> None:
     click.echo(f"{here} is {there} at {name}.")
 
 
-@place.command("install")
+@place.command("install", short_help="Install Workbench in a folder of yours at a place.")
 @click.argument("name")
 @click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
 @click.option("--python", "base", default="python3", show_default=True, help="The Python there to begin with.")

@@ -70,7 +70,7 @@ def run(
         raise click.UsageError(f"--devices {LAUNCHED} needs --folder.")
     if alone is not None:
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
-    with Workspace(folder or default_workspace(), create=True) as workspace:
+    with Workspace(folder or default_workspace(), create=not resume) as workspace:
         status = run_here(
             wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once
         )

@@ -47,7 +47,7 @@ def sweep() -> None:
     """Many settings of one config: a grid, random draws or a Bayesian search, with seeds, in the background."""
 
 
-@sweep.command("start")
+@sweep.command("start", short_help="Sweep a config, a preset or a paper's sweep.")
 @click.argument("config")
 @click.option(
     "--param", "-p", "parameters", multiple=True, metavar="FIELD=VALUES",
@@ -97,7 +97,7 @@ def start(
         _work_here(workspace, number, quiet, names, workers or 0, place, listed)
 
 
-@sweep.command("run")
+@sweep.command("run", short_help="Train the runs of a sweep in this terminal.")
 @click.argument("number", metavar="SWEEP", type=NUMBER)
 @click.option("--quiet", is_flag=True, help="Print the last table only.")
 @devices_option
@@ -137,7 +137,7 @@ def list_presets() -> None:
         )
 
 
-@sweep.command("show")
+@sweep.command("show", short_help="Show the settings of a sweep and the time left.")
 @click.argument("number", metavar="SWEEP", type=NUMBER)
 @json_option
 @workspace_option
