@@ -7,6 +7,7 @@ METHODS = {  # of Anatomy
 TITLES = {  # of those that are not shown by the name that configs and files have
     "batch/loss": "Loss of each batch",
     "batch/lr": "Learning rate",
+    "batch/gradient_norm": "Norm of the gradient, before clipping",
     "batch/feed_wait": "Wait for data, s",
     "probe/ce": "CE on the probe",
     "probe/spce": "SPCE on the probe",

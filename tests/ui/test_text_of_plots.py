@@ -100,6 +100,7 @@ def filled(kind):
         for series in plot.series:
             plot.retitle(series.name, f"{series.title} (unit length × 20)")
             plot.append(series.name, [1, 2, 3], [1.0, 2.0, 3.0])
+            plot.legend[series.name].show()  # also one that is hidden until a run has values
     return panel
 
 

@@ -369,6 +369,21 @@ def test_a_failed_run_is_red_and_leads_to_its_settings(page, session, work, qtbo
     assert session.page == "setup"
 
 
+def test_the_gradient_stands_beside_the_loss_of_runs_that_have_it(page, session, work, qtbot):
+    plot, name = page.curves.batch, "batch/gradient_norm"
+    legend = plot.legend[name]
+    work.say(Scalar("batch/loss", 2, 0.5))
+    session.show_run(work.run_id)
+    qtbot.waitUntil(lambda: values(page, "batch/loss").tolist() == [0.5])
+    assert legend.isHidden(), "as of runs of older versions"
+    work.say(Scalar(name, 2, 3.25), Scalar(name, 5, float("inf")))
+    qtbot.waitUntil(lambda: not legend.isHidden())
+    assert values(page, name).tolist() == [3.25, float("inf")]
+    assert plot.marks() == [(5.0, "Gradient norm (right): infinite at step 5")]
+    session.show_run(session.workspace.create_run(RunConfig(name="Second")))
+    assert legend.isHidden()
+
+
 def test_one_slider_smooths_every_curve(page, session, work, qtbot):
     session.show_run(work.run_id)
     falling = np.linspace(2.3, 0.6, 30)
@@ -701,7 +716,7 @@ def test_curves_stand_over_steps_epochs_or_time_and_the_choice_is_kept(page, ses
     qtbot.waitUntil(lambda: page.options.axis.buttons["time"].isEnabled())
     qtbot.mouseClick(page.options.axis.buttons["time"], Qt.MouseButton.LeftButton)
     table = page.curves.batch.table()
-    assert table.titles == ["time, s", "Loss"]
+    assert table.titles == ["time, s", "Loss", "Gradient norm (right)"]
     assert table.steps.tolist() == [5.0, 10.0]
     assert page.curves.retrieval.x_title in ("epoch", "time, s")
     assert session.preferences.text("train/axis") == "time"

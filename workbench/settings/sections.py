@@ -117,7 +117,10 @@ class TrainingParams(Params):
         unit="steps",
         help="Steps in which the learning rate rises linearly from 0.",
     )
-    clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Largest norm of the gradient; 0 is off.")
+    clip_norm: float = param(
+        0.0, ge=0, le=1e6, label="Clip gradients",
+        help="Largest norm of the gradient; 0 is off. Train draws the norm before clipping beside the loss of a batch.",
+    )  # fmt: skip
     clip_decay: bool = param(
         False, label="Clip with the decay",
         help="Whether the gradient whose norm is limited includes the weight decay; SGD and Adam only.",

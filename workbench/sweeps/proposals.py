@@ -1,5 +1,6 @@
 """Which settings a sweep tries: all combinations, seeded draws, or what Optuna's TPE proposes after what was found."""
 
+import warnings
 from collections.abc import Sequence
 from itertools import product
 from math import prod
@@ -71,9 +72,11 @@ def next_proposal(
     drawn = min(max(count // 3, LEAST_BEFORE_MODEL), MOST_BEFORE_MODEL)
     # A study of its own for each proposal: nothing is left in memory that a restart could lose.
     turn = int(np.random.SeedSequence([seed, len(tried)]).generate_state(1)[0])
-    sampler = optuna.samplers.TPESampler(
-        seed=turn, n_startup_trials=drawn, multivariate=False, constant_liar=bool(pending)
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)  # of constant_liar, before optuna 5
+        sampler = optuna.samplers.TPESampler(
+            seed=turn, n_startup_trials=drawn, multivariate=False, constant_liar=bool(pending)
+        )
     study = optuna.create_study(
         storage=optuna.storages.InMemoryStorage(),
         sampler=sampler,

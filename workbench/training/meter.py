@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from workbench.control import Control
 from workbench.events import Emit, Progress, Scalar
@@ -24,6 +24,7 @@ READ_EARLY = (2, 5)  # steps that are read and timed, too: of slow steps ten tak
 READ_AFTER = 1.0  # seconds after which the losses are read at the next step, however slow the steps are
 FIRST = 20  # steps whose median is the scale of an ordinary loss
 FEED_WAIT = "batch/feed_wait"  # seconds per step in which the network had no batch
+GRADIENT_NORM = "batch/gradient_norm"
 SYSTEM = "system/"  # prefix of the costs of a run: seconds of the parts of a step, bytes of memory
 LOAD_EVERY = 1.0  # seconds between two measurements of the machine's load
 Batch = tuple[Tensor, Tensor]
@@ -52,6 +53,7 @@ class Meter:
         self._waited, self._waits = 0.0, 0  # seconds for this many batches, since they were last emitted
         self._laps: dict[str, float] = {}  # seconds of each part of the step that was timed last
         self._lap: float | None = None  # when its last part ended; None if the step is not timed
+        self._gradient: Tensor | None = None  # its norm in the step that was timed last
         self._probed = 0.0  # seconds since they were last emitted
         self._peak = 0  # bytes that were emitted last
         self._told_at = parts.step  # the step whose costs and learning rate were emitted last
@@ -85,6 +87,17 @@ class Meter:
             wait_for(self._parts.device)
             now = perf_counter()
             self._laps[part], self._lap = now - self._lap, now
+
+    def measure_gradient(self) -> None:
+        """Take the norm of the gradient of all weights, in a step that is timed; the time of taking it is not counted.
+
+        A frozen weight has no gradient.
+        """
+        if self._lap is None:
+            return
+        self._gradient = nn.utils.get_total_norm([w.grad for w in self._parts.weights if w.grad is not None])
+        wait_for(self._parts.device)
+        self._lap = perf_counter()
 
     def probing(self, measure: Callable[[int], None]) -> None:
         """Call the measurements beside training with the number of steps done, and count their time."""
@@ -122,6 +135,10 @@ class Meter:
             self._emit(Scalar(FEED_WAIT, self._parts.step, self._waited / self._waits))
             self._emit(Scalar(f"{SYSTEM}probe", self._parts.step, self._probed / self._waits))
             self._emit(Scalar(f"{SYSTEM}memory", self._parts.step, float(memory_in_use(self._parts.device))))
+        if self._gradient is not None:
+            norm, self._gradient = float(self._gradient), None
+            if math.isfinite(norm) or not self._parts.scaler.is_enabled():  # float16 skips a step that is not
+                self._emit(Scalar(GRADIENT_NORM, self._parts.step, norm))
         self._tell_load()
         for part, seconds in self._laps.items():
             self._emit(Scalar(f"{SYSTEM}{part}", self._parts.step, seconds))

@@ -124,6 +124,39 @@ def test_the_learning_rate_is_told_at_the_same_steps_however_slow_they_are(feed,
     assert STEPS in steps[0]
 
 
+@pytest.mark.parametrize("clip", [0.0, 0.05])
+def test_the_norm_of_the_gradient_is_told_as_it_was_before_clipping(feed, clip):
+    """Float64 reference: the root of the sum of squares of what backward left in every weight."""
+    parts, events, squares = make_parts(), [], []
+    parts.clip_norm = clip
+    parts.weights[0].requires_grad_(False)
+    for weight in parts.weights[1:]:
+        weight.register_post_accumulate_grad_hook(
+            lambda w: squares.append((parts.step + 1, w.grad.double().square().sum()))
+        )
+    run(parts, feed, emit=events.append)
+    norms = {
+        event.step: event.value for event in events if isinstance(event, Scalar) and event.name == meter.GRADIENT_NORM
+    }
+    assert list(norms) == [2, 5, 10, 20, 30]
+    for step, norm in norms.items():
+        assert norm == pytest.approx(math.sqrt(sum(square for at, square in squares if at == step)), rel=1e-5)
+    assert min(norms.values()) > 0.05
+
+
+@pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")  # the first steps are skipped
+def test_a_step_that_float16_skips_has_no_norm(feed):
+    parts, events = make_parts(), []
+    parts.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127, growth_interval=10_000)
+    run(parts, feed, emit=events.append)
+    norms = {
+        event.step: event.value for event in events if isinstance(event, Scalar) and event.name == meter.GRADIENT_NORM
+    }
+    assert 2 not in norms, "the scale is too large then"
+    assert list(norms)[-2:] == [20, 30], "it has been halved"
+    assert all(map(math.isfinite, norms.values()))
+
+
 def test_what_is_not_yet_told_is_told_before_a_pause(feed):
     control, events, parts = Control(), [], make_parts()
 

@@ -22,6 +22,7 @@ from workbench.workspace.rows import Evaluation, Run, recalls
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 RETRIEVAL = ("recall/0", "recall/1", "recall/2", "recall/3", "MAP@R")  # recall at the run's first four ranks
+GRADIENT = "batch/gradient_norm"  # in the step that it is stored with
 SHOWN_IN_PERCENT = ("train/accuracy",)
 LEAST, GAP = 280, 8  # px of a card at 100% text where three stand in a row, and between two
 EXPLODED = re.compile(
@@ -60,7 +61,13 @@ class Curves(Scrolled):
         )
         yield
         self.batch = CurvePlot(
-            "Batch loss, own scale ↓", [Series("batch/loss", "Loss", BLUE)], log_if_steep=True, log_button=True
+            "Batch loss, own scale ↓",
+            [
+                Series("batch/loss", "Loss", BLUE),
+                Series(GRADIENT, "Gradient norm (right)", PURPLE, axis="right", dashed=True, short="Gradient (right)"),
+            ],
+            log_if_steep=True,
+            log_button=True,
         )
         yield
         self.rate = CurvePlot(
@@ -73,6 +80,7 @@ class Curves(Scrolled):
         yield
         self.retrieval.canvas.show_percent()
         self.rate.canvas.show_percent(right=True)
+        self.batch.legend[GRADIENT].hide()  # runs of older versions have none
         self.plots = (self.probe, self.retrieval, self.batch, self.rate)
         self._of = {series.name: plot for plot in (self.probe, self.batch, self.rate) for series in plot.series}
         grid = QGridLayout(self.widget())
@@ -106,6 +114,7 @@ class Curves(Scrolled):
         """Empty every plot."""
         for plot in self.plots:
             plot.clear()
+        self.batch.legend[GRADIENT].hide()
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
         """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
@@ -120,6 +129,8 @@ class Curves(Scrolled):
         """Points of one name; both [n]."""
         if name in self._of:
             self._of[name].append(name, steps, values * (100 if name in SHOWN_IN_PERCENT else 1))
+        if name == GRADIENT:
+            self.batch.legend[name].show()
 
     def show_evaluations(self, evaluations: list[Evaluation]) -> None:
         """All evaluations of the run, in order; their metrics are fractions."""
