@@ -17,7 +17,7 @@ from workbench import files
 from workbench.control import Cancelled
 from workbench.datasets.cache import kept_images as module
 from workbench.datasets.cache import unfinished
-from workbench.datasets.cache.pixels import decoded
+from workbench.datasets.cache.pixels import Squares, decoded
 from workbench.datasets.images.loader import BadImage
 from workbench.datasets.pictures import Pictures
 from workbench.files import parts
@@ -290,6 +290,85 @@ def test_of_two_runs_that_need_the_same_images_one_decodes_them_and_the_other_wa
     assert pixels[:, 0, 0, 0].tolist() == [0, 1, 2]
     assert sorted(reads) == [0, 1, 2]
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".npy"]
+
+
+class HeldBeforeItsFirstByte(Squares):
+    """The first run to decode stands still with all that it has read and waited for behind it."""
+
+    begun, go = threading.Event(), threading.Event()
+
+    def head(self, count):
+        if not self.begun.is_set():
+            self.begun.set()
+            assert self.go.wait(HANG)
+        return super().head(count)
+
+
+def test_of_two_runs_that_begin_at_once_one_decodes(tmp_path, in_memory):
+    reads, said = [], []
+
+    def read(row):
+        reads.append(row)
+        return np.full((6, 6), row, np.uint8)
+
+    def waits(text, done, total):
+        said.append(text)
+        if text == module.WAITS:
+            form.go.set()
+
+    whole = in_memory([0, 0, 1], read=read)
+    form = HeldBeforeItsFirstByte(whole.image_size, whole.channels)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(module.kept_images, whole, tmp_path, form, silent)
+        try:
+            assert form.begun.wait(HANG)
+            assert len(module.kept_images(whole, tmp_path, form, waits)[1]) == 3
+        finally:
+            form.go.set()
+        assert len(first.result(HANG)[1]) == 3
+    assert sorted(reads) == [0, 1, 2]
+    assert set(said) == {module.WAITS}
+
+
+def test_a_cache_whose_list_of_images_left_out_is_not_written_yet_is_not_damaged(tmp_path, in_memory, monkeypatch):
+    said, reached, write_side = [], threading.Event(), module.write_side
+
+    def tell(text, done, total):
+        said.append(text)
+        reached.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        second = []
+
+        def slow(path, bad):
+            if not second:
+                second.append(pool.submit(decoded, in_memory([0, 0, 1]), tmp_path, tell))
+                assert reached.wait(HANG)
+            write_side(path, bad)
+
+        monkeypatch.setattr(module, "write_side", slow)
+        decoded(in_memory([0, 0, 1]), tmp_path, silent)
+        images, pixels, _ = second[0].result(HANG)
+    assert set(said) == {module.WAITS}
+    assert images.remarks == []
+    assert len(pixels) == 3
+
+
+def test_a_full_disk_is_no_matter_where_another_run_decodes(tmp_path, held, monkeypatch):
+    whole, reads, begun, go = held
+    usage = namedtuple("usage", "total used free")
+
+    def waits(text, done, total):
+        assert text == module.WAITS
+        go.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(decoded, whole, tmp_path, silent)
+        assert begun.wait(HANG)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(100, 95, 5))
+        assert len(decoded(whole, tmp_path, waits)[1]) == 3
+        assert len(first.result(HANG)[1]) == 3
+    assert sorted(reads) == [0, 1, 2]
 
 
 def test_the_wait_for_another_run_hears_a_cancel(tmp_path, held):

@@ -76,21 +76,23 @@ def kept_images(
         Problem: no image can be read, or the cache cannot be written.
     """
     path = _path(image_set, cache, form)
-    cached, harm = _cached(image_set, path, form, progress)
+    harm = ""
+    cached, _ = _cached(image_set, path, form, progress)
     if cached is None:  # what is decoded now bears its own times: it may have been listed long ago
         image_set, before = replace(image_set), path
         path = _path(image_set, cache, form)
         if path != before:
-            cached, harm = _cached(image_set, path, form, progress)
-    if cached is None:
-        if harm:
-            progress(f"The cache of images is damaged ({harm}); decoding again, nothing is lost", 0, 0)
-        _make_room(image_set, cache, form)
-        if unfinished.wait_for_another(path, lambda: progress(WAITS, 0, 0)):
             cached, _ = _cached(image_set, path, form, progress)
     if cached is None:
-        _decode(image_set, path, form, progress)
-        cached, _ = _cached(image_set, path, form, progress)
+        _prepare(cache)
+        with unfinished.turn(path, lambda: progress(WAITS, 0, 0)) as journal:
+            cached, harm = _cached(image_set, path, form, progress)  # another program may have made it meanwhile
+            if cached is None:
+                if harm:
+                    progress(f"The cache of images is damaged ({harm}); decoding again, nothing is lost", 0, 0)
+                _refuse_without_room(image_set, cache, form)
+                _decode(image_set, path, form, progress, journal)
+                cached, _ = _cached(image_set, path, form, progress)
         if cached is None:
             raise Problem(f"The cache {path} was changed while it was written.", todo="Try again.")
     if harm:
@@ -129,12 +131,19 @@ def _cached(
     return (image_set.without(bad), reader), ""
 
 
-def _make_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
-    """The cache folder, without what killed programs left in it. Raises Problem if the disk is too full."""
+def _prepare(cache: Path) -> None:
+    """Make the cache folder, without what killed programs left in it."""
     try:
         cache.mkdir(parents=True, exist_ok=True)
         parts.remove_dead(cache)
         unfinished.remove_forgotten(cache)
+    except OSError as error:
+        raise files.explain(error, cache) from error
+
+
+def _refuse_without_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
+    """Raise Problem if the disk is too full."""
+    try:
         free = shutil.disk_usage(cache).free
     except OSError as error:
         raise files.explain(error, cache) from error
@@ -164,7 +173,9 @@ def _reading(image_set: ImageSet, form: Form[Reader]) -> Callable[[int], Picture
     return read.at_least(form.side) if isinstance(read, ImageFiles | PackedImages) else read
 
 
-def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress) -> None:
+def _decode(
+    image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress, journal: BinaryIO | None
+) -> None:  # fmt: skip
     """Write every readable image, and beside them the rows of the others, with the reasons."""
     count = len(image_set.paths)
     reported = float("-inf")
@@ -173,7 +184,7 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
         with contextlib.suppress(FileNotFoundError):  # the caller finds that it is gone
             write_side(path, written.bad)
 
-    with unfinished.going_on(path, form.head(count), finished) as going:
+    with unfinished.going_on(path, form.head(count), finished, journal) as going:
         with contextlib.closing(_read(image_set, form, going.rows)) as images:
             while going.rows < count:
                 if monotonic() - reported >= TELL_EVERY:

@@ -150,31 +150,41 @@ class Unfinished:
         return size
 
 
-def wait_for_another(path: Path, tell: Callable[[], None]) -> bool:
-    """Wait while another program, or another thread of this one, writes `path`; returns whether any did.
+@contextlib.contextmanager
+def turn(path: Path, tell: Callable[[], None]) -> Iterator[BinaryIO | None]:
+    """The turn to write `path`: until the end of the block no other program, or thread of this one, begins to.
 
-    One that writes nothing for STILL seconds, as a run that was paused, is not waited for any longer. `tell` is called
-    ten times a second, and may raise Cancelled.
+    Waits while another writes it. One that writes nothing for STILL seconds, as a run that was paused, is not waited
+    for any longer: then there is None. `tell` is called ten times a second, and may raise Cancelled.
 
     Raises:
         Problem: the place cannot be written.
     """
-    waited, before, since = False, -1, monotonic()
     try:
-        while (journal := _locked_journal(path)) is None:
-            waited = True
-            if (now := _written(path)) != before:
-                before, since = now, monotonic()
-            elif monotonic() - since > STILL:
-                return True
-            tell()
-            sleep(LOOK_EVERY)
-        with journal:
-            if path.exists() and not _growing(path).exists():  # it is whole: nothing is left to note
-                _remove(journal, _journal(path))
+        journal = _awaited_journal(path, tell)
     except OSError as error:
         raise files.explain(error, path) from error
-    return waited
+    if journal is None:
+        yield None
+        return
+    with journal:
+        try:
+            yield journal
+        finally:
+            if not _growing(path).exists() and _is_at(journal, _journal(path)):  # nothing is left to note
+                _remove(journal, _journal(path))
+
+
+def _awaited_journal(path: Path, tell: Callable[[], None]) -> BinaryIO | None:
+    before, since = -1, monotonic()
+    while (journal := _locked_journal(path)) is None:
+        if (now := _written(path)) != before:
+            before, since = now, monotonic()
+        elif monotonic() - since > STILL:
+            return None
+        tell()
+        sleep(LOOK_EVERY)
+    return journal
 
 
 def _written(path: Path) -> int:
@@ -186,28 +196,28 @@ def _written(path: Path) -> int:
 
 
 @contextlib.contextmanager
-def going_on(path: Path, head: bytes, then: Callable[[Unfinished], None]) -> Iterator[Unfinished]:
+def going_on(
+    path: Path, head: bytes, then: Callable[[Unfinished], None], journal: BinaryIO | None
+) -> Iterator[Unfinished]:  # fmt: skip
     """Continue the unfinished file of `path`; at the end of the block it becomes `path`.
 
     `then` is called after that, before another program that waits for the file reads it.
 
     If the block ends by a Cancelled or another interruption, the added rows are kept for the next time; after a Problem
-    or an error of the disk they are removed. If another program is writing the same file, this one writes a separate
-    file, which is not kept after an interruption.
+    or an error of the disk they are removed. `journal` is from `turn`; with None a separate file is written, which is
+    not kept after an interruption.
 
     Raises:
         Problem: the disk is full, or the place cannot be written.
     """
     try:
-        journal = _locked_journal(path)
         if journal is None:
             with files.atomic_write(path) as own:
                 separate = Unfinished(own, None, head)
                 yield separate
             then(separate)
             return
-        with journal:
-            yield from _kept(path, journal, head, then)
+        yield from _kept(path, journal, head, then)
     except OSError as error:
         raise files.explain(error, path) from error
 
@@ -291,6 +301,11 @@ def _locked_journal(target: Path) -> BinaryIO | None:
         if not locks.lock(journal.fileno()):
             journal.close()
             return None
-        if path.exists() and os.path.samestat(os.fstat(journal.fileno()), path.stat()):
+        if _is_at(journal, path):
             return journal
         journal.close()  # its writer has finished and removed it meanwhile
+
+
+def _is_at(journal: BinaryIO, path: Path) -> bool:
+    """Whether a file that was opened is still the one at its path."""
+    return not journal.closed and path.exists() and os.path.samestat(os.fstat(journal.fileno()), path.stat())
