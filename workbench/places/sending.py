@@ -238,7 +238,8 @@ def _lacks(place: Place, path: str, state: str, field: str, setting: str) -> Pro
         return Problem(f"{place.name} has no {needed}.", kept=UNSTARTED, todo=todo, field=field)
     if state == "unreadable":
         what = f"{needed} cannot be read by you at {place.name}."
-        return Problem(what, kept=UNSTARTED, todo="Change its permissions there.", field=field)
+        todo = "Change its permissions there, or those of the folders above it."
+        return Problem(what, kept=UNSTARTED, todo=todo, field=field)
     return None
 
 

@@ -84,6 +84,13 @@ def test_gpus_are_those_of_the_machine_or_those_that_are_asked_for(place, facts,
     assert told(place, **facts)["GPU"].said.startswith(said)
 
 
+def test_a_place_whose_name_has_spaces_is_in_quotes_in_what_is_to_be_typed():
+    findings = told(SSH.model_copy(update={"name": "our lab"}), data=["missing"], workbench=None)
+    quote = '"' if os.name == "nt" else "'"
+    assert f"`workbench place data {quote}our lab{quote} HERE THERE`" in findings["Data"].said
+    assert f"`workbench place install {quote}our lab{quote}`" in findings["Workbench"].said
+
+
 def test_another_version_and_a_wrong_clock_are_notes():
     findings = told(workbench="0.1", clock=0)
     assert findings["Workbench"].said.startswith(f"Workbench 0.1 is there and {__version__} is here. `workbench place")

@@ -1,6 +1,10 @@
 """What a place has of the files and devices that a config names is asked before anything is made or sent."""
 
 import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +15,7 @@ from workbench.entries import catalog
 from workbench.places import launching, records, sending
 from workbench.places.contract import Answer
 from workbench.places.host.hosts import LocalHost
+from workbench.places.kinds.checks import look
 from workbench.places.kinds.processes import Processes
 from workbench.places.kinds.slurm import Slurm
 from workbench.places.place import SlurmPlace, SshPlace
@@ -90,6 +95,46 @@ def test_a_place_is_asked_for_the_files_of_every_setting_that_can_be_listed(play
     played.states_of = {"/there/birds": "missing"}
     with pytest.raises(Problem, match=r"box has no /there/birds \(dataset\.folder\)\. "):
         starting.refuse_unknown_data(plan, known, BOX, played)
+
+
+class AsNobody(LocalHost):
+    """Commands of a user who may search only what everybody may; of this one, where the tests are not root's."""
+
+    def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20):
+        away = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        return super().call([*away, *words], stdin, seconds=seconds, most=most)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0 and not shutil.which("setpriv"), reason="root sees all")
+@pytest.mark.parametrize("python", ["none/python", sys.executable])
+def test_what_is_below_a_folder_that_may_not_be_searched_is_not_called_missing(python):
+    with tempfile.TemporaryDirectory() as folder:  # nobody else may search those of pytest
+        closed, base = Path(folder, "closed"), Path(folder)
+        base.chmod(0o755)
+        (closed / "birds").mkdir(parents=True)
+        closed.chmod(0)
+        try:
+            asked = [str(closed / "birds/all"), str(closed), str(base / "none/birds"), str(base)]
+            has = Processes(AsNobody(base), BOX).has([*asked, "none/birds"])
+            assert list(has.paths.values()) == ["unreadable", "unreadable", "missing", "there", "missing"]
+            place = BOX.model_copy(update={"python": python, "data": {"/a": asked[0], "/b": asked[2]}})
+            data = {finding.said for finding in look(AsNobody(base), place) if finding.what == "Data"}
+        finally:
+            closed.chmod(0o755)
+    assert f"The data in {asked[0]} cannot be read by you there." in data
+    assert any(said.startswith(f"The data in {asked[2]} are not there.") for said in data)
+
+
+def test_a_name_with_spaces_stands_in_quotes_in_what_is_to_be_typed(played):
+    lab = BOX.model_copy(update={"name": "our lab"})
+    with pytest.raises(Problem) as unknown:
+        sending.path_there("/elsewhere/my birds", lab)
+    quote = '"' if os.name == "nt" else "'"
+    assert f"workbench place data {quote}our lab{quote} {quote}" in unknown.value.todo
+    played.states_of = {"/there/birds": "missing"}
+    with pytest.raises(Problem, match=f"workbench place data {quote}our lab{quote} HERE THERE"):
+        sending.refuse_missing(read_config("sample-digits", FOLDER), lab, played)
 
 
 def test_an_answer_that_is_cut_or_hostile_says_nothing():

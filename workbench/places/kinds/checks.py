@@ -11,6 +11,7 @@ from workbench import __version__
 from workbench.jobs import command_line
 from workbench.places.contract import Finding, Host, Unreachable
 from workbench.places.host.host_files import last_line
+from workbench.places.kinds.has import STATE
 from workbench.places.place import Place, RayPlace, SlurmPlace
 from workbench.problem import Problem
 from workbench.progress import short_time
@@ -24,8 +25,10 @@ PROBE = """
 import json, os, platform, shutil, sys, time
 folder, *data = sys.argv[1:]
 def state(path):
-    if not os.path.exists(path):
-        return "missing"
+    try:
+        os.stat(path)
+    except OSError as error:  # below a folder that may not be searched it cannot be seen
+        return "unreadable" if isinstance(error, PermissionError) else "missing"
     return "there" if os.access(path, os.R_OK | (os.X_OK if os.path.isdir(path) else 0)) else "unreadable"
 facts = {"python": platform.python_version(), "clock": time.time(), "data": [state(path) for path in data]}
 while folder and not os.path.isdir(folder):
@@ -49,15 +52,14 @@ print("facts " + json.dumps(facts))
 """
 # What can be found without Python: the folder of the runs, then the data; a fact a line.
 SHELL_PROBE = (
+    f"{STATE}"
     "f=$1; shift; case $f in /*) top=/;; *) top=.;; esac; "
     'while [ -n "$f" ] && [ ! -d "$f" ]; do case $f in */*) f=${f%/*};; *) f=;; esac; done; f=${f:-$top}; '
     'df -Pk "$f" 2>/dev/null | tail -n 1 | { read -r _ _ _ free _ && echo "free $free"; }; '
     'if [ -w "$f" ]; then echo "writable yes"; else echo "writable no"; fi; echo "clock $(date +%s)"; '
     "if command -v nvidia-smi >/dev/null 2>&1; then "
     "nvidia-smi --query-gpu=name,memory.total --format=csv,noheader,nounits 2>/dev/null | sed 's/^/gpu /'; fi; "
-    'for d in "$@"; do if [ ! -e "$d" ]; then echo "data missing"; '
-    'elif [ -r "$d" ] && { [ ! -d "$d" ] || [ -x "$d" ]; }; then echo "data there"; '
-    'else echo "data unreadable"; fi; done'
+    'for d in "$@"; do echo "data $(state "$d")"; done'
 )
 
 
@@ -93,7 +95,7 @@ def _facts(host: Host, place: Place) -> dict[str, Any]:
         pass
     raise _MissingPython(
         f"There is no Python at {place.python} ({last_line(answer.errors)}).",
-        todo=f"`{command_line('workbench', 'place', 'install', place.name)}` makes one, or name another.",
+        todo=f"`{_install(place)}` makes one, or name another.",
     )
 
 
@@ -151,14 +153,13 @@ def _python(facts: dict[str, Any], place: Place) -> Finding:
     if numbers is None or OLDEST_PYTHON <= (int(numbers[1]), int(numbers[2])) <= NEWEST_PYTHON:
         return Finding("Python", f"{said}.")
     oldest, newest = (".".join(map(str, python)) for python in (OLDEST_PYTHON, NEWEST_PYTHON))
-    command = command_line("workbench", "place", "install", place.name, "--python", "OTHER")
-    another = f"`{command}` makes one from another Python there."
+    another = f"`{_install(place)} --python OTHER` makes one from another Python there."
     return Finding("Python", f"{said}, and Workbench needs {oldest} to {newest}. {another}", good=False)
 
 
 def _workbench(facts: dict[str, Any], place: Place) -> Finding:
     there = _word(facts.get("workbench"))
-    todo = f"`{command_line('workbench', 'place', 'install', place.name)}`"
+    todo = f"`{_install(place)}`"
     if "workbench" not in facts:
         why = _word(facts.get("no workbench"))
         return Finding("Workbench", f"Workbench is not there ({why}). {todo} shows how to put it there.", good=False)
@@ -213,6 +214,10 @@ def _data(path: str, state: object, place: Place) -> Finding:
         return Finding("Data", f"The data in {path} cannot be read by you there.", good=False)
     todo = f"`{command_line('workbench', 'place', 'data', place.name, 'HERE', 'THERE')}` names another folder."
     return Finding("Data", f"The data in {path} are not there. {todo}", good=False)
+
+
+def _install(place: Place) -> str:
+    return f"workbench place install {command_line(place.name)}"
 
 
 def _is_count(text: str) -> bool:
