@@ -789,6 +789,23 @@ def test_a_run_is_paused_by_a_failed_cell_of_its_notebook_until_it_records_again
     assert cells.end_cell(running=ValueError("own")) == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Error(s) in loading:\n\tMissing key: a\n\tMissing key: b", "(ValueError: Error(s) in loading: …). "),
+        ("x" * 5000, f"(ValueError: {'x' * 187}…). "),
+        ("", "(ValueError). "),
+    ],
+)
+def test_of_the_error_of_a_cell_lists_show_the_beginning(workspace, monkeypatch, said, shown):
+    cells = Cells()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: cells))
+    run = record_run(workspace, "Mine", LABELS, epochs=1)
+    cells.end_cell(running=ValueError(said) if said else ValueError())
+    assert workspace.run(run.id).problem.startswith(f"A cell of its notebook failed {shown}")
+    run.end()
+
+
 def test_a_point_after_a_failed_cell_is_kept_until_the_disk_has_room(workspace, monkeypatch):
     def full(recorder):
         raise Problem("The disk is full.")

@@ -33,12 +33,13 @@ from workbench.events import (
 )
 from workbench.exchange.own_loop.arguments import MOST_EPOCHS, MOST_STEPS, array_of, point_of, whole, words_of
 from workbench.exchange.own_loop.notebook import failed_cells
-from workbench.names import visible
+from workbench.names import visible, visible_name
 from workbench.problem import Problem
 from workbench.workspace.owners.ownership import BEAT
 from workbench.workspace.recorders.recording import Recording
 
 LONGEST_NAME = 200  # letters of a curve's name
+LONGEST_ERROR = 200  # letters of the error of a cell, which shows all of it
 SPEED_OVER = 2.0  # seconds; the speed shown is that of the last moments
 LOOK_EVERY = 0.5  # seconds between two looks for a request to stop, so that a loop may ask after each step
 IN_NOTEBOOK = "What was recorded is kept. The run goes on when its loop records again; `end` of the run ends it."
@@ -219,7 +220,7 @@ class RecordedRun:
         with self._turn, contextlib.suppress(Problem):  # the error of the cell is the one to tell
             if not self._ended:
                 self._paused = True
-                self._recorder(Waiting(f"A cell of its notebook failed ({visible(_words_of(error))}). {IN_NOTEBOOK}"))
+                self._recorder(Waiting(f"A cell of its notebook failed ({_in_short(error)}). {IN_NOTEBOOK}"))
 
     def _record(self, *events: Event) -> None:
         """Raises a Problem once all of the events are kept, so that those that could not be written are tried again."""
@@ -334,6 +335,12 @@ def _stored_metrics(config: RunConfig) -> tuple[str, ...]:
 
 def _words_of(error: BaseException) -> str:
     return ": ".join(filter(None, (type(error).__name__, str(error))))
+
+
+def _in_short(error: BaseException) -> str:
+    """The beginning of its first line."""
+    first, _, more = _words_of(error).strip().partition("\n")
+    return visible_name(f"{first.rstrip()} …" if more else first, LONGEST_ERROR)
 
 
 def _plain_exit(error: BaseException) -> bool:
