@@ -10,7 +10,6 @@ from workbench.commands.arguments import NUMBER, typed, workspace_option
 from workbench.commands.terminal import ProgressLine, best_in_words, one_line, show_json
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
-from workbench.jobs import command_line
 from workbench.places import installing, records, sending, working
 from workbench.places.contract import Ending, JobState
 from workbench.places.following import Following, Looked
