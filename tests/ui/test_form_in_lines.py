@@ -116,3 +116,15 @@ def test_essentials_choose_their_cells_by_path_and_kind():
     assert cell_of("loss.reduction", choice).spans == (6, 6, 12, 12)
     assert cell_of("loss.name", choice).spans == cell_of("dataset.folder", {"type": "string", "path": "folder"}).spans
     assert [room(width) for width in (600, 450, 300, 200)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("count", "shares"), [(2, [3, 3]), (3, [4, 4, 4]), (4, [3] * 4), (7, [3] * 7)])
+def test_three_fields_fill_their_line_and_the_rest_of_more_stands_below_them(qtbot, count, shares):
+    fields = {f"field {number}": FIELDS["margin"] for number in range(count)}
+    made = ParamsForm(fields, cell_of=lambda name, field: Cell((3, 4, 6, 12)))
+    qtbot.addWidget(made)
+    made.resize(640, 300)
+    made.show()
+    made.layout().activate()
+    whole = made.width() + GAP
+    assert [round(12 * (made.row(name).widget.width() + GAP) / whole) for name in made.names()] == shares

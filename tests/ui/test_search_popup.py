@@ -9,9 +9,10 @@ from workbench.entries import catalog
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup.form.preset_chooser import PresetChooser
 from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.style import theme
 from workbench.ui.widgets.fields.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE
 from workbench.ui.widgets.fields.editors import editor_of
-from workbench.ui.widgets.fields.search_popup import ROW_ROLE, SearchPopup, beside
+from workbench.ui.widgets.fields.search_popup import ROW_ROLE, WIDEST, SearchPopup, beside
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
 
@@ -129,3 +130,12 @@ def test_the_list_is_whole_on_the_screen(losses):
 def test_the_list_is_below_its_box_or_above_or_over_it(y, height, top):
     placed = beside(QRect(700, y, 80, 30), QSize(320, height), QRect(0, 0, 800, 600))
     assert (placed.top(), placed.left(), placed.height()) == (top, 480, min(height, 600))
+
+
+def test_a_list_with_words_beside_its_entries_grows_with_the_text_and_the_box(large, losses):
+    room = losses.screen().availableGeometry().width()
+    assert opened(losses).width() == min(theme.text_px(WIDEST), room) > WIDEST
+    large.theme.set_text_size(100)
+    QApplication.activePopupWidget().close()
+    losses.setFixedWidth(WIDEST + 40)
+    assert opened(losses).width() == WIDEST + 40

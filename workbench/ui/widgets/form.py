@@ -29,6 +29,7 @@ UNIT = 56  # px at 100% text that a unit has, also an empty one: editors end in 
 UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
 HELP_KEY = "Shift+F1"
 COLUMNS = 12  # of a form with several fields in a line
+THREE = 3  # fields in a line of which each has a third
 GAP, LEAST, HELP = 12, 64, 20  # px between two of them, and that an editor and the help have at least
 CLOSE = 2  # px between a title, its symbol and the words beside it, in such a form
 Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
@@ -198,24 +199,37 @@ class ParamsForm(QWidget):
 
     def _place_in_lines(self, cell_of: Callable[[str, Field], Cell]) -> None:
         """Several fields in a line, their editors in one height; then what belongs below them, and what is wrong."""
-        line = column = 0
-        last = 1  # grid line so far
+        line = 0  # of the grid
         for name, holder in self._below.items():
             holder.setVisible(name in self._rows)
+        for spans in self._lines(cell_of):
+            column = 0
+            for place, (name, span) in enumerate(spans.items()):
+                row = self._rows[name]
+                row.set_in_line(column, column + span)
+                self._grid.addWidget(row, line, column, 1, span, Qt.AlignmentFlag.AlignBottom)
+                if name in self._below:
+                    self._below[name].setContentsMargins(cast(QGridLayout, row.layout()).contentsMargins())
+                    self._grid.addWidget(self._below[name], line + 1, column, 1, span, Qt.AlignmentFlag.AlignTop)
+                self._grid.addWidget(row.trouble, line + 2 + place, 0, 1, COLUMNS)
+                column += span
+                row.setVisible(True)
+            line += 2 + len(spans)
+
+    def _lines(self, cell_of: Callable[[str, Field], Cell]) -> list[dict[str, int]]:
+        """The fields of each line with their spans. Three that are not the rest of a longer group fill their line."""
+        lines: list[dict[str, int]] = []
         for name, row in self._rows.items():
             cell = cell_of(name, row.field)
             span = cell.spans[self._room]
-            if column and (cell.begins or column + span > COLUMNS):
-                line, column, last = last + 1, 0, last + 2
-            last += 1
-            row.set_in_line(column, column + span)
-            self._grid.addWidget(row, line, column, 1, span, Qt.AlignmentFlag.AlignBottom)
-            if name in self._below:
-                self._below[name].setContentsMargins(cast(QGridLayout, row.layout()).contentsMargins())
-                self._grid.addWidget(self._below[name], line + 1, column, 1, span, Qt.AlignmentFlag.AlignTop)
-            self._grid.addWidget(row.trouble, last, 0, 1, COLUMNS)
-            column += span
-            row.setVisible(True)
+            if not lines or cell.begins or sum(lines[-1].values()) + span > COLUMNS:
+                lines.append({})
+            lines[-1][name] = span
+        alike = [set(line.values()) for line in lines]
+        for place, line in enumerate(lines):
+            if len(line) == THREE and len(alike[place]) == 1 and (not place or alike[place - 1] != alike[place]):
+                lines[place] = dict.fromkeys(line, COLUMNS // THREE)
+        return lines
 
 
 class FieldRow(QWidget):

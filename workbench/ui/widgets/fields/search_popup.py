@@ -4,13 +4,14 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
 
+from workbench.ui.style import theme
 from workbench.ui.style.formula import rich
 from workbench.ui.widgets.fields.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE, ChoiceRow
 from workbench.ui.widgets.labels import plain_tip
 
 GROUP_ROLE = Qt.ItemDataRole.UserRole + 1  # of an entry of the box: the title of its group
 ROW_ROLE = Qt.ItemDataRole.UserRole  # of a line of the list: the entry's index in the box; None for a group
-WIDEST, LINES = 640, 16  # px, lines shown at once
+WIDEST, LINES = 640, 16  # px at 100% text, lines shown at once
 
 
 class SearchPopup(QFrame):
@@ -43,7 +44,8 @@ class SearchPopup(QFrame):
         """Show the list below its box, or above it where the screen ends, with the chosen entry in view."""
         height = self.line.sizeHint().height() + LINES * (self.fontMetrics().height() + 6)
         noted = any(self._box.itemData(row, ASIDE_ROLE) for row in range(self._box.count()))
-        width = WIDEST if noted else min(WIDEST, max(self._box.width(), 320))
+        widest = theme.text_px(WIDEST)
+        width = max(widest, self._box.width()) if noted else min(widest, max(self._box.width(), 320))
         box = QRect(self._box.mapToGlobal(QPoint(0, 0)), self._box.size())
         self.setGeometry(beside(box, QSize(width, height), self._box.screen().availableGeometry()))
         self.show()
