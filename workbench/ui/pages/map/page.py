@@ -23,8 +23,8 @@ from workbench.ui.pages.map.hovering.true_links import TrueLinks
 from workbench.ui.pages.map.making.map_maker import MapMaker
 from workbench.ui.pages.map.making.progress_strip import ProgressStrip
 from workbench.ui.pages.map.making.settings import MapSettings, labelled
-from workbench.ui.pages.map.model.cluster_names import words_of
-from workbench.ui.pages.map.model.map_model import Change, MapModel
+from workbench.ui.pages.map.map_drawing import CONTOURS, MapDrawing
+from workbench.ui.pages.map.model.map_model import MapModel
 from workbench.ui.pages.map.second_map import SecondMap
 from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
 from workbench.ui.pages.map.selecting.history import MapHistory
@@ -36,7 +36,6 @@ from workbench.ui.pages.map.side.side_column import SideColumn
 from workbench.ui.pages.map.tools.actions import MapActions
 from workbench.ui.pages.map.tools.doubts import DoubtsButton
 from workbench.ui.pages.map.tools.tool_row import ToolRow
-from workbench.ui.state.in_turns import InTurns
 from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
@@ -51,11 +50,6 @@ from workbench.ui.widgets.page_menu import PageMenu
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 
-CONTOURS = "map/contours"  # whether they are on, in the preferences
-CONTOURED = (Change.MAP, Change.MOMENT, Change.GROUPS, Change.HIDDEN, Change.LOOK)
-AT_ONCE = 100_000  # selected images whose clusters are named together with their drawing; of more, in a later turn
-MOST_ENDS = 50  # most selected images that are offered as ends of an axis
-
 
 class MapPage(QStackedWidget):
     """Draws a MapModel of the evaluation that is shown; selection and query are the session's."""
@@ -66,9 +60,7 @@ class MapPage(QStackedWidget):
         self.model = MapModel()
         self.maker = MapMaker(session, self)
         self.colours = PointColours(session, self)
-        self._turns = InTurns(session, self)
         self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is requested
-        self._told = 0  # the evaluation whose unreadable class names were reported
         self.making = begun(self._parts(session), in_parts)
 
     def _parts(self, session: Session) -> Parts:
@@ -78,20 +70,7 @@ class MapPage(QStackedWidget):
         self.store = SelectionStore(session, self.undo_stack, self)
         self.tagging = SelectionTagging(session, self.undo_stack, self)
         self.contours = ContourMaker(session, self.canvas.contours, self)
-        self._draw = {
-            Change.WANTED: self._make,
-            Change.MAP: self._draw_map,
-            Change.MOMENT: self._draw_moment,
-            Change.COLOURING: self._draw_colouring,
-            Change.GROUPS: self._draw_groups,
-            Change.HIDDEN: self._draw_hidden,
-            Change.SELECTION: self._draw_selection,
-            Change.QUERY: self._draw_query,
-            Change.TIMELINE: self.time.draw,
-            Change.TRAILS: self._draw_trails,
-            Change.LOOK: self._draw_look,
-            Change.CAMERA: self._draw_camera,
-        }
+        self.drawing = MapDrawing(self)
         self._connect()
         self._restyle()  # the theme may have changed between two parts
         self._show_evaluation()
@@ -164,7 +143,7 @@ class MapPage(QStackedWidget):
 
     def _connect(self) -> None:
         session, commands, model = self.session, self.commands, self.model
-        model.listen(self._changed)
+        model.listen(self.drawing.draw)
         model.draw_as(replace(model.look, contours=session.preferences.flag(CONTOURS)))
         for action in self.time.keys:
             self.addAction(action)  # for menu and shortcuts dialog
@@ -198,7 +177,7 @@ class MapPage(QStackedWidget):
         self.second.selected.connect(lambda ids, way: self._select(model.changed_ids(ids, way)))
         self.second.opened.connect(self._open_sample)
         self.second.hovered.connect(lambda sample: self.canvas.marks.hover(model.row(sample)))
-        self.colours.changed.connect(self._draw_colours)
+        self.colours.changed.connect(self.drawing.draw_colours)
         self.colours.refused.connect(lambda: model.colour_by("class"))
         self.strip.cancelled.connect(self.maker.cancel)
         self.maker.made.connect(model.show_map)
@@ -254,120 +233,11 @@ class MapPage(QStackedWidget):
         if self.commands.beside.isChecked():
             self.second.offer()
 
-    def _make(self) -> None:
-        self.breadcrumb.show_path(self.model.path)
-        self.canvas.note.place()
-        self.settings.show_method(self.model.method)
-        if self.model.evaluation is not None:
-            self.maker.make(self.model.evaluation, self.model.request)
-            self.second.make(self.model.request)
-
-    # The model on the screen
-
-    def _changed(self, change: Change) -> None:
-        self._draw[change]()
-        if change in CONTOURED:
-            self.contours.make(self.model.contoured)
-
-    def _draw_map(self) -> None:
-        data = self.model.map
-        self.problem.setText(self.model.problem)
-        self.problem.setVisible(bool(self.model.problem))
-        self.caption.setText(self.model.caption)
-        if data is None:
-            self.canvas.clear()
-            self.legend.show_groups(None, frozenset())
-        else:
-            if data.unread and data.evaluation != self._told:
-                self._told = data.evaluation
-                self.session.notify(data.unread)
-            self.settings.set_width(data.width)
-            self.settings.set_classes(data.classes, data.stars > 0)
-            self._offer_images()
-            self._draw_colours()
-        self._offer_turning(data is not None and data.space is not None)
-
-    def _offer_turning(self, offered: bool) -> None:
-        """Let a drag and the arrow keys turn a map of three dimensions; the slider keeps its arrow keys."""
-        self.commands.offer_turning(offered)
-        for action in self.time.steps:
-            (self.canvas.removeAction if offered else self.canvas.addAction)(action)
-        self.second.turn(self.model.view)
-
-    def _draw_moment(self) -> None:
-        """Draw the map between two epochs."""
-        data, groups = self.model.drawn, self.model.groups
-        assert data is not None
-        self.caption.setText(data.caption)
-        if groups is None or (self.model.scores_changed() and self.model.colouring != "class"):
-            self._draw_colours()
-        else:
-            self.canvas.show_data(data, groups, self.model.hidden_groups)
-        self.second.turn(self.model.view)
-
-    def _draw_colouring(self) -> None:
-        self.colouring.show_key(self.model.colouring)
-        self.colours.choose(self.model.colouring)
-        self._draw_colours()
-
-    def _draw_colours(self) -> None:
-        if self.model.drawn is not None:
-            self.model.show_groups(self.colours.groups(self.model.drawn))
-
-    def _draw_groups(self) -> None:
-        data, groups = self.model.drawn, self.model.groups
-        if data is not None and groups is not None:
-            self.legend.show_groups(groups, self.model.hidden_groups, self.model.scores)
-            self.legend.look.show_stars(data.stars)
-            self.canvas.show_data(data, groups, self.model.hidden_groups)
-            self._colour_second()
-
-    def _draw_hidden(self) -> None:
-        self.legend.show_hidden(self.model.hidden_groups)
-        self.canvas.set_hidden(self.model.hidden_groups)
-        self._colour_second()
-
-    def _draw_selection(self) -> None:
-        self.second.show_selection()
-        if self.model.map is not None:
-            self.canvas.set_selected(self.model.selected if self.model.selected.any() else None)
-        self.side.show_count(len(self.model.selection))
-        self._turns.begin(self._offer_images, self._draw_clusters, long=len(self.model.selection) > AT_ONCE)
-
-    def _draw_clusters(self) -> None:
-        self.side.show_clusters(words_of(self.model.clusters))
-
-    def _offer_images(self) -> None:
-        if self.model.map is not None:
-            self.settings.set_images(self.model.map.images(np.flatnonzero(self.model.selected)[:MOST_ENDS]))
-
-    def _draw_query(self) -> None:
-        self.canvas.set_query(self.model.row(self.model.query))
-        self.second.show_query()
-
-    def _draw_trails(self) -> None:
-        self.canvas.marks.show_trails(*self.model.trails())
-
-    def _draw_camera(self) -> None:
-        self.canvas.show_camera(self.model.camera)
-
-    def _colour_second(self) -> None:
-        scale = None if self.model.groups is None else self.model.groups.scale
-        self.second.recolour(self.model.hidden, None if scale is None else (scale.low, scale.high))
-
-    def _draw_look(self) -> None:
-        look = self.model.look
-        self.session.preferences.set_flag(CONTOURS, look.contours)
-        self.legend.look.show_look(look)
-        self.commands.pictures.setChecked(look.pictures)
-        self.canvas.show_look(look)
-        self.second.show_look(look)
-
     def _restyle(self) -> None:
         self.canvas.set_tokens(theme.current())
         self.side.fit_theme()
         self.second.set_tokens()
-        self._draw_colours()
+        self.drawing.draw_colours()
 
     def _place_floating(self) -> None:
         self.strip.place()

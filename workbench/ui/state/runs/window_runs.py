@@ -1,0 +1,271 @@
+"""Runs that this window starts, follows at places, ends and moves to the trash."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.control import Control
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.running import folds_and_seeds
+from workbench.running.processes.spare import Spare
+from workbench.ui.preferences import Preferences
+from workbench.ui.state.background.tasks import heard_by
+from workbench.ui.state.concern import EVERYWHERE, Concern
+from workbench.ui.state.runs.placed_runs import PlacedRuns
+from workbench.ui.state.runs.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several, wants_spare
+from workbench.ui.state.runs.run_queue import RunQueue
+from workbench.ui.state.selection.shown import Shown
+from workbench.workspace.database.problems import Full
+from workbench.workspace.news import Watch
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.places.place import Place
+
+NO_RESULT = Problem(
+    "The result of the experiment was not computed: that was cancelled.",
+    kept="Its runs are kept.",
+    todo="With its config, workbench run --resume computes it.",
+)
+
+
+class WindowRuns(Shown):
+    """The queue of this window and its runs at places, in the workspace that is shown.
+
+    Args:
+        watch: on the workspace.
+        preferences: which devices and processes the user chose.
+        make_job: makes the job of a run; by default where the user chose; tests give another.
+    """
+
+    run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
+    trash_refused = Signal(int, str)  # a run that a full disk has no room to move to the trash, and its name
+    end_asked = Signal(int)  # the user wants this run of this window to end: how is asked by the window
+    run_ended = Signal(int, str)  # run of this window, its status
+    data_asked = Signal(str, object)  # a path of a config, and the place where its counterpart is not known
+
+    def __init__(
+        self, watch: Watch, preferences: Preferences | None, make_job: MakeJob | None, parent: QObject | None
+    ) -> None:
+        super().__init__(watch, parent)
+        self.preferences = preferences or Preferences(parent=self)
+        self.spare = Spare()
+        self._make_job = make_job or partial(chosen_job, self.preferences, self.spare)
+        self._begin_queue()
+        self.run_changed.connect(self._show_place)
+        self.runs_changed.connect(self._trash_ended)
+
+    def _begin_queue(self) -> None:
+        """Give the workspace an empty queue, and follow its runs at places."""
+        self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
+        self.queue = RunQueue(self.workspace, self._make_job, self, partial(chosen_devices, self.preferences))
+        self.queue.ended.connect(self._queue_ended)
+        self.queue.unstored.connect(partial(self.notify, concern=EVERYWHERE))
+        self.placed = PlacedRuns(self, self.workspace, self)
+        self.placed.kept_on.connect(self._discarded.discard)
+
+    def start(self, config: "RunConfig", then: Callable[[], None] | None = None) -> None:
+        """Make all runs of a config and start them, queued behind the one that trains; the first becomes the shown run.
+
+        They are made on a thread; `then` is called when the first is shown. Where the workspace cannot be written, the
+        message bar says so. `start_at` starts them at another place.
+        """
+        prepare = partial(folds_and_seeds.prepare, config, self.workspace)
+        self.change(prepare, partial(self._started, then, "," in config.device))
+
+    def _started(self, then: Callable[[], None] | None, alone: bool, numbers: list[int]) -> None:
+        for run_id in numbers:
+            self.queue.add(run_id, alone=alone)
+        self.show_run(numbers[0])
+        if then is not None:
+            then()
+
+    def add_runs(
+        self, configs: "Sequence[RunConfig]", then: Callable[[list[int]], None], failed: Callable[[Problem], None]
+    ) -> None:
+        """Make all runs of several configs and queue them; the shown run stays. `then` gets their numbers."""
+        workspace = self.workspace
+
+        def work() -> list[tuple[int, bool]]:
+            return [
+                (run_id, "," in config.device)
+                for config in configs
+                for run_id in folds_and_seeds.prepare(config, workspace)
+            ]
+
+        def queue(made: list[tuple[int, bool]]) -> None:
+            for run_id, alone in made:
+                self.queue.add(run_id, alone=alone)
+            then([run_id for run_id, _ in made])
+
+        self.run_in_thread("Writing", lambda progress: work(), queue, failed, quiet=True)
+
+    def start_at(
+        self, config: "RunConfig", place: "Place", then: Callable[[], None] | None = None,
+        refused: Callable[[Problem], None] = lambda problem: None,
+    ) -> None:  # fmt: skip
+        """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`.
+
+        `refused` gets what the message bar says, too: of a field whose file, folder or device the place has not.
+        """
+        from workbench.places import sending  # late: the window is shown first
+        from workbench.places.launching import launcher_of
+        from workbench.running.unusable import refuse_size_unseen
+
+        workspace, remarks = self.workspace, list[str]()
+
+        def work(progress: Progress) -> list[int]:
+            sending.translated(config, place)  # what is not known is asked for before
+            progress("Checking the image size", 0, 0)
+            with self.loading(progress):
+                refuse_size_unseen(config)
+            asked = launcher_of(place, heard_by(progress, f"Asking {place.name} for its files and devices"))
+            remarks.append(sending.refuse_missing(config, place, asked))
+            progress("Making the runs", 0, 0)
+            numbers = sending.prepare(workspace, config, place)
+            launcher = launcher_of(place, heard_by(progress, f"Sending them to {place.name}"))
+            sending.submit(workspace, numbers, place, launcher)
+            return numbers
+
+        def sent(numbers: list[int]) -> None:
+            self.placed.follow()
+            self.show_run(numbers[0])
+            if remarks[0]:
+                self.notify(remarks[0], EVERYWHERE)
+            if then is not None:
+                then()
+
+        def failed(problem: Problem) -> None:
+            if isinstance(problem, sending.UnknownData):
+                self.data_asked.emit(problem.path, place)
+            else:
+                self.notify(problem, EVERYWHERE)
+                refused(problem)
+
+        def cancelled() -> None:
+            kept = "Runs that were made are kept, and Resume sends them."
+            self.notify(Problem(f"Starting at {place.name} was cancelled.", kept=kept), EVERYWHERE)
+
+        self.run_in_thread(f"Starting at {place.name}", work, sent, failed, cancelled=cancelled, lasting=True)
+
+    def resume_run(self, run_id: int) -> None:
+        """Resume a run from its last intact checkpoint, where it trained; reports a run that is still training."""
+        run = self.run(run_id)
+        if run is not None and run.placement is not None:
+            self.placed.resume(run_id)
+            return
+        self.change(partial(self.workspace.take_over, run_id), partial(self._resumed, run_id))
+
+    def _resumed(self, run_id: int, _: None) -> None:
+        run = self.run(run_id)
+        several = run is not None and needs_several(run.config)
+        self.queue.add(run_id, resume=True, alone=several)
+        self.show_run(run_id)
+
+    def keep_spare(self) -> None:
+        """Have a process with torch loaded wait for the next run, or none, as the user chose where runs train."""
+        self.spare.want(wants_spare(self.preferences))
+
+    def control(self, run_id: int) -> Control | None:
+        """The control (pause, resume, stop) of a run that this window started or that works at a place; else None."""
+        return self.queue.control(run_id) or self.placed.control(self.run(run_id))
+
+    def shown_control(self) -> Control | None:
+        """The control of the shown run; None when this window did not start it or it has ended."""
+        return None if self.run_id is None else self.control(self.run_id)
+
+    def toggle_pause(self) -> None:
+        """Pause the shown run, or resume it when it is paused; nothing happens without its control."""
+        control = self.shown_control()
+        if control is not None:
+            (control.resume if control.paused else control.pause)()
+
+    def stop_shown(self) -> None:
+        """Ask the shown run to stop after its epoch, a loop of the user's own to stop where it looks for that."""
+        run, control = self.run(), self.shown_control()
+        if control is not None:
+            control.stop()
+            self.runs_changed.emit()  # every place that names its state says that it is being ended
+        elif run is not None and run.looks_for_stop:
+            self.change(partial(self.workspace.ask_to_stop, run.id))
+
+    def end_run(self, run_id: int) -> None:
+        """End a run of this window before its next step, keeping its finished epochs; a queued one is removed."""
+        control = self.placed.control(self.run(run_id))
+        if control is not None:
+            control.stop_now()
+        else:
+            self.queue.end(run_id)
+        self.runs_changed.emit()  # every place that names its state says that it is being ended
+
+    def discard_run(self, run_id: int) -> None:
+        """End a run of this window and move it to the trash with all that it trained."""
+        self._discarded.add(run_id)
+        control = self.placed.control(self.run(run_id))
+        if control is not None:
+            control.cancel()
+        else:
+            self.queue.end(run_id, keep=False)
+            if self.control(run_id) is None:
+                self._trash_discarded(run_id)
+        self.runs_changed.emit()  # as in `end_run`
+
+    def _show_place(self, run_id: int | None) -> None:
+        self.placed.show(None if run_id is None else self.run(run_id))
+
+    def _trash_ended(self) -> None:
+        """Put discarded runs of other places into the trash once they have ended there."""
+        for run_id in tuple(self._discarded):
+            run = self.run(run_id)
+            if run is not None and run.placement is not None and not run.live:
+                self._trash_discarded(run_id)
+
+    def _trash_discarded(self, run_id: int) -> None:
+        if run_id not in self._discarded:
+            return
+        self._discarded.remove(run_id)
+        self.trash_run(run_id)
+
+    def trash_run(self, run_id: int) -> None:
+        """Put a run into the trash; a run that works stays where it is, and the message bar says so."""
+        run = self.run(run_id)
+        name = f"Run {run_id}" if run is None else run.name
+        self.ticks.let_go(run_id)
+        done, failed = partial(self._trashed, run_id, name), partial(self._not_trashed, run_id, name)
+        self.change(partial(self.workspace.trash, run_id), done, failed)
+
+    def _not_trashed(self, run_id: int, name: str, problem: Problem) -> None:
+        self.notify(problem, EVERYWHERE)
+        if isinstance(problem, Full):
+            self.trash_refused.emit(run_id, name)
+
+    def _trashed(self, run_id: int, name: str, _: None) -> None:
+        if self.run_id == run_id:
+            self.show_run(None)
+        self.run_trashed.emit(run_id, name)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run of this window trains or waits in the queue."""
+        return self.queue.busy
+
+    def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
+        if status == "failed":
+            self.notify(Problem(problem or "The run failed. See the log."), Concern(run=run_id))
+        self.run_ended.emit(run_id, status)
+        self._trash_discarded(run_id)
+        run = self.run(run_id)
+        if status == "done" and run is not None and run.experiment_id is not None:
+            experiment = run.experiment_id
+            work = partial(folds_and_seeds.conclude, self.workspace, experiment)
+            no_result = partial(self.notify, NO_RESULT, EVERYWHERE)
+            self.run_in_thread(
+                "Result of the experiment", work, self._concluded, cancelled=no_result, lasting=True
+            )  # fmt: skip
+
+    def _concluded(self, result: dict[str, Any] | None) -> None:
+        if result is not None:
+            self.runs_changed.emit()
