@@ -1,16 +1,12 @@
 """What has changed in the model, drawn on the widgets of the Map page."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from PySide6.QtCore import QObject
 
+from workbench.ui.pages.map.layout import MapLayout
 from workbench.ui.pages.map.model.cluster_names import words_of
 from workbench.ui.pages.map.model.map_model import Change
 from workbench.ui.state.in_turns import InTurns
-
-if TYPE_CHECKING:
-    from workbench.ui.pages.map.page import MapPage
 
 CONTOURS = "map/contours"  # whether they are on, in the preferences
 CONTOURED = (Change.MAP, Change.MOMENT, Change.GROUPS, Change.HIDDEN, Change.LOOK)
@@ -21,7 +17,7 @@ MOST_ENDS = 50  # most selected images that are offered as ends of an axis
 class MapDrawing(QObject):
     """Knows what is drawn anew for each Change of the model; the page has its widgets before."""
 
-    def __init__(self, page: "MapPage") -> None:
+    def __init__(self, page: MapLayout) -> None:
         super().__init__(page)
         self._page, self._model = page, page.model
         self._turns = InTurns(page.session, page)
