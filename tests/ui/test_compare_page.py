@@ -93,6 +93,7 @@ def test_nothing_ticked_says_what_to_do(qtbot, session, workspace):
     assert page.content.currentWidget() is page.unticked
     assert page.unticked.sentence.text() == TICK_TWO
     qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    assert page.unticked.go.text() == "Tick all runs"
     page.unticked.pressed.emit()
     assert session.ticks.runs == {1, 2}
     assert len(compared(qtbot, page).seeds) == 1
@@ -102,6 +103,11 @@ def test_where_there_is_one_group_it_says_what_to_do(qtbot, session, workspace):
     store(workspace, {1: np.linspace(0, 1, COUNT)}, name="Only")
     page = shown(qtbot, session)
     qtbot.waitUntil(lambda: page.unticked.sentence.text() == ONE_RUN)
+    asked = []
+    session.page_asked.connect(asked.append)
+    assert page.unticked.go.text() == "Set up another run"
+    page.unticked.go.click()
+    assert (asked, session.ticks.runs) == (["setup"], frozenset())
     tick(qtbot, page, 1)
     assert page.tabs.difference.verdict.text() == NO_SECOND
 

@@ -36,6 +36,7 @@ from workbench.ui.widgets.scrolled import ScrolledDown
 MANY = 20  # from this many groups on, the window handles events between drawing the parts of the page
 CANCELLED = "The comparison of these two groups was cancelled. Choose another group or baseline to compare."
 SETTLE = 150  # ms after the last tick until the runs are read
+TICK_ALL, SET_UP = "Tick all runs", "Set up another run"
 
 
 class ComparePage(QStackedWidget):
@@ -65,7 +66,7 @@ class ComparePage(QStackedWidget):
             "Runs are compared here side by side: settings, scores and their intervals. Set one up first.",
             "Set up a run",
         )
-        self.unticked = EmptyHint("No runs are ticked", TICK_TWO, "Tick all runs")
+        self.unticked = EmptyHint("No runs are ticked", TICK_TWO, TICK_ALL)
         self.fair_alone, self.ranking = FairPanel(), QWidget()
         in_column(label(TICK_TWO, "muted", wrap=True), (self.fair_alone, 1), on=self.ranking, spacing=8)
         self.reading = label("Reading…", "muted", wrap=True)
@@ -103,7 +104,7 @@ class ComparePage(QStackedWidget):
         session = self.session
         self._timer.timeout.connect(self.read)
         self.hint.pressed.connect(self._go_to_setup)
-        self.unticked.pressed.connect(self._tick_all)
+        self.unticked.pressed.connect(self._go_on)
         session.ticks.changed.connect(self._refresh)
         self.head.numbers_chosen.connect(self.read)
         self.head.baseline_chosen.connect(self._show_pair)
@@ -156,6 +157,7 @@ class ComparePage(QStackedWidget):
             self._compared = compared
             self._timer.start()
         self.unticked.say(self.model.nothing_ticked(len(runs)))
+        self.unticked.go.setText(SET_UP if len(runs) == 1 else TICK_ALL)
 
     def _await(self, numbers: list[int]) -> None:
         self._awaited |= set(numbers)
@@ -167,8 +169,13 @@ class ComparePage(QStackedWidget):
             awaited, self._awaited = self._awaited, set()
             self.session.ticks.put(self.session.ticks.runs | awaited)
 
-    def _tick_all(self) -> None:
-        self.session.ticks.choose(run.id for run in self.session.runs())
+    def _go_on(self) -> None:
+        """Tick all runs; with one alone there is nothing to compare, and the page Set up comes to the front."""
+        runs = self.session.runs()
+        if len(runs) == 1:
+            self.session.show_page("setup")
+        else:
+            self.session.ticks.choose(run.id for run in runs)
 
     def _read_fair(self) -> None:
         """Read the fair comparisons again if their sweeps have changed."""
