@@ -38,7 +38,7 @@ class Commands(click.Group):
         except Problem as problem:
             if ctx.params.get("debug"):
                 raise
-            click.echo(printable(str(problem)), err=True)
+            click.echo(printable(_with_field(problem)), err=True)
             sys.exit(2 if isinstance(problem, (BadConfig, UnknownName)) else 1)
         except BrokenPipeError:  # the reader of the output has ended, as after `| head -1`; click would end with 1
             _write_no_more()
@@ -84,6 +84,12 @@ def main(arguments: list[str]) -> int:
         click.echo(f"The output could not be written ({error.strerror}). Send it to another disk.", err=True)
         return 1
     return 0
+
+
+def _with_field(problem: Problem) -> str:
+    """The sentences of a problem, with the field of the config that the window marks, as `--set` takes it."""
+    said = str(problem)
+    return said if not problem.field or problem.field in said else f"{said} Field of the config: {problem.field}."
 
 
 def _write_no_more() -> None:

@@ -187,6 +187,7 @@ def official(params: OfficialParams, image_set: ImageSet, seed: int) -> Split:
             "The data set has no official split.",
             kept="Nothing was started.",
             todo="Choose unseen classes or random.",
+            field="split.name",
         )
     halves = np.array(image_set.official)
     train, test = np.flatnonzero(halves == "train"), np.flatnonzero(np.isin(halves, TESTED))

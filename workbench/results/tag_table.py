@@ -106,7 +106,8 @@ def export_tags(workspace: Workspace, dataset_id: int, path: Path) -> int:
     """
     by_tag, samples = all_tags(workspace, dataset_id), workspace.samples(dataset_id)
     if not by_tag:
-        raise Problem("No image of this data set has a tag.", kept="Nothing was written.")
+        todo = "`workbench export RUN --format npy` writes the paths of the test images, for a table of your own."
+        raise Problem("No image of this data set has a tag.", kept="Nothing was written.", todo=todo)
     names = attributes(filter(_has_column, by_tag))
     of_sample: dict[int, list[str]] = {}
     for tag, members in by_tag.items():

@@ -117,7 +117,7 @@ def with_decisions(config: RunConfig, data: Data) -> Data:
     """
     to_train, to_score = config.training.label_decisions, config.evaluation.label_decisions
     if to_score:
-        data.decided = decided_labels(data.images, read_decisions(Path(to_score)))
+        data.decided = _decided(data.images, to_score, "evaluation.label_decisions")
         if not _some_query_has_a_match(data.decided[data.split.test], data.split.is_query):
             raise Problem(
                 "The label decisions leave no image of the test half whose class has another one to find.",
@@ -126,14 +126,27 @@ def with_decisions(config: RunConfig, data: Data) -> Data:
                 field="evaluation.label_decisions",
             )
     if to_train:
-        labels = decided_labels(data.images, read_decisions(Path(to_train)))[data.split.train]
+        labels = _decided(data.images, to_train, "training.label_decisions")[data.split.train]
         stays = labels != DROPPED
         if data.split.classes_disjoint:
             stays &= np.isin(labels, data.images.labels[data.split.train])
         if len(np.unique(labels[stays])) < 2:
-            raise Problem("The label decisions leave fewer than two classes to train on.", kept="Nothing was started.")
+            raise Problem(
+                "The label decisions leave fewer than two classes to train on.",
+                kept="Nothing was started.",
+                field="training.label_decisions",
+            )
         data.training, data.split = labels[stays], replace(data.split, train=data.split.train[stays])
     return data
+
+
+def _decided(images: ImageSet, file: str, field: str) -> np.ndarray:
+    """The labels of the images by the decisions in a file. Raises Problem, at the field, as `with_decisions`."""
+    try:
+        return decided_labels(images, read_decisions(Path(file)))
+    except Problem as problem:
+        problem.field = field
+        raise
 
 
 def _some_query_has_a_match(labels: np.ndarray, is_query: np.ndarray | None) -> bool:

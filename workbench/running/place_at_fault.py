@@ -29,10 +29,13 @@ def naming_the_place(config: RunConfig, kind: str) -> Iterator[None]:
 
 
 def _field_of(config: RunConfig, kind: str, said: str) -> str:
-    """The field whose place a sentence names, the longest where one lies in another; empty for none."""
+    """The field whose place a sentence names, the longest where one lies in another; the only one if it is not chosen;
+    empty for none."""
     choice = config.choice(kind)
     described = catalogs.current().get(f"{kind}/{choice.name}", {}).get("params", {})
     chosen = {name: str(choice.params.get(name) or "") for name, facts in described.items() if facts.get("path")}
+    if len(chosen) == 1 and not any(chosen.values()):
+        return f"{kind}.{next(iter(chosen))}"
     named = [name for name, place in chosen.items() if place and _names(said, place)]
     return f"{kind}.{max(named, key=lambda name: len(chosen[name]))}" if named else ""
 

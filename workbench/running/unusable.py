@@ -141,7 +141,8 @@ def _refuse_size(
 
 
 def _has_weights(config: RunConfig) -> bool:
-    """Whether the backbone takes weights from a place on the disk, or from a cache that may lack them."""
+    """Whether the backbone takes weights from a file, chosen or not, or from a cache that may lack them."""
     described = catalogs.current().get(f"backbone/{config.backbone.name}", {}).get("params", {})
-    of_a_cache = "download" in described and config.backbone.params.get("weights") == "cache"
-    return of_a_cache or any(config.backbone.params.get(name) for name, facts in described.items() if facts.get("path"))
+    source = config.backbone.params.get("weights")
+    asked = (source == "cache" and "download" in described) or (source == "file" and "weights_file" in described)
+    return asked or any(config.backbone.params.get(name) for name, facts in described.items() if facts.get("path"))

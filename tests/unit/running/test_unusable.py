@@ -41,6 +41,28 @@ def test_images_that_the_network_does_not_take_are_said_before_a_run_is_made(tmp
         assert workspace.runs() == []
 
 
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        (("dataset.name=folder",), "dataset.folder"),
+        (("dataset.name=folder", "dataset.folder=none"), "dataset.folder"),
+        (("dataset.name=omniglot",), "dataset.place"),
+        (("split.name=official",), "split.name"),
+        (("backbone.name=squeezenet1_0", "backbone.weights=file"), "backbone.weights_file"),
+        (("training.label_decisions=none.csv",), "training.label_decisions"),
+        (("evaluation.label_decisions=none.csv",), "evaluation.label_decisions"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, tuple) else words,
+)
+def test_the_command_line_names_the_field_of_what_refuses_a_run(tmp_path, capsys, changes, field):
+    words = [word for change in changes for word in ("--set", change)]
+    assert cli.main(["run", "sample-digits", *words, "--workspace", str(tmp_path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f" Field of the config: {field}.")
+    with Workspace(tmp_path) as workspace:
+        assert workspace.runs() == [], "a run was made that cannot train"
+
+
 def test_images_that_no_network_takes_are_said_before_they_are_sent_to_a_place(tmp_path, capsys, monkeypatch):
     box = SshPlace(name="box", host="box", data={"/mine": "/there"})
     monkeypatch.setattr(records, "named", lambda name: box)
