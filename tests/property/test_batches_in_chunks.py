@@ -199,7 +199,7 @@ def test_a_transformer_takes_the_step_in_every_precision(precision):
     grown = []
     for model, chunk in ((first, 0), (second, 4)):
         torch.manual_seed(0)
-        loss = build_loss("triplet", num_classes=3, embedding_dim=8)
+        loss = build_loss("norm_ce", num_classes=3, embedding_dim=8)
         settings = TrainingParams(optimiser="sgd", lr=0.1)
         optimiser = build_optimiser(settings, model, loss)
         parts = Parts(
