@@ -13,7 +13,7 @@ from workbench.places.contract import Ending, Launcher, Unreachable
 from workbench.places.following import Following
 from workbench.places.place import OtherKind, Place
 from workbench.problem import Problem
-from workbench.sweeps.trials import config_of, titled
+from workbench.sweeps.trials import config_of
 from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
@@ -100,7 +100,7 @@ class PlaceWorker(Worker):
                 run_id = self._placed(sweep, trial)
             except BadConfig as problem:
                 sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
-                self._say(f"{titled(trial)}: {problem}")
+                self._say(f"{self._titled(sweep, trial)}: {problem}")
                 continue
             except (sending.UnknownData, OtherKind) as problem:
                 self._pause(problem)

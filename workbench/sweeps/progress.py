@@ -32,6 +32,13 @@ class Standing:
         return [trial.run_id for trial in self.trials if trial.run_id is not None]
 
 
+def set_fields(sweep: Sweep, trials: Sequence[Trial]) -> list[str]:
+    """The fields that its trials set, in the order in which the sweep names them; a setting may lack some."""
+    varied = dict.fromkeys(text.partition("=")[0] for text in sweep.parameters)
+    there = dict.fromkeys(field for trial in trials for field in trial.setting)
+    return [*(field for field in varied if field in there), *(field for field in there if field not in varied)]
+
+
 def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
     """The settings, best first: before all others those with a result of every run, last those without any.
 

@@ -1,8 +1,7 @@
 """Which settings a sweep tries: all combinations, seeded draws, or what Optuna's TPE proposes after what was found."""
 
 import warnings
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,24 +22,48 @@ LEAST_BEFORE_MODEL, MOST_BEFORE_MODEL = 4, 10  # random settings before TPE begi
 
 
 def grid(parameters: Sequence[Parameter]) -> list[Setting]:
-    """Every combination; the last parameter changes fastest. Raises BadConfig for over MOST of them."""
-    lists = [parameter.listed() for parameter in parameters]
-    count = prod(len(values) for values in lists)
+    """Every combination; the last parameter changes fastest, those that only some entries have faster than all others.
+
+    Raises:
+        BadConfig: there are over MOST of them.
+    """
+    listed = {parameter.field: parameter.listed() for parameter in parameters}
+    count = _number_of(parameters, {field: len(values) for field, values in listed.items()})
     if count > MOST:
         raise BadConfig("The sweep", {"grid": f"{count:,} combinations are over {MOST:,}: draw some at random."})
-    return [dict(zip((parameter.field for parameter in parameters), values, strict=True)) for values in product(*lists)]
+    settings: list[Setting] = [{}]
+    for parameter in sorted(parameters, key=lambda parameter: bool(parameter.entries)):  # these depend on the others
+        settings = [
+            {**setting, **chosen}
+            for setting in settings
+            for chosen in (
+                [{parameter.field: value} for value in listed[parameter.field]]
+                if parameter.belongs_to(setting)
+                else [Setting()]
+            )
+        ]
+    return [belonging(parameters, setting) for setting in settings]
 
 
 def draws(parameters: Sequence[Parameter], count: int, seed: int) -> list[Setting]:
     """`count` seeded draws, none twice; fewer where the parameters have fewer combinations."""
     rng = np.random.default_rng(seed)
-    settings: dict[tuple[Value, ...], Setting] = {}  # by its values, so that a draw is looked up, not compared with all
+    settings: dict[tuple[tuple[str, Value], ...], Setting] = {}  # so that a draw is looked up, not compared with all
     for _ in range(count * REDRAWS):
         if len(settings) == count:
             break
-        drawn = {parameter.field: _drawn(parameter, rng) for parameter in parameters}
-        settings.setdefault(tuple(drawn.values()), drawn)
+        drawn = belonging(parameters, {parameter.field: _drawn(parameter, rng) for parameter in parameters})
+        settings.setdefault(tuple(drawn.items()), drawn)
     return list(settings.values())
+
+
+def belonging(parameters: Sequence[Parameter], setting: Setting) -> Setting:
+    """The setting in the order of the parameters, without the fields that its entries do not have."""
+    return {
+        parameter.field: setting[parameter.field]
+        for parameter in parameters
+        if parameter.field in setting and parameter.belongs_to(setting)
+    }
 
 
 def next_proposal(
@@ -90,10 +113,14 @@ def next_proposal(
         state = bad if value is None else optuna.trial.TrialState.COMPLETE
         if value is None and setting in pending:
             state = optuna.trial.TrialState.RUNNING
-        study.add_trial(optuna.trial.create_trial(params=dict(setting), distributions=space, value=value, state=state))
+        of_setting = {field: space[field] for field in setting}
+        study.add_trial(
+            optuna.trial.create_trial(params=dict(setting), distributions=of_setting, value=value, state=state)
+        )
     for _ in range(REASKS):
         asked = study.ask(space)
-        proposed = {parameter.field: _rounded(parameter, asked.params[parameter.field]) for parameter in parameters}
+        rounded = {parameter.field: _rounded(parameter, asked.params[parameter.field]) for parameter in parameters}
+        proposed = belonging(parameters, rounded)
         if all(proposed != setting for setting, _ in tried):
             return proposed
     # Among more draws than have been tried, none twice, there is a new one, unless there is none at all.
@@ -105,9 +132,27 @@ def combinations(parameters: Sequence[Parameter]) -> int | None:
     """How many settings there are at all; None if a range of real numbers has no end of them."""
     if any(parameter.ranged and not parameter.whole for parameter in parameters):
         return None
-    return prod(
-        len(parameter.values) or int((parameter.high or 0) - (parameter.low or 0)) + 1 for parameter in parameters
+    return _number_of(
+        parameters,
+        {
+            parameter.field: len(parameter.values) or int((parameter.high or 0) - (parameter.low or 0)) + 1
+            for parameter in parameters
+        },
     )
+
+
+def _number_of(parameters: Sequence[Parameter], sizes: Mapping[str, int]) -> int:
+    """The number of combinations of that many values of each field."""
+    number = 1
+    for parameter in parameters:
+        dependent = [other for other in parameters if other.entries and other.chooser == parameter.field]
+        if dependent:
+            number *= sum(
+                prod(sizes[other.field] for other in dependent if entry in other.entries) for entry in parameter.values
+            )
+        elif not parameter.entries:
+            number *= sizes[parameter.field]
+    return number
 
 
 def _drawn(parameter: Parameter, rng: np.random.Generator) -> Value:

@@ -49,6 +49,16 @@ class Parameter:
     log: bool = False  # whether equal ratios, not equal steps, are alike
     points: int | None = None  # of a range, in a grid
     whole: bool = False  # whether only whole numbers are meant
+    entries: tuple[str, ...] = ()  # those of its part that have the field, where the sweep varies others, too
+
+    @property
+    def chooser(self) -> str:
+        """The field with the name of the entry that it belongs to: "loss.name"."""
+        return f"{self.field.partition('.')[0]}.name"
+
+    def belongs_to(self, setting: Mapping[str, Value]) -> bool:
+        """Whether the entry that the setting chooses has the field."""
+        return not self.entries or setting[self.chooser] in self.entries
 
     @property
     def ranged(self) -> bool:
@@ -119,10 +129,11 @@ def written(parameter: Parameter) -> str:
 
 
 def checked(parameters: Sequence[Parameter], config: RunConfig, known: Catalog) -> tuple[Parameter, ...]:
-    """The parameters with their values as the catalog's types.
+    """The parameters with their values as the catalog's types, and with the entries that have them.
 
     Raises:
-        BadConfig: no parameter, one named twice, a field that is not there, a value or limit that it cannot have.
+        BadConfig: no parameter, one named twice, a field that no chosen entry has, a value or limit that it cannot
+            have.
     """
     if not parameters:
         raise BadConfig("The sweep", {"parameters": "Name at least one field with its values."})
@@ -130,19 +141,32 @@ def checked(parameters: Sequence[Parameter], config: RunConfig, known: Catalog) 
     for name in names:
         if names.count(name) > 1:
             raise BadConfig("The sweep", {name: "It is named twice."})
-    chosen = {parameter.field: parameter.values for parameter in parameters if parameter.field.endswith(".name")}
+    chosen = entries_of(parameters)
     return tuple(_checked(parameter, config, known, chosen) for parameter in parameters)
 
 
-def fields(config: RunConfig, known: Catalog) -> dict[str, dict[str, Any]]:
-    """Every field that a sweep of this config can vary, described as in the catalog, by dotted name."""
+def fields(
+    config: RunConfig, known: Catalog, chosen: Mapping[str, Sequence[Value]] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Every field that a sweep of this config can vary, described as in the catalog, by dotted name.
+
+    `chosen` has the entries that it tries, as `entries_of` has them; the first with a field describes that.
+    """
     by_field = dict(_common())
     for kind in KINDS:
         names = catalogs.names(known, kind)
         by_field[f"{kind}.name"] = {"type": "string", "enum": names, "default": config.choice(kind).name}
-        described = known.get(f"{kind}/{config.choice(kind).name}", {"params": {}})["params"]
-        by_field |= {f"{kind}.{name}": facts for name, facts in described.items()}
+        for entry in (chosen or {}).get(f"{kind}.name") or (config.choice(kind).name,):
+            described = known.get(f"{kind}/{entry}", {"params": {}})["params"]
+            for name, facts in described.items():
+                by_field.setdefault(f"{kind}.{name}", facts)
     return by_field
+
+
+def entries_of(parameters: Sequence[Parameter]) -> dict[str, tuple[Value, ...]]:
+    """The entries that a sweep tries, by their field, such as "loss.name"."""
+    named = (parameter for parameter in parameters if parameter.field == parameter.chooser)
+    return {parameter.field: parameter.values for parameter in named if parameter.field.partition(".")[0] in KINDS}
 
 
 @lru_cache(maxsize=1)
@@ -155,12 +179,13 @@ def configured(config: RunConfig, setting: Mapping[str, Value], known: Catalog) 
     """The config of one setting, named after it. Raises BadConfig when the fields do not go together."""
     fields_set = ", ".join(f"{short_field(field)}={short(value)}" for field, value in setting.items())
     configured_run = changed(config, setting, known, f"The setting {fields_set}").with_whole_paths(known)
-    words = _in_words(setting, fields(configured_run, known), known)
+    words = in_words(setting, config, known)
     return configured_run.model_copy(update={"name": f"{config.name[: max(20, 150 - len(words))]}: {words}"[:180]})
 
 
-def _in_words(setting: Mapping[str, Value], described: Mapping[str, dict[str, Any]], known: Catalog) -> str:
-    """ "learning rate 1e-08, loss Normalised CE": fields and entries as the form names them."""
+def in_words(setting: Mapping[str, Value], config: RunConfig, known: Catalog) -> str:
+    """ "learning rate 1e-08, loss Normalised CE": fields and entries of a config's setting as the form names them."""
+    described = fields(config, known, {field: (value,) for field, value in setting.items()})
     words = []
     for field, value in setting.items():
         part, _, name = field.partition(".")
@@ -208,10 +233,13 @@ def _checked(
         paths = any(
             known.get(f"{part}/{entry}", {"params": {}})["params"].get(name, {}).get("path") for entry in entries
         )
-        models = [catalogs.params_of(known, part, entry) for entry in entries if f"{part}/{entry}" in known]
-        model = next((candidate for candidate in models if name in candidate.model_fields), None)
+        models = {entry: catalogs.params_of(known, part, entry) for entry in entries if f"{part}/{entry}" in known}
+        having = {entry: candidate for entry, candidate in models.items() if name in candidate.model_fields}
+        model = next(iter(having.values()), None)
+        if len(having) < len(models):
+            parameter = replace(parameter, entries=tuple(having))
     if model is None or name not in model.model_fields:
-        raise BadConfig("The sweep", {parameter.field: _unknown(parameter.field, config, known)})
+        raise BadConfig("The sweep", {parameter.field: _unknown(parameter.field, config, known, chosen)})
     kind = model.model_fields[name].annotation
     if not parameter.ranged:
         fitting = [_fitting(model, parameter.field, value) for value in parameter.values]
@@ -244,11 +272,11 @@ def _fitting(model: type[Params], field: str, value: Any) -> Value:
     return fitting
 
 
-def _unknown(field: str, config: RunConfig, known: Catalog) -> str:
+def _unknown(field: str, config: RunConfig, known: Catalog, chosen: Mapping[str, Sequence[Value]]) -> str:
     if field in ("seed", "seeds"):
         return "Seeds are not a parameter: set their number with --seeds."
     part = field.partition(".")[0]
-    there = [name for name in fields(config, known) if name.startswith(f"{part}.")]
+    there = [name for name in fields(config, known, chosen) if name.startswith(f"{part}.")]
     listed = ", ".join(nearest_first(field, there))
     return f"{catalogs.NO_FIELD} {f'Known: {listed}.' if there else 'Write its part before it, as in loss.scale.'}"
 

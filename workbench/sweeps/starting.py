@@ -17,7 +17,7 @@ from workbench.running import folds_and_seeds, unusable
 from workbench.running.listed import Listed
 from workbench.sweeps import proposals
 from workbench.sweeps.plan import Plan
-from workbench.sweeps.space import Setting, configured, fields, short_field, written
+from workbench.sweeps.space import Setting, configured, entries_of, fields, short_field, written
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
@@ -107,10 +107,12 @@ def _of_entries(plan: Plan, known: Catalog) -> dict[str, RunConfig]:
         (drawn,) = proposals.draws(plan.parameters, 1, plan.config.seed)
         names = [parameter.field for parameter in listed]
         values = islice(product(*(parameter.values for parameter in listed)), proposals.MOST)
-        settings = ({**drawn, **dict(zip(names, chosen, strict=True))} for chosen in values)
+        whole = ({**drawn, **dict(zip(names, combined, strict=True))} for combined in values)
+        settings = (proposals.belonging(plan.parameters, setting) for setting in whole)
     different = dict[str, Setting]()
     for setting in settings:
-        words = ", ".join(f"{short_field(entry.field)}={setting[entry.field]}" for entry in listed)
+        chosen = {entry.field: setting[entry.field] for entry in listed if entry.field in setting}
+        words = ", ".join(f"{short_field(field)}={value}" for field, value in chosen.items())
         different.setdefault(words, setting)
     configs = {}
     for words, setting in different.items():
@@ -121,7 +123,7 @@ def _of_entries(plan: Plan, known: Catalog) -> dict[str, RunConfig]:
 
 def _varied_paths(plan: Plan, known: Catalog) -> Iterator[tuple[str, str, str]]:
     """Field, kind ("file", "place") and value of each path that a setting may have."""
-    described = fields(plan.config, known)
+    described = fields(plan.config, known, entries_of(plan.parameters))
     for parameter in plan.parameters:
         kind = str(described.get(parameter.field, {}).get("path") or "")
         yield from ((parameter.field, kind, str(value)) for value in parameter.values if kind and value)

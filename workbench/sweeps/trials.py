@@ -5,17 +5,19 @@ from statistics import fmean
 from workbench.config import BadConfig, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.running import folds_and_seeds
-from workbench.sweeps.space import Setting, configured, short, short_field
+from workbench.sweeps.space import Setting, configured, in_words
 from workbench.workspace.experiments.sweeps import Sweep, Trial
 
 
 def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
     """The config of the trial's run. Raises BadConfig if the setting's fields contradict each other."""
-    config = configured(RunConfig.from_toml_text(sweep.config, known=known), trial.setting, known)
+    before = RunConfig.from_toml_text(sweep.config, known=known)
+    config = configured(before, trial.setting, known)
     for child in folds_and_seeds.children(config):
         if (child.seed, child.fold) == (trial.seed, trial.fold):
             return child.config
-    raise BadConfig(titled(trial), {"split": "The setting changes the folds: leave them out of the sweep."})
+    sentence = "The setting changes the folds: leave them out of the sweep."
+    raise BadConfig(titled(trial, before, known), {"split": sentence})
 
 
 def results_so_far(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
@@ -47,8 +49,7 @@ def first_waiting(trials: list[Trial]) -> Trial | None:
     return next((trial for trial in trials if trial.state in ("queued", "paused")), None)
 
 
-def titled(trial: Trial) -> str:
-    """A trial in words: "Setting 3 (lr=0.1), seed 0"."""
-    setting = ", ".join(f"{short_field(field)}={short(value)}" for field, value in trial.setting.items())
+def titled(trial: Trial, config: RunConfig, known: catalogs.Catalog) -> str:
+    """A trial of that config's sweep in words: "Setting 3 (learning rate 0.1), seed 0"."""
     fold = f", fold {trial.fold}" if trial.fold else ""
-    return f"Setting {trial.point} ({setting}), seed {trial.seed}{fold}"
+    return f"Setting {trial.point} ({in_words(trial.setting, config, known)}), seed {trial.seed}{fold}"

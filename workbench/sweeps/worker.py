@@ -207,16 +207,20 @@ class Worker:
         stored.add_point(self._workspace, self._id, point_of(config, proposed))
         return first_waiting(stored.trials(self._workspace, self._id))
 
+    def _titled(self, sweep: Sweep, trial: Trial) -> str:
+        """The trial as a line about it begins."""
+        return titled(trial, RunConfig.recorded(sweep.config), self._known)
+
     def _start(self, sweep: Sweep, trial: Trial, device: str) -> AtWork | None:
         """Begin a trial, or resume an interrupted one; None if it ended at once."""
         try:
             config = config_of(sweep, trial, self._known)
         except BadConfig as problem:
             sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
-            self._say(f"{titled(trial)}: {problem}")
+            self._say(f"{self._titled(sweep, trial)}: {problem}")
             return None
         run_id = sweep_worker.begin(self._workspace, trial, partial(self._make_run, sweep, config))
-        self._say(f"{titled(trial)}: run {run_id}")
+        self._say(f"{self._titled(sweep, trial)}: run {run_id}")
         status = self._workspace.run(run_id).status
         if status == "done":  # its worker was killed between both ends
             self._finish(sweep, trial, run_id)
@@ -239,13 +243,13 @@ class Worker:
                 why = objective.reason_without(self._workspace, run_id, sweep.metric) if value is None else ""
                 sweep_worker.end(self._workspace, trial, "failed" if why else "done", value, why)
                 said = why if value is None else f"{sweep.metric} {objective.written(sweep.metric, value)}"
-                self._say(f"{titled(trial)}: {said}")
+                self._say(f"{self._titled(sweep, trial)}: {said}")
             case "stopped":
                 sweep_worker.end(self._workspace, trial, "paused")
             case status:
                 why = run.problem or (UNRECORDED if status == "running" else f"The run was {status}.")
                 sweep_worker.end(self._workspace, trial, "failed", problem=why)
-                self._say(f"{titled(trial)} failed. {why}")
+                self._say(f"{self._titled(sweep, trial)} failed. {why}")
                 self._pause_if_alike(why)
 
     def _pause_if_alike(self, problem: str) -> None:

@@ -1,5 +1,6 @@
 """What a sweep tries: grids are complete, draws seeded, TPE repeats itself and finds a minimum."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.config import BadConfig
-from workbench.sweeps.proposals import combinations, draws, grid, next_proposal
+from workbench.sweeps.proposals import belonging, combinations, draws, grid, next_proposal
 from workbench.sweeps.space import Parameter
 
 LR = Parameter("training.lr", (), 1e-4, 1e-1, log=True)
@@ -71,6 +72,35 @@ def test_tpe_tries_every_combination_once_before_it_repeats_one():
         tried.append((next_proposal(words, tried, 7, 12, least=True), float(turn)))
     assert len({tuple(setting.values()) for setting, _ in tried}) == 12
     assert next_proposal(words, tried, 7, 13, least=True) in [setting for setting, _ in tried]
+
+
+def test_tpe_varies_a_field_only_where_its_entry_has_it_and_finds_the_best_of_it():
+    margin = Parameter("loss.margin", (), 0.0, 1.0, entries=("contrastive", "triplet"))
+    space = [Parameter("loss.name", ("ce", "contrastive", "triplet")), margin]
+    tried = []
+    for _ in range(30):
+        setting = next_proposal(space, tried, 7, 30, least=True)
+        assert ("loss.margin" in setting) == (setting["loss.name"] != "ce")
+        assert setting not in [before for before, _ in tried]
+        tried.append((setting, 0.5 if len(setting) == 1 else (setting["loss.margin"] - 0.7) ** 2))
+    assert sum(setting["loss.name"] == "ce" for setting, _ in tried) == 1
+    assert min(value for _, value in tried) < 0.001
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.sampled_from(["", "a", "b", "ab"])), max_size=3))
+def test_every_combination_that_entries_have_is_counted_listed_and_drawn_once(sizes):
+    names = Parameter("loss.name", ("a", "b", "c"))
+    others = [
+        Parameter(f"loss.p{place}", tuple(range(size)), entries=tuple(entries))
+        for place, (size, entries) in enumerate(sizes)
+    ]
+    for parameters in ([names, *others], [*others, names]):
+        whole = grid([replace(parameter, entries=()) for parameter in parameters])
+        settings = grid(parameters)
+        unlike = {tuple(belonging(parameters, setting).items()) for setting in whole}
+        assert {tuple(setting.items()) for setting in settings} == unlike
+        assert len(settings) == combinations(parameters) == len(unlike)
+        assert len(draws(parameters, 1_000, seed=0)) == len(unlike)
 
 
 def test_a_draw_is_looked_up_and_not_compared_with_every_other():

@@ -104,6 +104,27 @@ def test_a_parameter_of_another_loss_can_stand_beside_the_losses(config, known):
     assert scale.values == (16.0, 32.0)
 
 
+def test_a_field_that_no_chosen_loss_has_is_refused_with_the_nearest_of_theirs(config, known):
+    with pytest.raises(BadConfig, match=r"no such field\. Known: loss\.margin, "):
+        checked([read("loss.margn=0.2,0.5"), read("loss.name=ce,contrastive")], config, known)
+    with pytest.raises(BadConfig, match=r"no such field\. Known: loss\.name, "):
+        checked([read("loss.name=ce,norm_ce"), read("loss.margin=0.2,0.5")], config, known)
+
+
+def test_a_field_that_only_some_losses_have_is_left_out_with_the_others_and_counted_once(known):
+    config = read_config("sample-digits", ("sampler.name=classes_images",))
+    varied = [read("loss.name=ce,contrastive"), read("loss.margin=0.2,0.5"), read("training.lr=0.1,0.2")]
+    plan = planned(config, varied, "grid", known)
+    assert plan.trials == len(plan.settings()) == 6
+    assert plan.settings()[:3] == [
+        {"loss.name": "ce", "training.lr": 0.1},
+        {"loss.name": "ce", "training.lr": 0.2},
+        {"loss.name": "contrastive", "loss.margin": 0.2, "training.lr": 0.1},
+    ]
+    for how in ("random", "bayes"):
+        assert planned(config, varied, how, known, trials=20).fewer.startswith("These values have only 6 combinations")
+
+
 def test_no_parameter_and_a_field_twice_are_refused(config, known):
     with pytest.raises(BadConfig, match="at least one"):
         checked([], config, known)

@@ -57,7 +57,7 @@ def test_a_grid_is_worked_through_in_order_and_told_by_objective(workspace, conf
     trials = sweeps.trials(workspace, number)
     assert [trial.state for trial in trials] == ["done"] * 6
     assert [trial.objective for trial in trials] == pytest.approx([0.88, 0.881, 0.9, 0.901, 0.88, 0.881])
-    assert "Setting 2 (lr=0.03), seed 1: MAP@R 90.10%" in lines
+    assert "Setting 2 (learning rate 0.03), seed 1: MAP@R 90.10%" in lines
     best = standings(sweep, trials)[0]
     assert (best.point, best.runs) == (2, [3, 4])
     assert (best.mean, best.spread) == pytest.approx((0.9005, 0.001 / 2**0.5))
@@ -67,6 +67,26 @@ def test_a_grid_is_worked_through_in_order_and_told_by_objective(workspace, conf
     assert state_words(sweeps.one(workspace, number), trials) == "Done"
     with pytest.raises(Problem, match="is done"):
         Worker(workspace, number).run()
+
+
+@pytest.mark.parametrize("how", ["grid", "random", "bayes"])
+def test_a_field_is_varied_for_the_losses_that_have_it(how, workspace, known, runs):
+    config = changed(read_config("sample-digits"), {"device": "cpu", "sampler.name": "classes_images"}, known, "test")
+    number = sweep_of(workspace, config, known, "loss.margin=0.2,0.5", "loss.name=ce,contrastive", how=how)
+    lines = []
+    assert Worker(workspace, number, lines.append).run() == "done"
+    trials = sweeps.trials(workspace, number)
+    assert [trial.state for trial in trials] == ["done"] * 3
+    assert {tuple(sorted(trial.setting.items())) for trial in trials} == {
+        (("loss.name", "ce"),),
+        (("loss.margin", 0.2), ("loss.name", "contrastive")),
+        (("loss.margin", 0.5), ("loss.name", "contrastive")),
+    }
+    (ce,) = (trial.point for trial in trials if trial.setting["loss.name"] == "ce")
+    assert f"Setting {ce} (loss Cross-entropy (CE)), seed 0: run {ce}" in lines
+    shown = table(workspace, number)
+    assert "| setting | Margin | Loss | MAP@R, mean ± SD over its runs | runs | state |" in shown
+    assert any(line.startswith(f"| {ce} | – | Cross-entropy (CE) |") for line in shown)
 
 
 def test_the_table_says_that_no_run_became_better_than_before_training(workspace, config, known, runs):

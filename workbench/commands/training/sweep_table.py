@@ -22,7 +22,7 @@ def table(workspace: Workspace, number: int) -> list[str]:
     from workbench.comparing.grouping.setting_titles import column_titles
     from workbench.entries import catalog
     from workbench.sweeps.objective import written
-    from workbench.sweeps.progress import epoch_words, remarks, standings, valued_untrained
+    from workbench.sweeps.progress import epoch_words, remarks, set_fields, standings, valued_untrained
 
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
     lines = [line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
@@ -32,9 +32,10 @@ def table(workspace: Workspace, number: int) -> list[str]:
     lines += remarks(sweep, trials, best_untrained)
     lines += [sweep.problem] if sweep.problem else []
     settings = standings(sweep, trials)
-    fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
+    fields = set_fields(sweep, trials)
     known = catalog.current()
-    titles = column_titles(fields, _settings_of(sweep), known)
+    chosen = [*_settings_of(sweep), *(standing.setting for standing in settings)]  # whose losses have other fields
+    titles = column_titles(fields, chosen, known)
     means = f"{sweep.metric}, mean ± SD over its runs"
     lines += ["", f"| {' | '.join(('setting', *titles.values(), means, 'runs', 'state'))} |"]
     lines.append("|---" * (len(fields) + 4) + "|")
@@ -50,11 +51,11 @@ def table(workspace: Workspace, number: int) -> list[str]:
 
 
 def _cell(field: str, setting: "Setting", known: "Catalog") -> str:
-    """The value of a field as people write it; a long path is shortened, and a field without a value is empty."""
+    """The value of a field as people write it; a long path is shortened, and a field that it has not is a dash."""
     from workbench.comparing.grouping.setting_titles import value_title
     from workbench.sweeps.space import short
 
-    value = setting.get(field, "")
+    value = setting.get(field)
     return value_title(field, short(value) if isinstance(value, str) else value, known)
 
 

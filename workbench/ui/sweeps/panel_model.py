@@ -17,6 +17,7 @@ from workbench.sweeps.progress import (
     remarks,
     runs_in_all,
     seconds_left,
+    set_fields,
     standings,
     state_words,
     valued_untrained,
@@ -38,7 +39,7 @@ class Look:
 
     sweep: Sweep
     trials: list[Trial]
-    settings: list[Settings]  # of its config; empty if that cannot be read
+    settings: list[Settings]  # of its config, if that can be read, and of its trials: they name the fields
     titles: dict[str, str]  # of the fields that its trials set, as Set up has them
     place: str = ""  # where its runs train, if not on this machine
     best_untrained: Set[int] = frozenset()  # runs whose best epoch is 0
@@ -61,9 +62,9 @@ def look(workspace: Workspace, progress: Progress) -> list[Look]:
             settings = [settings_of(sweep.config, catalog.current())]
         except Problem:  # the run that it would make says so
             settings = []
+        settings += [trial.setting for trial in trials]  # whose losses have other fields
         untrained = stored.best_untrained(workspace, sweep.id)
-        fields = dict.fromkeys(field for trial in trials for field in trial.setting)
-        titles = column_titles(fields, settings, catalog.current())
+        titles = column_titles(set_fields(sweep, trials), settings, catalog.current())
         looks.append(Look(sweep, trials, settings, titles, at, untrained))
     return looks
 
