@@ -202,6 +202,30 @@ def test_wrong_values_are_explained_under_their_field(qtbot, dialog, typed, said
     assert not dialog.start.isEnabled()
 
 
+def test_fields_of_the_losses_that_are_varied_are_offered(qtbot, session):
+    dialog = SweepDialog(session, read_config("sample-digits", ("sampler.name=classes_images",)))
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    dialog.rows[0].field.set_value("loss.name")
+    qtbot.keyClicks(dialog.rows[0].values, "ce, contrastive")
+    dialog.add.click()
+    row = dialog.rows[1]
+    assert row.field.findText("Margin (loss.margin)") >= 0
+    row.field.set_value("loss.margin")
+    row.field.edited.emit()
+    qtbot.keyClicks(row.values, "0.2, 0.5")
+    assert settled(qtbot, dialog).startswith("3 runs.")
+    assert dialog.trials.value() == 3
+    dialog.rows[0].values.setText("ce")
+    settled(qtbot, dialog)
+    assert row.problem.text().startswith("There is no such field.")
+    assert row.field.value() == "loss.margin", "what was chosen stays"
+    dialog.rows[0].cross.click()
+    assert dialog.rows[0].field.findData("loss.dropout") >= 0
+    dialog.reject()
+
+
 def test_random_draws_need_a_number_of_settings(qtbot, dialog):
     dialog.rows[0].field.set_value("training.lr")
     dialog.rows[0].values.setText("1e-4..1e-1:log")

@@ -154,6 +154,16 @@ def test_what_is_varied_has_the_words_of_set_up(model, workspace):
     assert [cells[2] for _, cells in rows] == ["Cross-entropy (CE)", "Normalised CE"]
 
 
+def test_a_field_that_only_some_losses_have_is_a_dash_for_the_others_with_its_name_of_set_up(model, workspace):
+    config = read_config("sample-digits", ("sampler.name=classes_images",))
+    varied = [read("loss.name=ce,npairs"), read("loss.l2=0.4,0.5")]
+    model.choose_sweep(starting.store(workspace, planned(config, varied, "grid", catalog.current())))
+    model.take(look(workspace, quiet))
+    head, rows = model.trial_rows()
+    assert head[1:3] == ("Loss", "Length penalty")
+    assert [cells[2] for _, cells in rows] == ["–", "0.4", "0.5"]
+
+
 def test_a_sweep_whose_config_cannot_be_read_is_shown(model, workspace):
     with workspace.writing() as db:
         db.execute("update sweeps set config = 'training = ['")

@@ -156,7 +156,8 @@ def fields(
     for kind in KINDS:
         names = catalogs.names(known, kind)
         by_field[f"{kind}.name"] = {"type": "string", "enum": names, "default": config.choice(kind).name}
-        for entry in (chosen or {}).get(f"{kind}.name") or (config.choice(kind).name,):
+        tried = [entry for entry in (chosen or {}).get(f"{kind}.name", ()) if f"{kind}/{entry}" in known]
+        for entry in tried or (config.choice(kind).name,):
             described = known.get(f"{kind}/{entry}", {"params": {}})["params"]
             for name, facts in described.items():
                 by_field.setdefault(f"{kind}.{name}", facts)

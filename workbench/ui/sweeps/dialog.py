@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
@@ -162,7 +162,7 @@ class SweepDialog(MainButtonDialog):
 
     def add_row(self, field: str = "", values: str = "") -> ParameterRow:
         """Add a parameter; by default a number of the loss that is not varied yet, or the learning rate."""
-        row = ParameterRow(self.draft.fields, field or self.draft.next_field(self._varied()))
+        row = ParameterRow(self._offered(), field or self.draft.next_field(self._varied()))
         row.values.setText(values)
         row.edited.connect(self._changed)
         row.removed.connect(self._remove)
@@ -315,6 +315,9 @@ class SweepDialog(MainButtonDialog):
         self.start.setToolTip("")
         self.trials.setEnabled(self.how.value() != "grid")
         self.fixed.show_varied(self._varied())
+        offered = self._offered()
+        for row in self.rows:
+            row.offer(offered)
         self._timer.start()
 
     def _forget(self) -> None:
@@ -323,6 +326,9 @@ class SweepDialog(MainButtonDialog):
 
     def _varied(self) -> list[str]:
         return [row.field.value() for row in self.rows]
+
+    def _offered(self) -> dict[str, dict[str, Any]]:
+        return self.draft.fields_beside([row.text for row in self.rows])
 
     def _check(self) -> None:
         how = self.how.value()

@@ -1,6 +1,7 @@
 """The sweep dialog without Qt: which fields can be varied, what is wrong with what was typed, what a sweep costs."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from workbench.running import folds_and_seeds
 from workbench.settings.changed import changed
 from workbench.sweeps import objective
 from workbench.sweeps.plan import Plan, SweepPreset, planned, sweep_presets
-from workbench.sweeps.space import checked, fields, read
+from workbench.sweeps.space import Value, checked, entries_of, fields, read
 from workbench.ui.style.words import counted, device_name, duration
 
 if TYPE_CHECKING:
@@ -73,6 +74,14 @@ class SweepDraft:
         preset = next((preset for preset in self.presets if preset.key == key), None)
         self.source = "" if preset is None else f"Values of {preset.source}"
         return preset
+
+    def fields_beside(self, parameters: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """What can be varied beside parameters: fields of the entries that those try, else of the config's."""
+        chosen: dict[str, tuple[Value, ...]] = {}
+        for text in parameters:
+            with suppress(BadConfig):  # it is being typed
+                chosen |= entries_of([read(text)])
+        return fields(self.config, self._known, chosen)
 
     def next_field(self, varied: Collection[str]) -> str:
         """A number of the loss that is not varied yet, or the learning rate, or any other number."""

@@ -22,8 +22,7 @@ class ParameterRow(QWidget):
     def __init__(self, fields: dict[str, dict[str, Any]], field: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._fields = fields
-        titles = [f"{title_of(path, facts)} ({path})" for path, facts in fields.items()]
-        self.field = ChoiceEditor(list(fields), titles)
+        self.field = ChoiceEditor(list(fields), _titles(fields))
         self.field.setAccessibleName("Field of the parameter")
         self.values = QLineEdit(placeholderText=HINT)
         self.values.setAccessibleName("Values or range of the parameter")
@@ -53,6 +52,19 @@ class ParameterRow(QWidget):
         """ "FIELD=VALUES" as `workbench sweep start --param` takes it."""
         return f"{self.field.value()}={self.values.text().strip()}"
 
+    def offer(self, fields: dict[str, dict[str, Any]]) -> None:
+        """Offer other fields; the chosen one stays, also where it is not among them."""
+        chosen = self.field.value()
+        kept = fields if chosen in fields else {**fields, chosen: self._fields[chosen]}
+        if list(kept) != list(self._fields):
+            with QSignalBlocker(self.field):
+                self.field.clear()
+                for path, title in zip(kept, _titles(kept), strict=True):
+                    self.field.addItem(title, path)
+                self.field.set_value(chosen)
+        self._fields = kept
+        self._explain()
+
     def show_problem(self, sentence: str) -> None:
         """Show what is wrong with it; empty when nothing is."""
         self.problem.setText(sentence)
@@ -76,3 +88,7 @@ class ParameterRow(QWidget):
         elif limits := range_of(facts):
             words.append(f"{limits[0].upper()}{limits[1:]}.")
         self.help.setText(" ".join(words))
+
+
+def _titles(fields: dict[str, dict[str, Any]]) -> list[str]:
+    return [f"{title_of(path, facts)} ({path})" for path, facts in fields.items()]
