@@ -12,7 +12,7 @@ from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import written
 from workbench.comparing.measures import is_share
 from workbench.comparing.overview import Overview
-from workbench.numerals import significant
+from workbench.numerals import same_decimals, significant
 
 MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
 LOG_FROM = 30.0  # ratio of the largest to the smallest value of a setting above which its axis is logarithmic
@@ -182,7 +182,10 @@ def _axis_of_numbers(title: str, values: Sequence[Any], words: tuple[str, ...]) 
         marks = [10 ** (log10(low) + step / (TICKS - 1) * (log10(high) - log10(low))) for step in range(TICKS)]
     else:
         marks = [low + step / (TICKS - 1) * (high - low) for step in range(TICKS)]
-    ticks = tuple((spot(mark), significant(mark, 4)) for mark in marks)
+    texts = [significant(mark, 4) for mark in marks]
+    if not bent:  # on a logarithmic axis they have their significant digits in common
+        texts = same_decimals(texts)
+    ticks = tuple((spot(mark), text) for mark, text in zip(marks, texts, strict=True))
     places = tuple(0.0 if value is None else spot(float(value)) for value in values)
     return Axis(title, places, words, ((0.0, written(None)), *ticks) if bare else ticks)
 

@@ -84,6 +84,7 @@ def test_every_run_is_a_line_over_settings_and_metrics(found):
     loss = shown.axes[titles.index("loss.name")]
     assert dict(zip(loss.words, loss.places, strict=True)) == {"ce": 0.25, "spce": 0.75}
     score = shown.axes[-1]
+    assert [words for _, words in score.ticks] == ["10.00", "20.25", "30.50", "40.75", "51.00"]
     values = [100 * found.measured[run].value("MAP@R", BEST) for run in shown.runs]
     low, high = min(values), max(values)
     assert score.places == pytest.approx([(each - low) / (high - low) for each in values])
@@ -99,7 +100,7 @@ def test_runs_without_a_number_stand_below_the_numbers(found):
     assert {(words, place) for words, place in zip(axis.words, axis.places, strict=True)} == {
         ("–", 0.0), ("0.007", FOOT), ("0.07", 1.0),
     }  # fmt: skip
-    assert axis.ticks == ((0.0, "–"), (FOOT, "0.007"), (1.0, "0.07"))
+    assert axis.ticks == ((0.0, "–"), (FOOT, "0.007"), (1.0, "0.070"))
 
 
 def test_settings_that_are_written_alike_are_one_row(found):
