@@ -43,6 +43,16 @@ def test_enter_takes_the_line_and_esc_leaves_it(qtbot, window, answer):
     assert ask_line(window, "Tags", "Tags", text="a") is None
 
 
+@pytest.mark.parametrize(("adds", "line"), [(True, "a, b"), (False, ", b")])
+def test_typing_adds_to_tags_and_replaces_other_lines(qtbot, window, answer, adds, line):
+    def act(dialog):
+        qtbot.keyClicks(dialog.field, ", b")
+        dialog.main.click()
+
+    answer(act)
+    assert ask_line(window, "Tags", "Tags", text="a", adds=adds) == line
+
+
 def test_a_name_is_no_space_and_has_no_more_characters_than_are_stored(qtbot, window, answer):
     def act(dialog):
         assert dialog.main.text() == "Rename"

@@ -213,7 +213,7 @@ class RunActions(QObject):
             return
         workspace = self._session.workspace
         words = f"Tags of run {run.id}, separated by commas"
-        text = ask_line(self._window, "Tags", words, text=", ".join(run.tags))
+        text = ask_line(self._window, "Tags", words, text=", ".join(run.tags), adds=True)
         if text is not None and self._session.workspace is workspace:  # else another run may have its number
             self._change(workspace.set_tags, run.id, text.split(","), run.tags)
 

@@ -40,6 +40,17 @@ class TextQuestion(MainButtonDialog):
         self.cancel.clicked.connect(self.reject)
         self.main.clicked.connect(self.accept)
         field.setFocus()
+        self._adds = False
+
+    def add_to_text(self) -> None:
+        """Begin with the cursor behind the text of a line, not with all of it selected: typing then adds to it."""
+        self._adds = True
+
+    def setVisible(self, visible: bool) -> None:
+        """Show or hide the dialog; Qt selects the line of one that it shows."""
+        super().setVisible(visible)
+        if visible and self._adds and isinstance(self.field, QLineEdit):
+            self.field.end(False)
 
     def _build(self, explanation: str) -> None:
         column = in_column(self.words, self.field, on=self, margins=16, spacing=8)
@@ -56,11 +67,18 @@ class TextQuestion(MainButtonDialog):
 
 
 def ask_line(
-    parent: QWidget, title: str, words: str, *, text: str = "", verb: str = "Save", explanation: str = ""
-) -> str | None:
-    """The line that the user types; None when the dialog is cancelled. The arguments are those of `TextQuestion`."""
+    parent: QWidget, title: str, words: str, *, text: str = "", verb: str = "Save", explanation: str = "",
+    adds: bool = False,
+) -> str | None:  # fmt: skip
+    """The line that the user types; None when the dialog is cancelled.
+
+    The arguments are those of `TextQuestion`; where typing `adds`, it does not replace the text that is there.
+    """
     line = QLineEdit(text)
-    return line.text() if TextQuestion(parent, title, words, verb, line, explanation).agreed() else None
+    dialog = TextQuestion(parent, title, words, verb, line, explanation)
+    if adds:
+        dialog.add_to_text()
+    return line.text() if dialog.agreed() else None
 
 
 def ask_name(
