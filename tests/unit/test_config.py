@@ -303,7 +303,7 @@ def test_a_section_that_is_none_is_said_as_one():
         RunConfig.from_toml_text("[loss]\nname = 3")
     with pytest.raises(BadConfig, match="name: Must not be empty"):
         RunConfig.from_toml_text("name = ''")
-    with pytest.raises(BadConfig, match="name: Must have at most 200 letters"):
+    with pytest.raises(BadConfig, match="name: Must have at most 200 characters"):
         RunConfig.from_toml_text(f"name = '{'a' * 201}'")
     with pytest.raises(BadConfig, match=r"evaluation\.probe_every: Must be 1,000,000 or less"):
         RunConfig.from_toml_text("[evaluation]\nprobe_every = 2000000")

@@ -273,7 +273,7 @@ def _sentence(error: dict[str, Any]) -> str:
         case "string_too_short":
             return "Must not be empty."
         case "string_too_long":
-            return f"Must have at most {_number(context['max_length'])} letters."
+            return f"Must have at most {_number(context['max_length'])} characters."
         case "model_type" | "dict_type":
             return "Must be a section with fields."
         case "value_error":  # a sentence of our own

@@ -89,7 +89,7 @@ def free_title(title: str, taken: Iterable[Template]) -> str:
     if not title:
         raise Problem("A template needs a name.")
     if len(title) > MOST_LETTERS:
-        raise Problem(f"The name of a template has at most {MOST_LETTERS} letters.")
+        raise Problem(f"The name of a template has at most {MOST_LETTERS} characters.")
     if title.casefold() in {name.casefold() for other in taken for name in (other.key, other.title)}:
         raise Problem(f"There is a template named “{title}” already.", todo="Choose another name.")
     return title

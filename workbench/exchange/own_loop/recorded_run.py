@@ -236,7 +236,7 @@ class RecordedRun:
     def _curve(self, name: str) -> str:
         """The name of a curve of the loop. Raises ValueError if it cannot have it."""
         if not (isinstance(name, str) and name.isprintable() and 0 < len(name.strip()) <= LONGEST_NAME):
-            raise ValueError(f"A curve cannot be called {name!r}: write 1 to {LONGEST_NAME} printable letters.")
+            raise ValueError(f"A curve cannot be called {name!r}: write 1 to {LONGEST_NAME} printable characters.")
         if name == SECONDS or name in self._measured:
             raise ValueError(f"Workbench records the curve {name} itself: choose another name.")
         return name

@@ -214,7 +214,7 @@ class TemplateChooser(QWidget):
 
     def _ask(self, title: str, text: str, verb: str, then: Callable[[str], None]) -> None:
         workspace = self._session.workspace
-        words = f"Name, at most {MOST_LETTERS} letters"
+        words = f"Name, at most {MOST_LETTERS} characters"
         name = ask_name(self, title, words, MOST_LETTERS, text=text, verb=verb)
         if name is not None and self._session.workspace is workspace:  # else it has other templates
             try:
