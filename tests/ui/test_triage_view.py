@@ -96,6 +96,10 @@ def test_suspects_that_are_listed_whatever_their_suspicion_is_say_so_in_the_list
     panel.show_triage(Triage(1, 1, stored, kinds, {}))
     cells = [panel.rows.data(panel.rows.index(row, 1)) for row in range(3)]
     assert cells == ["0.55", "0.55\ntwo classes", "0.55\nnear-copy"]
+    assert panel.also.isVisible()
+    assert panel.also.text() == "Listed whatever their suspicion: 1 image between two classes and 1 near-copy."
+    panel.show_triage(Triage(1, 1, stored, kinds[:1], {}))
+    assert not panel.also.isVisible()
 
 
 def test_the_buttons_say_what_they_do_to_this_image(panel):

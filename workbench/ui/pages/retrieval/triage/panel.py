@@ -18,7 +18,7 @@ from workbench.ui.pages.retrieval.triage.card import SuspectCard
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.retrieval.triage.model import ALL, DONE, TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.summary import ANSWERED, TriageSummary
-from workbench.ui.pages.retrieval.triage.words import SHORT_KINDS
+from workbench.ui.pages.retrieval.triage.words import SHORT_KINDS, also_listed
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
@@ -27,6 +27,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.images.pictures import shared_loader
+from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.row_table import select_rows
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import (
@@ -88,7 +89,8 @@ class TriagePanel(QStackedWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list = QWidget()
         top = in_row((self.filter, 1), caption("Suspicion from", self.least), self.least)
-        in_column(top, (self.table, 1), on=self.list)
+        self.also = label("", "caption", wrap=True)
+        in_column(top, self.also, (self.table, 1), on=self.list)
         self.suspect = SuspectCard(self.session, self.model, self._loader)
         self.summary = TriageSummary(self.model)
         self.columns = TriageColumns(self.session.theme, self.list, self.suspect, self.summary)
@@ -210,6 +212,9 @@ class TriagePanel(QStackedWidget):
         """Redraw the list, the suspect and the counts."""
         listed = self.model.listed
         self.rows.show(listed)
+        words = also_listed(listed)
+        self.also.setText(words)
+        self.also.setVisible(bool(words))
         self.table.selectionModel().blockSignals(True)
         self.table.selectRow(self.model.at)
         self.table.selectionModel().blockSignals(False)

@@ -1,6 +1,9 @@
 """The sentences of Label triage about a suspect."""
 
+from collections.abc import Sequence
+
 from workbench.results.triage import AMBIGUOUS, COPY, LABEL, Suspect
+from workbench.ui.style.words import counted
 
 SHORT_KINDS = {LABEL: "", AMBIGUOUS: "two classes", COPY: "near-copy"}  # which are listed whatever their suspicion is
 
@@ -13,6 +16,14 @@ def claim(suspect: Suspect, own: str, new: str) -> str:
         return f"Labelled {own}, a near-copy is labelled {new}"
     doubt = "" if suspect.kind == "label" else "between two classes: "
     return f"{doubt}labelled {own}, near {new}".capitalize() if doubt else f"Labelled {own}, suspected to be {new}"
+
+
+def also_listed(listed: Sequence[Suspect]) -> str:
+    """Of which kinds suspects are listed below the least suspicion, too; empty if there are none."""
+    between, copies = (sum(suspect.kind == kind for suspect in listed) for kind in (AMBIGUOUS, COPY))
+    parts = [f"{counted(between, 'image')} between two classes"] if between else []
+    parts += [counted(copies, "near-copy", "near-copies")] if copies else []
+    return f"Listed whatever their suspicion: {' and '.join(parts)}." if parts else ""
 
 
 def evidence(suspect: Suspect, own: str, new: str) -> str:
