@@ -59,13 +59,18 @@ def test_what_fits_is_one_line(made):
 
 def test_as_many_lines_as_are_needed_have_their_height(made):
     label = made(2, "one two three four")
-    label.set_lines(12, as_needed=True)
+    label.set_lines(12, room_for="")
     assert " ".join(label.written()) == WORDS
     assert label.toolTip() == ""
     lines = "\n".join(label.written())
     needed = label.fontMetrics().boundingRect(QRect(0, 0, label.width(), 10_000), 0, lines).height()
     assert needed <= label.heightForWidth(label.width()) <= needed + 1
     assert label.heightForWidth(10_000) == label.sizeHint().height()
+    label.setText("one")
+    assert label.heightForWidth(label.width()) < needed
+    label.set_lines(12, room_for=WORDS)
+    assert label.written() == ["one"]
+    assert needed <= label.heightForWidth(label.width()) <= needed + 1
     label.set_lines(2)
     assert not label.hasHeightForWidth()
 

@@ -410,6 +410,25 @@ def test_an_offered_config_is_shown(page, session):
     assert page.chooser.currentText() == "My cats (opened)"
 
 
+def test_the_advice_to_choose_weights_stays_until_they_are_chosen_and_nothing_moves_when_a_reason_goes(page, session):
+    session.config_offered.emit(RunConfig(name="My cats", split=Choice(name="random")))
+    advice = "No weights were found: choose SqueezeNet and its weights. " + "They were looked for everywhere. " * 12
+    session.config_explained.emit({"split.name": "Too few classes.", "backbone.weights": advice})
+    height = page.summary.heightForWidth(page.summary.width())
+    assert height > 2 * page.summary.fontMetrics().height()
+    choose(page, "backbone.name", "squeezenet1_0")
+    assert advice.strip() in page.summary.text()
+    choose(page, "backbone.weights", "file")
+    assert "No weights" not in page.summary.text()
+    choose(page, "split.name", "official")
+    assert page.summary.text() == "3 changed. The proposed fields were changed."
+    assert page.summary.heightForWidth(page.summary.width()) == height
+    choose(page, "backbone.name", "conv4")
+    assert advice.strip() in page.summary.text()
+    take_preset(page, page.chooser.presets[0].key)
+    assert not page.summary.hasHeightForWidth()
+
+
 def test_a_proposal_says_why_and_can_be_undone(page, session):
     typed(page, "training.lr", "0.5")
     session.config_offered.emit(RunConfig(name="My cats", split=Choice(name="random")))

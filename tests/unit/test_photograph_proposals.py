@@ -31,10 +31,10 @@ def test_without_weights_a_small_network_is_proposed_and_says_why(tmp_path):
     made = proposed(folder_of(tmp_path, 8))
     assert (made.config.backbone.name, made.config.split.name) == ("conv4", "classes")
     assert made.config.augmentation.name == "crop_flip"
-    reason = made.reasons["backbone.name"]
-    assert reason.startswith("No ImageNet weights were found on this machine, so ")
+    reason = made.reasons["backbone.weights"]
+    assert reason.startswith("No ImageNet weights were found on this machine. ")
     assert reason.index("choose SqueezeNet 1.0") < reason.index(str(proposals.torch_cache())), "the advice comes first"
-    assert set(made.reasons) == {"augmentation.name", "backbone.name", "split.name"}
+    assert set(made.reasons) == {"augmentation.name", "backbone.name", "backbone.weights", "split.name"}
     assert made.config.check(catalog.current()) == {}
 
 

@@ -48,7 +48,7 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
             _fit_batch(values, max(1, classes // 2))
     values |= {"name": name, "dataset": dataset}
     values["split"], reasons["split.name"] = _split_of(classes, official)
-    reasons["backbone.name"] = _why(weights, looked_in, known)
+    reasons |= _why(weights, looked_in, known)
     return Proposal(RunConfig.model_validate(values), reasons)
 
 
@@ -101,14 +101,17 @@ def _fit_batch(values: Values, training_classes: int) -> None:
         values["training"] = {**values["training"], "batch_size": images * training_classes}
 
 
-def _why(weights: tuple[str, Path] | None, looked_in: list[Path], known: Catalog) -> str:
+def _why(weights: tuple[str, Path] | None, looked_in: list[Path], known: Catalog) -> dict[str, str]:
+    """The reasons for the backbone and its weights."""
     if weights is None:
         folders = ", ".join(str(folder) for folder in looked_in[:MOST_NAMED])
-        return (
-            "No ImageNet weights were found on this machine, so a small network starts untrained. Pretrained networks "
-            "find photographs far better: choose SqueezeNet 1.0 and its weights. They are looked for in "
-            f"{folders}, and in a folder weights in each of them."
-        )
+        return {
+            "backbone.name": "A small network starts untrained.",
+            "backbone.weights": "No ImageNet weights were found on this machine. Pretrained networks find photographs "
+            f"far better: choose SqueezeNet 1.0 and its weights. They are looked for in {folders}, and in a folder "
+            "weights in each of them.",
+        }
     backbone, file = weights
     title = known.get(f"backbone/{backbone}", {}).get("title", backbone)
-    return f"{title} starts from the ImageNet weights {file}, since few photographs teach a network little."
+    why = f"{title} starts from the ImageNet weights {file}, since few photographs teach a network little."
+    return {"backbone.name": why}

@@ -108,7 +108,7 @@ class IconLabel(QLabel):
 class ElidedLabel(QLabel):
     """Text that is shortened to the available space; the whole text is in the tooltip and for screen readers.
 
-    Another text changes no layout, but `as_needed`: Qt would lay out the whole window again for each text of a QLabel.
+    Another text changes no layout, but with `room_for`: Qt lays out the whole window again for each text of a QLabel.
 
     Args:
         lines: how many it may break into before it is shortened; their space is reserved.
@@ -126,7 +126,8 @@ class ElidedLabel(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         super().setText(" ")  # has the height of a line
         self._text = ""
-        self._mode, self._lines, self._as_needed = mode, lines, False
+        self._mode, self._lines = mode, lines
+        self._room_for: str | None = None
         if role:
             self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -143,34 +144,36 @@ class ElidedLabel(QLabel):
             if self.accessibleName() == self._text:  # none of its own
                 self.setAccessibleName(text)
             self._text = text
-            if self._as_needed:
+            if self._room_for is not None:
                 self.updateGeometry()
             self.update()
         self._tell_whole()
 
-    def set_lines(self, lines: int, *, as_needed: bool = False) -> None:
+    def set_lines(self, lines: int, *, room_for: str | None = None) -> None:
         """Break into at most this many lines before the text is shortened.
 
-        `as_needed` reserves the space of only those that the text takes at the label's width.
+        With `room_for` only the space is reserved that this text, or a longer one that is shown, takes at the label's
+        width.
         """
-        if (lines, as_needed) != (self._lines, self._as_needed):
-            self._lines, self._as_needed = lines, as_needed
+        if (lines, room_for) != (self._lines, self._room_for):
+            self._lines, self._room_for = lines, room_for
             policy = self.sizePolicy()
-            policy.setHeightForWidth(as_needed)
-            vertical = QSizePolicy.Policy.Preferred if as_needed else QSizePolicy.Policy.Fixed
+            policy.setHeightForWidth(room_for is not None)
+            vertical = QSizePolicy.Policy.Fixed if room_for is None else QSizePolicy.Policy.Preferred
             policy.setVerticalPolicy(vertical)  # a layout gives a fixed one its size hint alone, of one line
             self.setSizePolicy(policy)
             self.updateGeometry()
             self._tell_whole()
 
     def hasHeightForWidth(self) -> bool:
-        return self._as_needed
+        return self._room_for is not None
 
     def heightForWidth(self, width: int) -> int:
-        if not self._as_needed:
+        if self._room_for is None:
             return super().heightForWidth(width)
         margins = self.contentsMargins()
-        lines = len(self._broken(width - margins.left() - margins.right()))
+        inside = width - margins.left() - margins.right()
+        lines = max(len(self._broken(text, inside)) for text in (self._text, self._room_for))
         return super().sizeHint().height() + (lines - 1) * self._line_height()
 
     def resizeEvent(self, event: object) -> None:
@@ -181,16 +184,19 @@ class ElidedLabel(QLabel):
         self.style().drawItemText(
             painter,
             self.contentsRect(),
-            int(self.alignment() | Qt.AlignmentFlag.AlignVCenter),
+            int(self.alignment() & ~Qt.AlignmentFlag.AlignVertical_Mask | self._height_in_room()),
             self.palette(),
             self.isEnabled(),
             "\n".join(self.written()),
             self.foregroundRole(),
         )
 
+    def _height_in_room(self) -> Qt.AlignmentFlag:
+        return Qt.AlignmentFlag.AlignVCenter if self._room_for is None else Qt.AlignmentFlag.AlignTop
+
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
-        more = 0 if self._as_needed else self._lines - 1
+        more = self._lines - 1 if self._room_for is None else 0
         return QSize(hint.width(), hint.height() + more * self._line_height())
 
     def _line_height(self) -> int:
@@ -198,10 +204,9 @@ class ElidedLabel(QLabel):
 
     def written(self) -> list[str]:
         """The lines as they are seen; the last one is shortened where the text is longer."""
-        return self._broken(self.contentsRect().width())
+        return self._broken(self._text, self.contentsRect().width())
 
-    def _broken(self, width: int) -> list[str]:
-        rest = self.text()
+    def _broken(self, rest: str, width: int) -> list[str]:
         lines: list[str] = []
         while len(lines) < self._lines - 1 and self.fontMetrics().horizontalAdvance(rest) > width:
             first = self._fitting(rest, width)

@@ -49,6 +49,7 @@ UNFOLDED = "setup/preflight"  # the preference: whether the strip's card is show
 NARROW = 700  # px of the form and its contents at 100% text, under which the contents are hidden
 SUMMARY_LINES, PROPOSAL_LINES = 2, 12  # that the words below the preset may take; a proposal's only as many as it needs
 BEFORE = "Undo restores the previous settings."
+MANY = 99  # changed fields, of whose number the words have room
 OTHER_DATA = "The data set is not that of the preset: its description does not apply."
 NARROWEST = 520  # px of the form at 100% text, under which labels are above their fields
 
@@ -319,13 +320,16 @@ class SetupPage(QWidget):
         self._preset = shown = self.chooser.show_base(self.draft.base)
         changed = len(self.draft.changed())
         count = f"{changed} changed. " if changed else ""
-        reasons = "" if shown is not None else " ".join(self.draft.reasons())
-        proposed = f"Proposed: {reasons} {BEFORE}" if reasons else "Config from a file or a run."
+        sources = [] if shown is not None else list(self.draft.sources.values())
+        about = _proposal(self.draft.reasons()) if sources else "Config from a file or a run."
         if shown is not None:
             of_its_data = self.draft.value("dataset.name") == self.draft.base["dataset"]["name"]
-            proposed = shown.summary if of_its_data else OTHER_DATA
-        self.summary.setText(count + proposed)
-        self.summary.set_lines(PROPOSAL_LINES if reasons else SUMMARY_LINES, as_needed=bool(reasons))
+            about = shown.summary if of_its_data else OTHER_DATA
+        self.summary.setText(count + about)
+        if sources:  # what is below stays where it is when a reason goes
+            self.summary.set_lines(PROPOSAL_LINES, room_for=f"{MANY} changed. {_proposal(sources)}")
+        else:
+            self.summary.set_lines(SUMMARY_LINES)
 
     def _show_first_error(self) -> None:
         if self.verdict.bad_paths:
@@ -399,3 +403,8 @@ class SetupPage(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.runner.pause()
+
+
+def _proposal(reasons: list[str]) -> str:
+    """What is said of a proposed config, with the reasons that still hold."""
+    return f"Proposed: {' '.join(reasons)} {BEFORE}" if reasons else "The proposed fields were changed."

@@ -78,7 +78,14 @@ class Draft:
 
     def reasons(self) -> list[str]:
         """Why fields have the values that they were loaded with; those that were changed since are left out."""
-        return [said for path, said in self.sources.items() if self.value(path) == self.base_value(path)]
+        return [said for path, said in self.sources.items() if self._as_loaded(path)]
+
+    def _as_loaded(self, path: str) -> bool:
+        """Whether a field is unchanged: a parameter that the choice of now lacks was changed if the preset's has it."""
+        part, _, field = path.partition(".")
+        if field and field not in self.values[part]:
+            return field not in self.base[part]
+        return bool(self.value(path) == self.base_value(path))
 
     def value(self, path: str) -> Any:
         """The value at a path: a field ("name"), a parameter ("loss.margin"), or all of a part ("loss")."""
