@@ -20,7 +20,7 @@ BY_TITLE = {chart.title: chart for chart in CHARTS}
         ("Disk read, MB/s", [[16e4, 4e4, 0]], ("0 MB/s", "mean 0.07, highest 0.16")),
         (
             "Memory, GB", [[1e9, 1.5e9], [8e9, 8e9]],
-            ("This run 1.5 GB", "This run mean 1.2, highest 1.5; Machine mean 8.0, highest 8.0"),
+            ("This run 1.5 GB", "This run mean 1.2, highest 1.5; All programs mean 8.0, highest 8.0"),
         ),
         ("Temperature, °C", [[]], ("", "")),
         ("Temperature, °C", [[np.nan]], ("", "")),
