@@ -26,6 +26,8 @@ from time import perf_counter, process_time
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[2]))  # a bare machine has only the repository
+
 from workbench import jobs
 from workbench.datasets.cache import decode_processes, kept_images
 from workbench.datasets.cache.keeping import Wanted, keep
