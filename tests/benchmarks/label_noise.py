@@ -135,7 +135,7 @@ def main() -> None:
             config = config.model_copy(update={"name": f"label noise, {bench}"})
             known = [run for run in workspace.runs() if run.name == config.name and run.status == "done"]
             if not known:
-                run_here(config, workspace, resume=False, report=False, quiet=True)
+                run_here(config, place, resume=False, report=False, quiet=True)
             run = next(run for run in workspace.runs() if run.name == config.name)
             stored = read_stored(workspace, workspace.evaluations(run.id)[-1].id)
             print(f"### {bench}: {len(stored.labels):,} images, {len(np.unique(stored.labels)):,} classes, "

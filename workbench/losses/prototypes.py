@@ -11,7 +11,8 @@ AT_ONCE = 1024  # prototypes
 
 
 def canonical(num_classes: int) -> Tensor:
-    """Unit vectors [C, C]. Raises ValueError below one class. Source: prototype softmax cross entropy, PSCE_c."""
+    """Unit vectors [C, C]. Raises ValueError for no whole number from 1. Source: PSCE_c of prototype softmax CE."""
+    _refuse_no_number(num_classes=num_classes)
     if num_classes < 1:
         raise ValueError(f"prototypes need at least one class: got {num_classes}")
     return torch.eye(num_classes)
@@ -25,11 +26,12 @@ def simplex(num_classes: int, dim: int) -> Tensor:
         dim: D, at least C - 1; further dimensions are zero. With D = C the rows are sqrt(C / (C - 1)) (I - 1/C).
 
     Raises:
-        ValueError: fewer than two classes, or too few dimensions.
+        ValueError: fewer than two classes, too few dimensions, or no whole numbers.
 
     Source:
         Prototype softmax cross entropy, PSCE_s.
     """
+    _refuse_no_number(num_classes=num_classes, dim=dim)
     if num_classes < 2:
         raise ValueError(f"a simplex needs 2 classes or more: got {num_classes}")
     if dim < num_classes - 1:
@@ -62,11 +64,12 @@ def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     more than 1,024 classes, every step moves 1,024 of them, drawn by the seed: all pairs would take hours.
 
     Raises:
-        ValueError: no class or no dimension.
+        ValueError: no class or no dimension, or no whole numbers.
 
     Source:
         Prototype softmax cross entropy, the case D < C - 1; energy: the sum of inverse squared distances.
     """
+    _refuse_no_number(num_classes=num_classes, dim=dim)
     if num_classes < 1 or dim < 1:
         raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")
     generator = torch.Generator().manual_seed(seed)
@@ -96,11 +99,19 @@ def uniform(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     """Prototypes [C, D] of unit length in random directions.
 
     Raises:
-        ValueError: no class or no dimension.
+        ValueError: no class or no dimension, or no whole numbers.
 
     Source:
         Prototype softmax cross entropy, the random prototypes of Table 7.
     """
+    _refuse_no_number(num_classes=num_classes, dim=dim)
     if num_classes < 1 or dim < 1:
         raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")
     return F.normalize(torch.randn(num_classes, dim, generator=torch.Generator().manual_seed(seed)))
+
+
+def _refuse_no_number(**numbers: int) -> None:
+    """Raises ValueError for an argument that is no whole number."""
+    for name, number in numbers.items():
+        if not hasattr(number, "__index__"):
+            raise ValueError(f"{name} must be a whole number: got {number!r}")

@@ -32,7 +32,16 @@ if TYPE_CHECKING:
 
 
 def prepare_run(config: RunConfig, workspace: Workspace) -> int:
-    """Queue a run in the workspace; returns its number. Raises Problem if the workspace cannot be written."""
+    """Queue a run in the workspace; returns its number.
+
+    Raises:
+        TypeError: what is no RunConfig. Problem: the workspace cannot be written.
+    """
+    if not isinstance(config, RunConfig):
+        raise TypeError(
+            f"A run is prepared from a RunConfig, not from {config!r:.60}: `RunConfig.from_toml` reads a config file, "
+            "and `read_config` of workbench.settings.changed a file or a preset."
+        )
     return workspace.create_run(config)
 
 

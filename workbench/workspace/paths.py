@@ -177,7 +177,8 @@ def _check(path: Path) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise Problem(f"{_shown(str(path))} cannot be used ({error}).", kept="It was not used.") from None
+        why = (isinstance(error, OSError) and error.strerror) or error
+        raise Problem(f"{_shown(str(path))} cannot be used ({why}).", kept="It was not used.") from None
     if stat.S_ISLNK(facts.st_mode) or getattr(facts, "st_file_attributes", 0) & REPARSE:
         raise Problem(
             f"{path} is a link, which a workspace does not follow.",

@@ -66,6 +66,7 @@ class Store:
         self.path = Path(path)
         self.database = self.path / DATABASE
         self._lock, self._read_lock = threading.RLock(), threading.RLock()
+        self._refuse_file()
         new = NewFiles()
         if create and not os.path.exists(self.database):
             for name in (run_folders.RUNS, DATABASE, *BESIDE):
@@ -236,10 +237,12 @@ class Store:
                 self._reader.close()
                 self._db = self._reader = self._connected(create=False, progress=quiet)
 
-    def _make_folder(self) -> None:
+    def _refuse_file(self) -> None:
         if os.path.isfile(self.path):  # False where the name is too long
             what = f"{str(self.path)[:200]} is a file, not the folder of a workspace."
             raise Problem(what, kept="It was not changed.", todo="Choose a folder: an empty one becomes a workspace.")
+
+    def _make_folder(self) -> None:
         todo = "Choose a folder where you may write."
         with refusing(lambda why: Problem(f"The folder {str(self.path)[:200]} cannot be made ({why}).", todo=todo)):
             (self.path / "runs").mkdir(parents=True, exist_ok=True)

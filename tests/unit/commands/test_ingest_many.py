@@ -44,6 +44,13 @@ def change_config(folder, text):
     change_card(folder, config=blake2b(text, digest_size=16).hexdigest())
 
 
+def test_a_folder_without_run_folders_makes_no_workspace(tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    assert main(["ingest", str(tmp_path / "empty"), "-w", str(tmp_path / "space")]) == 1
+    assert "holds no run folder" in capsys.readouterr().err
+    assert not (tmp_path / "space").exists()
+
+
 def test_what_is_refused_is_named_by_its_folder(folders, tmp_path, capsys):
     change_config(folders / "1", b"name = [")
     change_config(folders / "2", b"epochs = 'many'\n")

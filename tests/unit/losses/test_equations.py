@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -12,7 +13,7 @@ from tests.unit.losses.agreement import agree
 from tests.unit.losses.small_batch import D, K, drawn, loss_of
 from workbench.losses import build_loss, list_losses
 from workbench.losses.anatomy import mutual_information, pce, spce, tightness_contrastive
-from workbench.losses.prototypes import canonical, repelling, simplex
+from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.problem import Problem
 
 N = 14
@@ -284,6 +285,17 @@ def test_prototypes():
     assert torch.pdist(few).min() > torch.pdist(random).min() + 0.3
     with pytest.raises(ValueError, match="5 dimensions"):
         simplex(6, 4)
+
+
+@pytest.mark.parametrize("make", [simplex, repelling, uniform])
+def test_numbers_of_prototypes_are_whole_ones(make):
+    assert torch.equal(make(np.int64(3), 4), make(3, 4))
+    with pytest.raises(ValueError, match="num_classes must be a whole number: got '10'"):
+        make("10", 64)
+    with pytest.raises(ValueError, match=r"dim must be a whole number: got 64\.0"):
+        make(10, 64.0)
+    with pytest.raises(ValueError, match="num_classes must be a whole number: got None"):
+        canonical(None)
 
 
 def test_the_door_names_what_is_wrong():

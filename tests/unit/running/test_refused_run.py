@@ -7,6 +7,7 @@ from tests.unit.class_folders import draw_classes
 from workbench.cli import cli
 from workbench.datasets.images.scan import find_images
 from workbench.datasets.own import folder
+from workbench.running.launch import prepare_run
 from workbench.workspace import Workspace
 
 CONFIG = """
@@ -67,8 +68,7 @@ def test_weights_that_may_not_be_fetched_are_asked_for_before_a_run_is_made(conf
     said = CliRunner().invoke(cli, [*words, "--set", "backbone.weights=cache"])
     assert said.exit_code == 1
     assert 'Nothing was started. Tick "Allow download" to fetch them from' in " ".join(said.stderr.split())
-    with Workspace(tmp_path / "space") as workspace:
-        assert workspace.runs() == []
+    assert not (tmp_path / "space").exists()
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
@@ -78,6 +78,21 @@ def test_data_or_weights_that_are_not_there_are_named_before_a_run_is_made(confi
     assert said.exit_code == 1
     assert said.stderr.startswith(MISSING[missing][1])
     assert said.stdout == ""
+    assert not (tmp_path / "space").exists(), "no empty workspace is left"
+
+
+def test_a_run_is_prepared_from_a_config_alone(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        with pytest.raises(TypeError, match="from a RunConfig, not from 'sample-digits': "):
+            prepare_run("sample-digits", workspace)
+        assert workspace.runs() == []
+
+
+def test_a_refused_run_leaves_a_workspace_that_was_there_as_it_was(config, tmp_path):
+    with Workspace(tmp_path / "space", create=True):
+        pass
+    said = CliRunner().invoke(cli, ["run", config(), "--devices", "7", "-w", str(tmp_path / "space")])
+    assert said.exit_code == 1
     with Workspace(tmp_path / "space") as workspace:
         assert workspace.runs() == []
 

@@ -264,10 +264,15 @@ def test_numbers_that_no_row_has_are_told(space):
             assert raised.value.kept
 
 
-def test_a_file_in_the_place_of_a_workspace_is_told_as_such(tmp_path):
+@pytest.mark.parametrize("create", [True, False])
+def test_a_file_in_the_place_of_a_workspace_is_told_as_such(tmp_path, create):
     (tmp_path / "space").write_text("letters")
     with pytest.raises(Problem, match="is a file, not the folder of a workspace"):
-        Workspace(tmp_path / "space", create=True)
+        Workspace(tmp_path / "space", create=create)
+    with pytest.raises(Problem) as below:
+        Workspace(tmp_path / "space" / "below")
+    assert str(below.value).count(str(tmp_path)) == 1
+    assert "Errno" not in str(below.value)
     assert (tmp_path / "space").read_text() == "letters"
 
 

@@ -35,6 +35,7 @@ def take_in(source: Path, folder: Path | None, follow: bool) -> None:
     of your own to stop, its folder gets an empty file after-epoch. The exit status is 0 if all that is in DIR was
     imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
     """
+    travelling.run_folders(source)  # where there is none, no workspace is made
     with Workspace(folder or default_workspace(), create=True) as workspace:
         sys.exit(take_in_all(workspace, source, follow=follow))
 

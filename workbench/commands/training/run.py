@@ -12,7 +12,6 @@ from workbench.problem import Problem
 from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.devices.together import parse_devices
 from workbench.settings.changed import read_config
-from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 DEVICES = (
@@ -70,11 +69,8 @@ def run(
         raise click.UsageError(f"--devices {LAUNCHED} needs --folder.")
     if alone is not None:
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
-    with Workspace(folder or default_workspace(), create=not resume) as workspace:
-        status = run_here(
-            wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once
-        )
-        sys.exit(status)
+    here = folder or default_workspace()
+    sys.exit(run_here(wanted, here, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once))
 
 
 def _devices(text: str) -> tuple[str, ...]:
@@ -93,5 +89,4 @@ def _devices(text: str) -> tuple[str, ...]:
 def sample(folder: Path | None, epochs: int | None) -> None:
     """Run the sample project (Digits, small CNN, CE) here, and write its report."""
     wanted = read_config("sample-digits", () if epochs is None else (f"training.epochs={epochs}",))
-    with Workspace(folder or default_workspace(), create=True) as workspace:
-        sys.exit(run_here(wanted, workspace, resume=False, report=True, quiet=False))
+    sys.exit(run_here(wanted, folder or default_workspace(), resume=False, report=True, quiet=False))

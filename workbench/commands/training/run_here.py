@@ -34,21 +34,34 @@ KEPT = "Its checkpoints are kept, and `--resume` goes on from the last one."
 
 
 def run_here(
-    config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: str = "",
+    config: RunConfig, place: Path, *, resume: bool, report: bool, quiet: bool, devices: str = "",
     at_once: bool = False,
 ) -> int:  # fmt: skip
     """Train all runs of the config, one after another, each on all `devices` ("0,1"); returns the exit status.
 
-    Where they go `at_once`, each has one of the devices, and a single one the first.
+    Where they go `at_once`, each has one of the devices, and a single one the first. The workspace is made if it is
+    missing, unless they are to `resume`.
     """
-    from workbench.running import folds_and_seeds
     from workbench.running.unusable import refuse_unusable
 
-    workspace.sweep_dead_runs()
     listed = None
-    if not resume:  # before a run is made: nothing of a refused one is left in the list
+    if not resume:  # before anything is made: nothing of a refused run is left
         with told() as progress:
             listed = refuse_unusable(config, progress, devices=parse_devices(devices) if devices else ())
+    with Workspace(place, create=not resume) as workspace:
+        workspace.sweep_dead_runs()
+        return _run_all(
+            config, workspace, listed, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once
+        )
+
+
+def _run_all(
+    config: RunConfig, workspace: Workspace, listed: Listed | None, *, resume: bool, report: bool, quiet: bool,
+    devices: str, at_once: bool,
+) -> int:  # fmt: skip
+    """`run_here` in an open workspace; `listed` is as for `make_job`."""
+    from workbench.running import folds_and_seeds
+
     if len(folds_and_seeds.children(config)) == 1:
         run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
         devices = devices.partition(",")[0] if at_once else devices
