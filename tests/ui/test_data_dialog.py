@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PIL import Image
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QTableWidget
 
@@ -128,6 +129,23 @@ def test_near_duplicates_are_looked_for_when_they_are_asked_for(qtbot, session, 
     dialog.close()
 
 
+def test_the_pairs_fill_the_width_and_take_the_focus_which_tab_moves_on(qtbot, session, folder):
+    long = f"{'an image that was saved again ' * 4}.jpg"
+    Image.open(folder / "cars" / "0.png").save(folder / "fish" / long, quality=95, subsampling=0)
+    dialog = opened(session, qtbot, folder)
+    tab = dialog.near_duplicates
+    tab.look.setFocus()
+    with qtbot.waitSignal(tab.shown):
+        qtbot.keyClick(tab.look, Qt.Key.Key_Space)
+    table = tab.findChild(QTableWidget)
+    qtbot.waitUntil(lambda: table.viewport().width() > 400)
+    assert sum(table.columnWidth(column) for column in range(3)) == table.viewport().width()
+    assert dialog.focusWidget() is table, "Enter does not close the dialog"
+    qtbot.keyClick(table, Qt.Key.Key_Tab)
+    assert dialog.focusWidget() is dialog.copy_table
+    dialog.close()
+
+
 def test_the_search_for_near_duplicates_can_be_cancelled_and_asked_again(qtbot, session, folder, monkeypatch):
     def until_cancelled(config, progress):
         while True:
@@ -174,9 +192,10 @@ def test_why_near_duplicates_cannot_be_looked_for_is_said_in_the_tab(qtbot, sess
     dialog = opened(session, qtbot, folder)
     tab = dialog.near_duplicates
     monkeypatch.setattr(preflight, "near_duplicates", refuse)
-    tab.look.click()
+    tab.look.setFocus()
+    qtbot.keyClick(tab.look, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: "150,000" in tab.said.text())
-    assert not tab.look.isHidden()
+    assert dialog.focusWidget() is tab.look
     assert tab.cancel.isHidden()
     dialog.close()
 

@@ -70,7 +70,7 @@ def test_a_chosen_tab_of_the_data_dialog(start):
     last = tabs.count() - 1
     tabs.setCurrentIndex(last)
     again = data_dialog(start(), notes=[("12 classes", "have one image")]).tabs
-    assert again.tabText(again.currentIndex()) == tabs.tabText(last) == "Copies (0)", "also where another tab is before"
+    assert again.tabText(again.currentIndex()) == tabs.tabText(last) == "Near-duplicates", "also after another tab"
 
 
 @pytest.mark.qt_log_ignore("does not support", extend=True)

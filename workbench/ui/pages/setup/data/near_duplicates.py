@@ -52,11 +52,17 @@ class NearDuplicatesTab(QWidget):
 
     def show_pairs(self, near: "NearDuplicates") -> None:
         """Show the pairs that were found, most similar first."""
+        waited = self.window().focusWidget() is self.cancel
         self._settle(_sentence(near), "error" if near.shared or near.other_class else "muted")
         self.look.hide()
         if near.pairs:
             self._pairs = near.pairs
-            self._column.insertWidget(1, self._table_of(near.pairs), 100)
+            table = self._table_of(near.pairs)
+            self._column.insertWidget(1, table, 100)
+            self.setTabOrder(self.cancel, table)
+            table.show()  # what is not yet shown cannot have the focus
+            if waited:  # else Close would have it next, and Enter or Space would take the pairs away
+                table.setFocus()
         self.shown.emit(near.total)
 
     def lines(self) -> list[str]:
@@ -66,7 +72,10 @@ class NearDuplicatesTab(QWidget):
 
     def fail(self, problem: Problem) -> None:
         """Say why they could not be looked for."""
+        waited = self.window().focusWidget() is self.cancel
         self._settle(str(problem), "error")
+        if waited:
+            self.look.setFocus()
 
     def tell_cancelled(self) -> None:
         """Offer to look for them again."""
@@ -98,6 +107,7 @@ class NearDuplicatesTab(QWidget):
         table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         table.setWordWrap(False)
         table.verticalHeader().setDefaultSectionSize(SIDE + 6)
+        table.horizontalHeader().setStretchLastSection(False)  # it would have the width of its longest name
         for column in PICTURED:
             table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         for row, both in enumerate(members):

@@ -27,6 +27,7 @@ def table_of(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> QTableW
     table.setHorizontalHeaderLabels(list(titles))
     table.verticalHeader().hide()
     table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+    table.setTabKeyNavigation(False)  # Tab leaves it
     table.setAccessibleName(", ".join(titles))
     for row, values in enumerate(rows[:MOST_ROWS]):
         for column, value in enumerate(values):
