@@ -96,7 +96,7 @@ def take_pictures(folder: Path) -> None:
     from workbench.workspace import Workspace
 
     with opened(Workspace(folder), SIZE, DOCS) as (window, camera):
-        for photograph in (_digits, _ce_and_spce, _photographs):
+        for photograph in (_digits, _ce_and_spce, _photographs, _near_duplicates):
             photograph(window, camera)
 
 
@@ -135,6 +135,25 @@ def _photographs(window: "MainWindow", camera: "Photographer") -> None:
     for name in ("train", "map", "retrieval"):
         _show(window, camera, name)
         save(window, f"photographs-{name}")
+
+
+def _near_duplicates(window: "MainWindow", camera: "Photographer") -> None:
+    """The pairs of photographs that look nearly the same, where images are split at random."""
+    from workbench.config import Choice, RunConfig
+
+    config = RunConfig.recorded(window.session.run(PHOTOGRAPHS).config)
+    page = _show(window, camera, "setup")
+    page.take_config(config.model_copy(update={"split": Choice(name="random")}))
+    page.look_at_data()
+    camera.wait(lambda: page.data_look.dialog is not None, most=PATIENCE)
+    dialog, shown = page.data_look.dialog, []
+    tab = dialog.near_duplicates
+    dialog.tabs.setCurrentWidget(tab)
+    tab.shown.connect(shown.append)
+    tab.look.click()
+    camera.wait(lambda: bool(shown), most=PATIENCE)
+    save(dialog, "near-duplicates")
+    dialog.close()
 
 
 def draw_queries(workspace: Path, scratch: Path) -> None:
