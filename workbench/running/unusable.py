@@ -15,14 +15,12 @@ from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 from workbench.running.devices import together
 from workbench.running.devices.launched_ranks import LAUNCHED
-from workbench.running.facts.without_numbers import unloaded, without_numbers
+from workbench.running.facts.without_numbers import COLOURS, image_size_of, unloaded, without_numbers
 from workbench.running.listed import Listed
 from workbench.running.place_at_fault import naming_the_place
 
 if TYPE_CHECKING:
     from workbench.backbones.model import EmbeddingModel
-
-COLOURS = 3  # channels of images that were not seen: the size does not depend on them
 
 log = logging.getLogger(__name__)
 
@@ -104,10 +102,7 @@ def refuse_size_unseen(config: RunConfig) -> None:
     Raises:
         Problem: the network takes no images of the size that the config has for its data set.
     """
-    known = catalogs.current()
-    named = known.get(f"dataset/{config.dataset.name}", {}).get("params", {}).get("image_size", {})
-    size = config.dataset.params.get("image_size", named.get("default"))
-    if isinstance(size, int):  # a data set of a plug-in may have no such field
+    if (size := image_size_of(config)) is not None:
         _refuse_size(unloaded(config), COLOURS, size, None)
 
 

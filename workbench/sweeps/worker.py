@@ -227,7 +227,8 @@ class Worker:
             return None
         control = Control()
         died = trial.run_id is not None and status in ("running", "interrupted")
-        return AtWork(trial, run_id, self._train(run_id, control, device, apart=died), control)
+        apart = died or _may_not_fit(config, device)
+        return AtWork(trial, run_id, self._train(run_id, control, device, apart=apart), control)
 
     def _finish(self, sweep: Sweep, trial: Trial, run_id: int) -> None:
         """Store the result of a trial whose run has ended."""
@@ -273,7 +274,7 @@ class Worker:
     def _train(self, run_id: int, control: Control, device: str, *, apart: bool) -> Job:
         """Start the run's job; it resumes the run if an earlier worker began it.
 
-        One whose process died is trained `apart`: if that was for want of memory, only the run fails the next time.
+        One whose process died, or that may not fit into the memory, is trained `apart`: then only the run fails.
         """
         workspace, goes_on = self._workspace, run_id not in self._made
         self._made.discard(run_id)
@@ -289,6 +290,13 @@ class Worker:
             listed=self._listed,
         )  # fmt: skip
         return job.start()
+
+
+def _may_not_fit(config: RunConfig, device: str) -> bool:
+    """Whether the system may end the process of the config's run for want of memory."""
+    from workbench.running.facts.memory_needed import may_not_fit
+
+    return may_not_fit(config, device)
 
 
 def _free(locks: list[DeviceLock]) -> None:

@@ -1,22 +1,28 @@
 """A step on the CPU that does not fit into the memory is refused before it is tried, which may end the program."""
 
 import contextlib
+import os
+import signal
+import sys
 
 import pytest
 import torch
 from torch import nn
 
 from workbench import cli, machine_memory
+from workbench.jobs import ToldProcess
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.running import building, engine
 from workbench.running.preflight import preflight
+from workbench.running.processes import own_process
 from workbench.running.unusable import refuse_unusable
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
 from workbench.training import device
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps
+from workbench.workspace.paths import DATABASE
 
 LARGE = ("training.batch_size=512", "device=cpu")
 
@@ -130,8 +136,7 @@ def test_a_run_of_the_command_line_is_refused_before_it_is_made(room, tmp_path, 
     words = [word for change in LARGE for word in ("--set", change)]
     assert cli.main(["run", "sample-digits", *words, "--workspace", str(tmp_path)]) == 1
     assert "A step on the CPU needs at least" in capsys.readouterr().err
-    with Workspace(tmp_path) as workspace:
-        assert workspace.runs() == []
+    assert not (tmp_path / DATABASE).exists()
 
 
 @pytest.mark.parametrize(("varied", "fails"), [("training.lr=0.1,0.2", 1), ("training.batch_size=512,16", 0)])
@@ -165,6 +170,31 @@ def test_a_setting_that_does_not_fit_fails_alone_and_the_sweep_goes_on(room, tmp
     assert (first.state, second.state) == ("failed", "done")
     assert "A step on the CPU needs at least" in first.problem
     assert "Nothing was trained; run 1 is kept as failed." in first.problem
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no signals")
+def test_a_setting_that_the_system_ends_for_want_of_memory_fails_alone_and_the_sweep_goes_on(
+    room, tmp_path, monkeypatch, capsys
+):
+    small = ("training.epochs=1", "backbone.width=8", "evaluation.probe_size=0", "device=cpu")
+    room(int(1.1 * kept_of(read_config("sample-digits", (*small, "training.batch_size=512")))))
+
+    class Ended(ToldProcess):
+        """A process that is ended as the kernel does it."""
+
+        def __init__(self, *words):
+            super().__init__(*words)
+            os.kill(self.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(own_process, "ToldProcess", Ended)
+    words = [word for change in small for word in ("--set", change)]
+    start = ["sweep", "start", "sample-digits", "-p", "training.batch_size=512,16", *words]
+    assert cli.main([*start, "--workspace", str(tmp_path)]) == 0
+    with Workspace(tmp_path) as workspace:
+        first, second = sweeps.trials(workspace, 1)
+        assert (workspace.run(1).status, workspace.run(2).status) == ("failed", "done")
+    assert (first.state, second.state) == ("failed", "done")
+    assert "was ended by SIGKILL, as systems do when memory runs out" in first.problem
 
 
 def test_the_limit_of_a_container_is_named_and_to_be_raised(room, monkeypatch):

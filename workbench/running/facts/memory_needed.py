@@ -9,7 +9,7 @@ from workbench.config import RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.numerals import byte_size
 from workbench.problem import UNSTARTED, Problem
-from workbench.running.facts.without_numbers import unloaded, without_numbers
+from workbench.running.facts.without_numbers import COLOURS, image_size_of, unloaded, without_numbers
 from workbench.settings import checks
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.backbones.model import EmbeddingModel
     from workbench.datasets.image_set import ImageSet
 
+BACKWARD = 1.25  # times what is counted: the backward pass takes up to a fifth more
 FILLED = 0.75  # of the memory, by a batch that is proposed: the backward pass takes a fifth more than what is kept
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,26 @@ def refuse_run_without_memory(config: RunConfig, images: "ImageSet", devices: Se
     refuse_without_memory(config, network, image, devices)
 
 
+def may_not_fit(config: RunConfig, device: str) -> bool:
+    """Whether a run that is not refused may still need more memory than there is in a step on the CPU.
+
+    No image is listed: they count as colours of the size that the config gives them. False where that is not known.
+    """
+    import torch
+
+    size = image_size_of(config)
+    if size is None or not config.training.backbone_lr or not _are_the_cpu([device]):
+        return False
+    try:
+        with torch.device("meta"), torch.no_grad():
+            network, image = without_numbers(unloaded(config), COLOURS, size, None)
+        _, need = _counted(config, network, image)
+    except Exception as error:
+        log.debug("the memory of a step was not looked at (%r)", error, exc_info=True)
+        return False
+    return need <= machine_memory.obtainable() < need * BACKWARD
+
+
 def refuse_without_memory(
     config: RunConfig, network: "EmbeddingModel", image: "Tensor", devices: Sequence[str]
 ) -> None:  # fmt: skip
@@ -59,14 +80,12 @@ def refuse_without_memory(
     training = config.training
     if not _are_the_cpu(devices) or not training.backbone_lr:  # frozen features need little
         return
-    at_once = min(training.chunk or training.images_per_step, training.images_per_step)
+    at_once = _images_at_once(config)
     try:
-        weights, need = _kept_bytes(network, image.expand(at_once, *image.shape[1:]))
+        weights, need = _counted(config, network, image)
     except Exception as error:  # a network that cannot be followed without numbers is left to the run
         log.debug("the memory of a step was not checked before the run (%r)", error, exc_info=True)
         return
-    if training.precision not in ("auto", "float32"):
-        need = weights + (need - weights) // 2  # autocast leaves the weights as they are
     if need <= (room := machine_memory.obtainable()):
         return
     free, more = _in_words(room)
@@ -102,6 +121,19 @@ def _are_the_cpu(names: Sequence[str]) -> bool:
 
     gpu = torch.cuda.is_available() or torch.backends.mps.is_available()
     return all(name == "cpu" or (name == "auto" and not gpu) for name in names)
+
+
+def _images_at_once(config: RunConfig) -> int:
+    training = config.training
+    return min(training.chunk or training.images_per_step, training.images_per_step)
+
+
+def _counted(config: RunConfig, network: "EmbeddingModel", image: "Tensor") -> tuple[int, int]:
+    """Bytes of the weights, and of all that a step keeps at least at the config's batch and precision."""
+    weights, need = _kept_bytes(network, image.expand(_images_at_once(config), *image.shape[1:]))
+    if config.training.precision not in ("auto", "float32"):
+        need = weights + (need - weights) // 2  # autocast leaves the weights as they are
+    return weights, need
 
 
 def _kept_bytes(network: "EmbeddingModel", images: "Tensor") -> tuple[int, int]:

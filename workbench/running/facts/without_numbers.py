@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from workbench.backbones.model import EmbeddingModel
 
 
+COLOURS = 3  # channels of images that were not seen: the size does not depend on them
+
+
+def image_size_of(config: RunConfig) -> int | None:
+    """The side in px that the config gives its images; None for a data set without such a field, as of a plug-in."""
+    named = catalogs.current().get(f"dataset/{config.dataset.name}", {}).get("params", {}).get("image_size", {})
+    size = config.dataset.params.get("image_size", named.get("default"))
+    return size if isinstance(size, int) else None
+
+
 def unloaded(config: RunConfig) -> RunConfig:
     """The config with a backbone that takes no weights from this machine's disk or from a cache."""
     described = catalogs.current().get(f"backbone/{config.backbone.name}", {}).get("params", {})
