@@ -178,9 +178,8 @@ def _common() -> dict[str, dict[str, Any]]:
 
 def configured(config: RunConfig, setting: Mapping[str, Value], known: Catalog) -> RunConfig:
     """The config of one setting, named after it. Raises BadConfig when the fields do not go together."""
-    fields_set = ", ".join(f"{short_field(field)}={short(value)}" for field, value in setting.items())
-    configured_run = changed(config, setting, known, f"The setting {fields_set}").with_whole_paths(known)
     words = in_words(setting, config, known)
+    configured_run = changed(config, setting, known, f"The setting {words}").with_whole_paths(known)
     return configured_run.model_copy(update={"name": f"{config.name[: max(20, 150 - len(words))]}: {words}"[:180]})
 
 

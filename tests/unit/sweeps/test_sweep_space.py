@@ -162,7 +162,7 @@ def test_a_folder_that_is_varied_is_whole_in_the_run(config, known, tmp_path, mo
 
 def test_a_plan_names_the_setting_whose_fields_do_not_go_together(known):
     config = read_config("omniglot-unseen")
-    with pytest.raises(BadConfig, match="batch_size=63"):
+    with pytest.raises(BadConfig, match="The setting batch 63 cannot be used"):
         planned(config, [read("training.batch_size=63,64")], "grid", known)
 
 
