@@ -372,6 +372,7 @@ def test_a_failed_run_is_red_and_leads_to_its_settings(page, session, work, qtbo
 def test_the_gradient_stands_beside_the_loss_of_runs_that_have_it(page, session, work, qtbot):
     plot, name = page.curves.batch, "batch/gradient_norm"
     legend = plot.legend[name]
+    assert (legend.text(), legend.toolTip()) == ("Gradient (right)", "Show or hide Gradient norm (right)")
     work.say(Scalar("batch/loss", 2, 0.5))
     session.show_run(work.run_id)
     qtbot.waitUntil(lambda: values(page, "batch/loss").tolist() == [0.5])

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QToolButton
 
 from workbench.ui.plots.items import Series
 from workbench.ui.style import theme
+from workbench.ui.widgets.labels import plain_tip
 
 SWATCH = QSize(14, 10)  # px
 SPARE = 8  # px of Qt's hint that no part of the button needs
@@ -22,7 +23,8 @@ class LegendButton(QToolButton):
         self.setAutoRaise(True)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(SWATCH)
-        self.setToolTip("Show or hide this curve")
+        whole = series.title if series.short else "this curve"  # what is shortened is read in full here
+        self.setToolTip(plain_tip(f"Show or hide {whole}"))
         self.say(series.title)
         self.setAccessibleName(f"Show {series.title}")
         self.toggled.connect(self._strike)
