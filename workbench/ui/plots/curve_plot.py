@@ -345,9 +345,11 @@ class CurvePlot(QFrame):
         return f"{self.title}{scale}: {'; '.join(parts + trouble) or 'nothing is shown'}."
 
     def table(self) -> CurveTable:
-        """All numbers, one row per step, as a Qt model."""
-        placed = [(series.title, self.curves[series.name].at(self._places)) for series in self.series]
-        return CurveTable(self.x_title, placed)
+        """All numbers, one row per step, as a Qt model; a curve that the legend does not offer has no column."""
+        offered = [series for series in self.series if not self.legend[series.name].isHidden()]
+        return CurveTable(
+            self.x_title, [(series.title, self.curves[series.name].at(self._places)) for series in offered]
+        )
 
     def show_table(self) -> TableDialog:
         """Open the table of all numbers."""
