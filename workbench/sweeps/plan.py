@@ -10,6 +10,7 @@ from workbench.entries.catalog import Catalog
 from workbench.files.resources import resources
 from workbench.running import folds_and_seeds
 from workbench.sweeps import objective, proposals
+from workbench.sweeps.early_stop import FEWEST
 from workbench.sweeps.proposals import HOWS, How
 from workbench.sweeps.space import Parameter, Setting, checked, configured, read
 
@@ -27,6 +28,7 @@ class Plan:
     metric: str  # the objective
     source: str = ""  # the paper's table, for a preset
     wanted: int = 0  # settings that were asked for; 0 if there are as many
+    stop_early: bool = False  # whether trials below the median of the others are stopped
 
     @property
     def fewer(self) -> str:
@@ -54,7 +56,15 @@ class Plan:
         """Sentences on what the values of its objective cannot say."""
         varied = [parameter.field for parameter in self.parameters if parameter.ranged or len(parameter.values) > 1]
         optimistic = objective.OPTIMISTIC if self.reported else ""
-        return [sentence for sentence in (optimistic, objective.on_other_images(varied)) if sentence]
+        sentences = (optimistic, objective.on_other_images(varied), self._too_few)
+        return [sentence for sentence in sentences if sentence]
+
+    @property
+    def _too_few(self) -> str:
+        """A sentence where there are too few trials to stop any early; empty if there are enough."""
+        if not self.stop_early or self.runs - self.runs // self.trials >= FEWEST:
+            return ""
+        return f"No trial will be stopped early: each would have to be compared with at least {FEWEST} others."
 
     def settings(self) -> list[Setting]:
         """The settings that are known before the first run; none for a Bayesian sweep."""
@@ -73,6 +83,7 @@ def planned(
     seeds: int | None = None,
     metric: str = "",
     source: str = "",
+    stop_early: bool = False,
 ) -> Plan:
     """Check everything that can be checked before the first run.
 
@@ -81,6 +92,7 @@ def planned(
             there are fewer combinations, each is tried once, and `Plan.fewer` says so.
         seeds: runs of each setting; those of the config when not said.
         metric: the objective, see `objective.chosen`.
+        stop_early: whether trials below the median of the others are stopped, see `early_stop`.
 
     Raises:
         BadConfig: a wrong field, value, range, metric or way, or a setting whose fields do not go together.
@@ -103,7 +115,7 @@ def planned(
         count = wanted if there is None else min(wanted, there)
         if how == "random":  # a narrow range of real numbers has an end, too
             count = len(proposals.draws(swept, count, config.seed))
-    plan = Plan(config, swept, how, count, metric, source, wanted if count < wanted else 0)
+    plan = Plan(config, swept, how, count, metric, source, wanted if count < wanted else 0, stop_early)
     for setting in plan.settings():
         configured(config, setting, known)
     return plan

@@ -14,6 +14,10 @@ ONE_RUN = (
     "Each setting has one run, so small differences between settings may be due to the seed alone. Several seeds for "
     "each setting show how much the values vary."
 )
+STOPS_EARLY = (
+    "Trials that are worse than the median of the others at the same epoch are stopped early: their values are of the "
+    "epochs until then."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,7 @@ def remarks(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> 
         ONE_RUN if _may_differ_by_seed(trials) else "",
         on_other_images(varied),
         _untrained_words(sweep, trials, best_untrained),
+        STOPS_EARLY if sweep.stop_early else "",
     )
     return [sentence for sentence in sentences if sentence]
 

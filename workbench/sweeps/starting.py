@@ -145,6 +145,7 @@ def store(workspace: Workspace, plan: Plan) -> int:
         reported=plan.reported,
         source=plan.source,
         first=[point_of(plan.config, setting) for setting in plan.settings()],
+        stop_early=plan.stop_early,
     )
 
 

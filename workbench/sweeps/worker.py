@@ -16,13 +16,13 @@ from workbench.running import launch
 from workbench.running.facts.in_words import stored_in_words
 from workbench.running.listed import Listed
 from workbench.running.processes import own_process
-from workbench.sweeps import objective, proposals
+from workbench.sweeps import early_stop, objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.sweeps.space import checked, read
 from workbench.sweeps.starting import point_of
 from workbench.sweeps.trials import config_of, first_waiting, pending, results_so_far, titled
 from workbench.workspace import Workspace
-from workbench.workspace.experiments import sweep_worker
+from workbench.workspace.experiments import early_stops, sweep_worker
 from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.experiments.sweeps import Sweep, Trial
 
@@ -114,6 +114,7 @@ class Worker:
         if not self._wait_for(devices, locks):
             return
         at_work: dict[int, AtWork] = {}  # by the number of the worker, from 0
+        early = early_stop.EarlyStop(self._workspace, sweep) if sweep.stop_early else None
         try:
             while self._wanted():
                 over = self._fill(sweep, devices, at_work)
@@ -121,6 +122,8 @@ class Worker:
                     stored.finish(self._workspace, self._id)
                     return
                 self._finish_ended(sweep, at_work)
+                if early is not None:
+                    early.look({entry.trial.id: entry.control for entry in at_work.values()})
             for entry in at_work.values():
                 entry.control.interrupt()
             while at_work:
@@ -222,7 +225,11 @@ class Worker:
         run_id = sweep_worker.begin(self._workspace, trial, partial(self._make_run, sweep, config))
         self._say(f"{self._titled(sweep, trial)}: run {run_id}")
         status = self._workspace.run(run_id).status
-        if status == "done":  # its worker was killed between both ends
+        stopped = early_stops.reason(self._workspace, trial.id)
+        if stopped and status not in ("done", "stopped"):  # its worker was killed before the run had ended
+            self._workspace.take_over(run_id)
+            self._workspace.set_status(run_id, "stopped")
+        if stopped or status == "done":  # its worker was killed between both ends
             self._finish(sweep, trial, run_id)
             return None
         control = Control()
@@ -237,14 +244,16 @@ class Worker:
             if sentence not in self._remarked:
                 self._remarked.add(sentence)
                 self._say(sentence)
-        match run.status:
+        reason = early_stops.reason(self._workspace, trial.id)
+        match "done" if reason and run.status == "stopped" else run.status:
             case "done":
                 self._failures = []
                 value = objective.measured(self._workspace, run_id, sweep.metric)
                 why = objective.reason_without(self._workspace, run_id, sweep.metric) if value is None else ""
-                sweep_worker.end(self._workspace, trial, "failed" if why else "done", value, why)
+                early = early_stop.sentence(self._workspace, run_id, reason) if reason else ""
+                sweep_worker.end(self._workspace, trial, "failed" if why else "done", value, why or early)
                 said = why if value is None else f"{sweep.metric} {objective.written(sweep.metric, value)}"
-                self._say(f"{self._titled(sweep, trial)}: {said}")
+                self._say(f"{self._titled(sweep, trial)}: {f'{said}. {early}' if early and not why else said}")
             case "stopped":
                 sweep_worker.end(self._workspace, trial, "paused")
             case status:

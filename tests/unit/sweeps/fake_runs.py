@@ -54,7 +54,7 @@ class FakeRuns:
         return Job(f"run {run_id}", work, recorder, control)
 
 
-def store(workspace, run_id, value, epoch=1):
+def store(workspace, run_id, value, epoch=1, step=1):
     with workspace.writing() as db:
         (artefact,) = db.execute(
             "insert into artefacts (run_id, kind, path, bytes, blake2b, created) "
@@ -63,6 +63,6 @@ def store(workspace, run_id, value, epoch=1):
         ).fetchone()
         db.execute(
             "insert into evaluations (run_id, epoch, step, embeddings_id, distance, score, metrics, created) "
-            "values (?, ?, 1, ?, 'cosine', ?, ?, '')",
-            (run_id, epoch, artefact, value, f'{{"MAP@R": {value}, "recall@1": 0.5}}'),
+            "values (?, ?, ?, ?, 'cosine', ?, ?, '')",
+            (run_id, epoch, step, artefact, value, f'{{"MAP@R": {value}, "recall@1": 0.5}}'),
         )

@@ -14,7 +14,7 @@ from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.experiments import experiments, sweep_worker, sweeps
+from workbench.workspace.experiments import early_stops, experiments, sweep_worker, sweeps
 from workbench.workspace.experiments.sweeps import Point
 from workbench.workspace.owners import ownership
 
@@ -198,6 +198,27 @@ def test_runs_judged_on_the_reported_half_are_known(workspace):
         sweep_worker.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
     assert sweeps.chosen_on_reported(workspace, [1, 2, 3]) == {flattered: [1]}
     assert sweeps.chosen_on_reported(workspace, []) == {}
+
+
+def test_a_sweep_from_before_trials_were_stopped_early_stops_none(tmp_path):
+    with Workspace(tmp_path / "old", create=True) as workspace:
+        number = make(workspace)
+        place = workspace.database
+    make_older(place, "m018_stopped_trials")
+    with Workspace(tmp_path / "old") as workspace:
+        assert sweeps.one(workspace, number).stop_early is False
+        assert [early_stops.reason(workspace, trial.id) for trial in sweeps.trials(workspace, number)] == [""] * 3
+        assert sweeps.one(workspace, make(workspace, stop_early=True)).stop_early is True
+
+
+def test_a_trial_that_is_tried_again_is_judged_anew(workspace):
+    number = make(workspace)
+    for trial, state in zip(sweeps.trials(workspace, number), ["failed", "done", "cancelled"], strict=True):
+        early_stops.store(workspace, trial.id, "below the median")
+        sweep_worker.end(workspace, trial, state)
+    assert sweeps.retry(workspace, number) == 2
+    reasons = [early_stops.reason(workspace, trial.id) for trial in sweeps.trials(workspace, number)]
+    assert reasons == ["", "below the median", ""]
 
 
 def test_a_workspace_from_before_gets_the_tables(tmp_path):

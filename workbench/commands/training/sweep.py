@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from workbench.places.place import Place
 
 Places = Callable[[], Path]
+NOT_AT_PLACES = "Trials at a place are not stopped early."
 devices_option = click.option(
     "--devices", "names", default="", metavar="NAME,NAME", callback=lambda ctx, option, value: devices_of(value),
     help="Devices to use, such as cuda:0,cuda:1; by default the config's.",
@@ -58,6 +59,11 @@ def sweep() -> None:
 @click.option("--trials", type=click.IntRange(1), default=None, help="Trials of a random or Bayesian sweep.")
 @click.option("--seeds", type=click.IntRange(1, 100), default=None, help="Seeds per trial.")
 @click.option("--metric", default="", help="The objective; by default MAP@R of held-out classes, if any.")
+@click.option(
+    "--stop-early", is_flag=True,
+    help="Stop a trial after an epoch if it is worse than the median of at least 5 others; its value is the best so "
+    "far.",
+)  # fmt: skip
 @click.option("--detach", is_flag=True, help="Work in a process of its own that outlives this terminal.")
 @click.option("--quiet", is_flag=True, help="Print the last table only.")
 @devices_option
@@ -66,15 +72,17 @@ def sweep() -> None:
 @workspace_option
 def start(
     config: str, parameters: tuple[str, ...], changes: tuple[str, ...], how: str | None, trials: int | None,
-    seeds: int | None, metric: str, detach: bool, quiet: bool, names: tuple[str, ...], workers: int | None,
-    place: str, folder: Path | None,
+    seeds: int | None, metric: str, stop_early: bool, detach: bool, quiet: bool, names: tuple[str, ...],
+    workers: int | None, place: str, folder: Path | None,
 ) -> None:  # fmt: skip
     """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
     from workbench.places.launching import launcher_of
     from workbench.sweeps import starting
 
     there = _checked_place(names, place)
-    plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
+    if place and stop_early:
+        raise click.UsageError(f"--place cannot be combined with --stop-early: {NOT_AT_PLACES}")
+    plan = planned_from(config, parameters, changes, how, trials, seeds, metric, stop_early)
     listed = None
     if there is not None:  # which has data of its own
         if remark := starting.refuse_unknown_data(plan, catalogs.current(), there, launcher_of(there)):
@@ -178,6 +186,7 @@ def resume(
 
     _checked_place(names, place)
     with Workspace(folder or default_workspace()) as workspace:
+        _refuse_early_stop(workspace, number, place)
         starting.resume(workspace, number)
         _go_on(workspace, number, here, names, workers or 0, place)
 
@@ -219,6 +228,7 @@ def planned_from(
     trials: int | None,
     seeds: int | None,
     metric: str,
+    stop_early: bool = False,
 ) -> Any:
     """The plan that the options ask for; a paper's sweep brings its parameters, way and number of settings.
 
@@ -241,7 +251,9 @@ def planned_from(
                 raise
             todo = f"Similar: {alike}. `workbench sweep presets` shows the papers' sweeps."
             raise UnknownName(unknown.what, kept=unknown.kept, todo=todo) from None
-        return planned(config, ranges, how or "grid", known, trials=trials, seeds=seeds, metric=metric)
+        return planned(
+            config, ranges, how or "grid", known, trials=trials, seeds=seeds, metric=metric, stop_early=stop_early
+        )  # fmt: skip
     config = changed(read_config(preset.preset, changes), preset.changes, known, preset.key)
     own = {parameter.field: parameter for parameter in (*preset.parameters, *map(read, parameters))}
     way = how or preset.how
@@ -255,6 +267,7 @@ def planned_from(
         seeds=seeds,
         metric=metric,
         source=preset.source,
+        stop_early=stop_early,
     )
 
 
@@ -304,6 +317,13 @@ def _checked_place(names: tuple[str, ...], place: str) -> "Place | None":
     return records.named(place) if place else None
 
 
+def _refuse_early_stop(workspace: Workspace, number: int, place: str) -> None:
+    """Raises Problem for a place and a sweep whose trials are stopped early."""
+    if place and stored.one(workspace, number).stop_early:
+        what = f"Sweep {number} was started with --stop-early. {NOT_AT_PLACES}"
+        raise Problem(what, kept="It was not changed.", todo="Leave --place out.")
+
+
 def _work_here(
     workspace: Workspace, number: int, quiet: bool, names: tuple[str, ...] = (), workers: int = 0, place: str = "",
     listed: Listed | None = None,
@@ -315,6 +335,7 @@ def _work_here(
     from workbench.sweeps.worker import Worker
 
     _checked_place(names, place)
+    _refuse_early_stop(workspace, number, place)
     say = (lambda line: None) if quiet else say_while_read
     if place := place or place_of(workspace, number):
         there = records.named(place)

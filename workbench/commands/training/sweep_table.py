@@ -108,6 +108,7 @@ def head_as_data(workspace: Workspace, sweep: stored.Sweep) -> dict[str, Any]:
     return {
         "sweep": sweep.id, "name": sweep.name, "state": sweep.state, "works": sweep.alive or sweep.starting,
         "problem": sweep.problem, "how": sweep.how, "metric": sweep.metric, "parameters": list(sweep.parameters),
+        "stop_early": sweep.stop_early,
         "source": sweep.source, "created": sweep.created, "runs": runs_in_all(sweep, trials),
         "runs_done": sum(trial.state == "done" for trial in trials), "seconds_left": seconds_left(sweep, trials),
     }  # fmt: skip

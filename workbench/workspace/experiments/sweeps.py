@@ -54,6 +54,7 @@ class Sweep:
     points: int  # settings that will be tried
     metric: str  # the objective
     reported: bool  # whether the objective is of the half that is reported
+    stop_early: bool  # whether trials below the median of the others are stopped, see `early_stop`
     source: str  # of a preset
     state: str  # active, paused, cancelled, done
     problem: str  # why it is paused; while a worker is there, what it waits for or must do without
@@ -74,8 +75,8 @@ class Point:
 
 
 COLUMNS = (
-    "id, name, config, how, parameters, points, metric, reported, source, state, problem, experiment_id, created, "
-    "device, holds, pid, host, born, beat"
+    "id, name, config, how, parameters, points, metric, reported, stop_early, source, state, problem, experiment_id, "
+    "created, device, holds, pid, host, born, beat"
 )
 TRIAL_COLUMNS = (
     "t.id, t.point, t.place, t.setting, t.seed, t.fold, t.state, t.run_id, t.objective, t.problem, "
@@ -94,6 +95,7 @@ def create(
     reported: bool,
     source: str = "",
     first: Sequence[Point] = (),
+    stop_early: bool = False,
 ) -> int:
     """A new sweep with an experiment of its own and the settings that are known already; returns its number.
 
@@ -106,8 +108,8 @@ def create(
         sweep_id = new_id(
             db.execute(
                 "insert into sweeps (name, config, how, parameters, points, metric, reported, source, experiment_id, "
-                "created, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active')",
-                (*values, source, experiment, now()),
+                "created, stop_early, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active')",
+                (*values, source, experiment, now(), int(stop_early)),
             )
         )
         for point in first:
@@ -223,7 +225,8 @@ def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> i
     """Put failed and cancelled trials, or one of them, back into the queue; returns how many."""
     with workspace.writing() as db:
         back = db.execute(
-            "update sweep_trials set state = 'queued', problem = '' where sweep_id = ? and id = ifnull(?, id) "
+            "update sweep_trials set state = 'queued', problem = '', stopped = '' where sweep_id = ? "
+            "and id = ifnull(?, id) "
             "and state in ('failed', 'cancelled')",
             (sweep_id, trial_id),
         ).rowcount
@@ -280,7 +283,7 @@ def _sweep(row: list[Any]) -> Sweep:
         parameters = texts_of(facts.pop("parameters"))
     except Unreadable as error:
         parameters, doubts = (), [f"parameters ({error})"]
-    reported, holds = bool(facts.pop("reported")), bool(facts.pop("holds"))
+    reported, holds, stop_early = (bool(facts.pop(name)) for name in ("reported", "holds", "stop_early"))
     facts, unread = checked_row(Sweep, facts)
     facts["name"] = visible_name(facts["name"])
     alive = worker.alive
@@ -288,7 +291,8 @@ def _sweep(row: list[Any]) -> Sweep:
     remark = facts["problem"] if alive or facts["state"] != "active" else ""
     facts["problem"] = " ".join(part for part in (remark, told_of([*doubts, *unread])) if part)
     return Sweep(
-        **facts, reported=reported, holds=holds, parameters=parameters, alive=alive, starting=starts_now(worker)
+        **facts, reported=reported, stop_early=stop_early, holds=holds, parameters=parameters, alive=alive,
+        starting=starts_now(worker),
     )  # fmt: skip
 
 

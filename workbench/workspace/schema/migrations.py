@@ -281,6 +281,13 @@ def m017_machine_of_a_placement(db: Database) -> None:
     db.execute(placements.MACHINE)
 
 
+@migration()
+def m018_stopped_trials(db: Database) -> None:
+    """Whether a sweep stops trials early, and why it stopped one."""
+    db.execute("alter table sweeps add column stop_early integer not null default 0")
+    db.execute("alter table sweep_trials add column stopped text not null default ''")
+
+
 def migrate(connection: Connection, path: Path | None = None, progress: Progress = quiet) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new.
 
