@@ -17,6 +17,7 @@ from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.pages.setup import SetupPage
+from workbench.ui.places.choice import HERE
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.style.icons import icon
@@ -130,6 +131,46 @@ def test_what_is_edited_while_the_sweep_starts_is_not_checked_any_more(qtbot, se
 def _forget_panels(qtbot):
     for panel in (widget for widget in QApplication.topLevelWidgets() if isinstance(widget, SweepsPanel)):
         qtbot.addWidget(panel)
+
+
+def test_trials_are_stopped_early_where_the_box_is_ticked(qtbot, session, dialog, started):
+    assert not dialog.early.isChecked()
+    assert dialog.early.toolTip().startswith("Stop a trial after an epoch if its best value so far is worse than")
+    dialog.rows[0].field.set_value("training.lr")
+    qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2, 0.3, 0.4, 0.5")
+    settled(qtbot, dialog)
+    assert not dialog.plan.stop_early
+    qtbot.mouseClick(dialog.early, Qt.MouseButton.LeftButton, pos=dialog.early.rect().center() / 4)
+    settled(qtbot, dialog)
+    assert dialog.plan.stop_early
+    assert "No trial will be stopped early" in dialog.warning.text(), "there are four others"
+    qtbot.keyClicks(dialog.rows[0].values, ", 0.6")
+    settled(qtbot, dialog)
+    assert "No trial will be stopped early" not in dialog.warning.text()
+    dialog.start.click()
+    qtbot.waitUntil(lambda: started == [1])
+    qtbot.waitUntil(lambda: not dialog.isVisible())
+    assert sweeps.one(session.workspace, 1).stop_early
+    _forget_panels(qtbot)
+
+
+def test_at_a_place_no_trial_is_stopped_early(qtbot, session, dialog):
+    session.places.all = [SshPlace(name="box", host="box")]
+    session.places.changed.emit()
+    dialog.rows[0].field.set_value("training.lr")
+    qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2")
+    dialog.early.click()
+    settled(qtbot, dialog)
+    assert dialog.plan.stop_early
+    dialog.where.set_value("box")
+    dialog.where.edited.emit()
+    assert not dialog.early.isEnabled()
+    assert dialog.early.toolTip() == "Trials at a place are not stopped early."
+    settled(qtbot, dialog)
+    assert not dialog.plan.stop_early
+    dialog.where.set_value(HERE)
+    dialog.where.edited.emit()
+    assert dialog.early.isEnabled()
 
 
 def test_a_sweep_is_started_at_the_place_that_is_chosen(qtbot, session, dialog, started_at):

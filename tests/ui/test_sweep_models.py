@@ -209,6 +209,20 @@ def test_folds_have_a_column_where_there_are_some_and_the_objective_of_the_train
     assert model.judged_runs == []
 
 
+def test_behind_the_value_of_a_trial_that_was_stopped_early_stands_why(model, workspace):
+    sentence = "Stopped after epoch 4 of 10: below the median of 7 trials at epoch 3."
+    first, second, _ = model.shown.trials
+    sweep_worker.end(workspace, first, "done", 0.5, sentence)
+    sweep_worker.end(workspace, second, "done", 0.6)
+    assert [cells[-1] for _, cells in read_again(model, workspace).trial_rows()[1]][:2] == [
+        f"50.00%. {sentence}", "60.00%"
+    ]  # fmt: skip
+    assert "are stopped early" not in model.words()
+    shown = model.shown
+    model.take([replace(shown, sweep=replace(shown.sweep, stop_early=True))])
+    assert "Trials that are worse than the median of the others at the same epoch are stopped early" in model.words()
+
+
 def test_values_of_networks_that_were_best_before_training_are_marked(model, workspace):
     for trial, trained in zip(model.shown.trials, (0.2, 0.3, 0.7), strict=True):
         run_id = sweep_worker.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))

@@ -18,6 +18,7 @@ from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.experiments.sweeps import Sweep, Trial
 from workbench.workspace.measured import unkept
 
+NOT_AT_PLACES = "Trials at a place are not stopped early."
 LOOK = 2.0  # seconds between two looks at the trials
 FEWEST = 5  # other trials with which one is compared
 WARM_UP = 0.25  # of the epochs of a trial: before that it is not judged

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from workbench.places.place import Place
 
 Places = Callable[[], Path]
-NOT_AT_PLACES = "Trials at a place are not stopped early."
 devices_option = click.option(
     "--devices", "names", default="", metavar="NAME,NAME", callback=lambda ctx, option, value: devices_of(value),
     help="Devices to use, such as cuda:0,cuda:1; by default the config's.",
@@ -78,6 +77,7 @@ def start(
     """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
     from workbench.places.launching import launcher_of
     from workbench.sweeps import starting
+    from workbench.sweeps.early_stop import NOT_AT_PLACES
 
     there = _checked_place(names, place)
     if place and stop_early:
@@ -319,6 +319,8 @@ def _checked_place(names: tuple[str, ...], place: str) -> "Place | None":
 
 def _refuse_early_stop(workspace: Workspace, number: int, place: str) -> None:
     """Raises Problem for a place and a sweep whose trials are stopped early."""
+    from workbench.sweeps.early_stop import NOT_AT_PLACES
+
     if place and stored.one(workspace, number).stop_early:
         what = f"Sweep {number} was started with --stop-early. {NOT_AT_PLACES}"
         raise Problem(what, kept="It was not changed.", todo="Leave --place out.")

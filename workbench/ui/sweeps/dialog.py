@@ -14,6 +14,7 @@ from workbench.places import launching, sending
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.sweeps import objective, starting
+from workbench.sweeps.early_stop import FEWEST, NOT_AT_PLACES
 from workbench.sweeps.plan import DEFAULT_TRIALS, Plan
 from workbench.sweeps.proposals import HOWS
 from workbench.sweeps.space import written
@@ -29,7 +30,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.fields.captions import caption
-from workbench.ui.widgets.fields.editors import ChoiceEditor, LineEditor
+from workbench.ui.widgets.fields.editors import ChoiceEditor, LineEditor, TickEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ OWN = ""  # key of the entry for no paper's sweep
 START = "Start the sweep"
 CHECKING = "Checking every trial…"
 NOT_STARTED = "The start was cancelled. Nothing was started."
+STOPS_EARLY = (
+    f"Stop a trial after an epoch if its best value so far is worse than the median of at least {FEWEST} others at "
+    "that epoch. Its value is then the best so far. Leave it off where a good setting may start slowly, and where the "
+    "values are to be reported."
+)
 WAITS = "Waits for Preflight: the sweep starts when it passes."
 
 
@@ -75,6 +81,7 @@ class SweepDialog(MainButtonDialog):
         self._connect()
         self._show_places()
         self.where.set_value(place)
+        self._place_chosen()
         self.add_row()
         open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
         self._edited()
@@ -95,6 +102,8 @@ class SweepDialog(MainButtonDialog):
         self.seeds.set_value(self.draft.config.seeds)
         self.figure = ChoiceEditor(self.draft.objectives, [metric_name(name) for name in self.draft.objectives])
         self.where = PlaceChoice()
+        self.early = TickEditor()
+        self.early.setText("Stop bad trials early")
         self.add = button("Add a parameter", "plus", "quiet")
         self.summary = label("", wrap=True)
         self.warning = label(objective.OPTIMISTIC, "warning", wrap=True)
@@ -128,6 +137,7 @@ class SweepDialog(MainButtonDialog):
                 widget.setAccessibleName(text)
             grid.addWidget(caption(text, widget, ""), row, column)
             grid.addWidget(widget, row, column + 1, 1, 3 if widget is self.how else 1)
+        grid.addWidget(self.early, 2, 2, 1, 4)
         grid.setColumnStretch(1, 3)
         grid.setColumnStretch(3, 1)
         grid.setColumnStretch(5, 1)
@@ -151,7 +161,8 @@ class SweepDialog(MainButtonDialog):
         self.figure.edited.connect(self._edited)
         for line in (self.trials, self.seeds):
             line.edited.connect(self._edited)
-        self.where.edited.connect(self._show_cost)
+        self.early.edited.connect(self._edited)
+        self.where.edited.connect(self._place_chosen)
         self._session.places.changed.connect(self._show_places)
         self.add.clicked.connect(self._add_pressed)
         self.cancel.clicked.connect(self.reject)
@@ -297,6 +308,16 @@ class SweepDialog(MainButtonDialog):
 
     def _show_places(self) -> None:
         self.where.show_places([place.name for place in self._session.places.all])
+        self._place_chosen()
+
+    def _place_chosen(self) -> None:
+        """Trials are stopped early on this machine only."""
+        here = self.where.value() == HERE
+        self.early.setEnabled(here)
+        self.early.setToolTip(plain_tip(STOPS_EARLY if here else NOT_AT_PLACES))
+        if self.early.value() and not here:
+            self.early.set_value(False)
+            self._edited()
         self._show_cost()
 
     # What it would be
@@ -334,7 +355,7 @@ class SweepDialog(MainButtonDialog):
         how = self.how.value()
         entered = Entered(
             [row.text for row in self.rows], how, self.figure.value(), self.seeds.value(),
-            None if how == "grid" else self.trials.value(), self.fixed.changes,
+            None if how == "grid" else self.trials.value(), self.fixed.changes, self.early.value(),
         )  # fmt: skip
         if (checked := self.draft.check_at_once(entered)) is not None:
             self._show(checked)

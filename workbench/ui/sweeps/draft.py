@@ -32,6 +32,7 @@ class Entered:
     seeds: int | str
     trials: int | str | None  # None for a grid, which has its own number
     changes: Mapping[str, Any]  # fields of every run that a paper's sweep sets otherwise
+    stop_early: bool = False  # trials below the median of the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class SweepDraft:
             parameters = [read(text) for text in entered.parameters]
             plan = planned(
                 fixed, parameters, entered.how, self._known, metric=entered.metric, source=self.source,
-                seeds=entered.seeds, trials=entered.trials,
+                seeds=entered.seeds, trials=entered.trials, stop_early=entered.stop_early,
             )  # fmt: skip
         except BadConfig as problem:
             return Checked(errors=problem.errors)

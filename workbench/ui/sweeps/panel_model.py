@@ -241,5 +241,6 @@ def _cells(line: int, trial: Trial, shown: Look, folds: bool) -> tuple[str, ...]
     result = trial.problem or NO_VALUE
     if trial.objective is not None:
         result = f"{written(metric, trial.objective)}{epoch_words([trial], shown.untrained)}"
+        result += f". {trial.problem}" if trial.problem else ""
     run = str(trial.run_id) if trial.run_id is not None else NO_VALUE
     return (str(line), *values, str(trial.seed), *fold, trial.state.capitalize(), run, epoch, result)
