@@ -251,6 +251,8 @@ class Worker:
                 value = objective.measured(self._workspace, run_id, sweep.metric)
                 why = objective.reason_without(self._workspace, run_id, sweep.metric) if value is None else ""
                 early = early_stop.sentence(self._workspace, run_id, reason) if reason else ""
+                if early:
+                    early_stops.note(self._workspace, run_id, early)
                 sweep_worker.end(self._workspace, trial, "failed" if why else "done", value, why or early)
                 said = why if value is None else f"{sweep.metric} {objective.written(sweep.metric, value)}"
                 self._say(f"{self._titled(sweep, trial)}: {f'{said}. {early}' if early and not why else said}")

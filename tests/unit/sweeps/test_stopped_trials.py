@@ -96,6 +96,7 @@ def test_the_trial_below_the_median_is_stopped_with_its_best_value(workspace, co
         ("done", pytest.approx(EPOCHS * rate), "") for rate in (0.01, 0.02, 0.03, 0.04, 0.05)
     ]
     assert (bad.state, bad.objective, bad.problem) == ("done", pytest.approx(4 * BAD), SENTENCE)
+    assert [workspace.run(trial.run_id).note for trial in (good[-1], bad)] == ["", SENTENCE]
     assert lines[-1] == f"Setting 6 (learning rate 1e-06), seed 0: MAP@R 0.00%. {SENTENCE}"
     assert f"Setting 6, seed 0: {SENTENCE}" in table(workspace, number)
     data = as_data(workspace, number)
