@@ -186,7 +186,10 @@ def _at_full_size(plot: Any, camera: "Photographer") -> Any:
 def save(widget: "QWidget", name: str) -> None:
     """Write what the widget shows as docs/NAME.png, with fewer colours where it would be too large."""
     from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect
+    from PySide6.QtWidgets import QApplication
 
+    if (focused := QApplication.focusWidget()) is not None:
+        focused.clearFocus()  # its frame is for who works with the keyboard
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     window = widget.window()  # has the background

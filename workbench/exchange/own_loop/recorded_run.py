@@ -90,7 +90,8 @@ class RecordedRun:
         Args:
             step: optimiser steps done, from 0, counted on from epoch to epoch.
             values: numbers, or tensors of one number, by the name of the curve. The charts of Train show "batch/loss",
-                "batch/lr", "probe/ce", "probe/spce" and "train/accuracy" (a fraction), its tab Other curves all others.
+                "batch/gradient_norm", "batch/lr", "probe/ce", "probe/spce" and "train/accuracy" (a fraction), its tab
+                Other curves all others.
 
         Raises:
             ValueError: a step below 0, or before the last one of the curve; a name that is empty, too long or not
