@@ -11,7 +11,6 @@ from tests.waits import HANG
 from workbench.cli import cli
 from workbench.commands.training.sweep_table import as_data, table
 from workbench.config import RunConfig
-from workbench.entries import catalog
 from workbench.events import Ended, Scalar, Status
 from workbench.jobs import Job
 from workbench.places import records
@@ -58,24 +57,11 @@ class RunsOfEpochs(FakeRuns):
 
 
 @pytest.fixture
-def runs(monkeypatch):
+def runs(runs, monkeypatch):
     made = RunsOfEpochs()
     monkeypatch.setattr(launch, "make_job", made.make_job)
-    monkeypatch.setattr(launch, "device_named", lambda name: "cpu")
-    monkeypatch.setattr("workbench.sweeps.worker.POLL", 0.01)
     monkeypatch.setattr("workbench.sweeps.early_stop.LOOK", 0.0)
     return made
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "w", create=True) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def known():
-    return catalog.current()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import pytest
 from tests.unit.sweeps.fake_runs import FakeRuns, store
 from tests.waits import HANG
 from workbench.commands.training.sweep_table import table
-from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.running.processes import own_process
 from workbench.settings.changed import changed, read_config
@@ -22,17 +21,6 @@ from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker, sweeps
 from workbench.workspace.recorder import Recorder
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "w", create=True) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def known():
-    return catalog.current()
 
 
 @pytest.fixture(scope="module")
