@@ -45,6 +45,7 @@ class Follower(QObject):
         self.runs: list[Run] = watch.first.runs  # that are not in the trash, newest first
         self.trashed: list[Run] = watch.first.trashed
         self.experiments: list[Experiment] = watch.first.experiments  # newest first
+        self._numbered = _numbered(self.runs, self.trashed)
         self._marks = watch.first.choices
         self._gone: Gone | None = None
         self.away = False  # the last look could not read the workspace: its runs may have gone on, or ended
@@ -65,6 +66,12 @@ class Follower(QObject):
     def followed(self) -> Followed:
         """What is known of the followed run; empty before it is first read."""
         return self._position.followed
+
+    def run(self, run_id: int | None) -> Run | None:
+        """The run of that number as it was read last, in the trash or not; None before it was read, or where it is
+        gone.
+        """
+        return None if run_id is None else self._numbered.get(run_id)
 
     def follow(self, run_id: int | None) -> None:
         """Follow that run from its first point, at once; None follows only the list of runs."""
@@ -148,6 +155,7 @@ class Follower(QObject):
             return [partial(self._rest, 0)]
         self._position = after = news.after
         self.runs, self.trashed, self.experiments = news.runs, news.trashed, news.experiments
+        self._numbered = _numbered(self.runs, self.trashed)
         steps: list[Callable[[], None]] = [self.read.emit]
         if news.scalars:
             steps.append(partial(self._tell_of_run, after, self.scalars_arrived, news.scalars))
@@ -171,3 +179,7 @@ class Follower(QObject):
         self._looking = False
         if not self._closed:
             self._timer.setInterval(interval)
+
+
+def _numbered(*lists: list[Run]) -> dict[int, Run]:
+    return {run.id: run for runs in lists for run in runs}

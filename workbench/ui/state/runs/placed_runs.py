@@ -62,9 +62,11 @@ class PlacedRuns(QObject):
             if run is not None:
                 self._controls.pop(run.id, None)
             return None
-        from workbench.ui.state.runs.place_follower import PlaceControl
+        if run.id not in self._controls:
+            from workbench.ui.state.runs.place_follower import PlaceControl
 
-        return self._controls.setdefault(run.id, PlaceControl(self.end, run.id))
+            self._controls[run.id] = PlaceControl(self.end, run.id)
+        return self._controls[run.id]
 
     def end(self, run_id: int, how: "Ending") -> None:
         """Ask a run's place to end it."""

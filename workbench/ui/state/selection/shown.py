@@ -78,8 +78,7 @@ class Shown(Work):
 
     def run(self, run_id: int | None = None) -> Run | None:
         """The shown run, or that of a number, in the trash or not; None before it was read and where it is gone."""
-        number = self.run_id if run_id is None else run_id
-        return next((run for run in (*self.runs(), *self.trashed_runs()) if run.id == number), None)
+        return self.follower.run(self.run_id if run_id is None else run_id)
 
     def evaluations(self) -> list[Evaluation]:
         """The evaluations of the shown run by epoch; none before they were read: `evaluations_changed` follows."""

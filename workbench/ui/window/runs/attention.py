@@ -1,5 +1,7 @@
 """What another window's user sees of the runs: the progress in the window's title, and a request in the task bar."""
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -26,7 +28,7 @@ class Attention(QObject):
 
     def refresh(self) -> None:
         """Bring the title up to date, and ask for attention if a run began to wait for the user."""
-        working = next(iter(self._own("running", "waiting")), None)
+        working = next(self._own("running", "waiting"), None)
         title = f"{self._session.workspace.path.name} - Workbench"
         if working is not None and working.total:
             title = f"{percentage(min(1.0, working.done / working.total), 0)} · {working.name} · {title}"
@@ -39,10 +41,10 @@ class Attention(QObject):
         self._asked = asked
 
     def _run_ended(self, _run_id: int, status: str) -> None:
-        if status == "failed" or not self._own("running", "waiting", "queued"):
+        if status == "failed" or next(self._own("running", "waiting", "queued"), None) is None:
             QApplication.alert(self._window)
 
-    def _own(self, *states: str) -> list[Run]:
-        """The runs in one of these states that this window steers."""
+    def _own(self, *states: str) -> Iterator[Run]:
+        """The runs in one of these states that this window steers, newest first."""
         runs = (run for run in self._session.runs() if run.status in states)
-        return [run for run in runs if self._session.control(run.id) is not None]
+        return (run for run in runs if self._session.control(run.id) is not None)
