@@ -1,5 +1,6 @@
 """Which runs belong together, what differs, and the numbers of each group."""
 
+import tomllib
 from dataclasses import replace
 from statistics import fmean, stdev
 
@@ -194,6 +195,15 @@ def test_a_config_of_another_version_is_taken_as_it_stands():
     text = 'name = "old"\nseed = 3\nunheard_of = 1\n[loss]\nname = "ce"\n'
     assert settings_of(text, KNOWN) == {"unheard_of": 1, "loss.name": "ce", "loss.dropout": 0.5}
     assert [written(each) for each in (None, True, 0.01, "a", 3)] == ["–", "yes", "0.01", "a", "3"]
+
+
+def test_the_configs_of_thousands_of_runs_are_read_once(monkeypatch):
+    read, loads = [], tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: read.append(text) or loads(text))
+    configs = [f"of_thousands = {number}\n[split]\nfold = {number % 3}" for number in range(3000)]
+    folds = [[fold_of(config) for config in configs] for _ in range(2)]
+    assert folds == [[number % 3 for number in range(3000)]] * 2
+    assert len(read) == len(set(read)) == 3000
 
 
 def test_best_last_and_an_epoch(workspace):

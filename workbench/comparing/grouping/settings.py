@@ -22,6 +22,7 @@ MEASURED = (
 )  # fmt: skip
 # Beginnings of what the config of imported embeddings has by default alone: nothing was trained or is known of it.
 UNTRAINED = ("device", "embedding.", "training.", "evaluation.every", "evaluation.untrained")
+KEPT = 20_000  # configs that stay read, 4 kB each; with fewer than are compared, each would be read again and again
 EXACT = 2**53  # a float holds every whole number up to it
 Settings = dict[str, Any]  # dotted field -> value
 
@@ -80,7 +81,7 @@ def _typed(value: Any, kind: object) -> Any:
     return int(value) if isinstance(value, float) and kind == "integer" and value.is_integer() else value
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(KEPT)
 def fold_of(config: str) -> int:
     """The fold that a config asks for, from 1; 0 if its split has none."""
     split = _read(config).get("split")
@@ -121,7 +122,7 @@ def written(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(KEPT)
 def _read(config: str) -> dict[str, Any]:
     """Nested fields of a config; the same dictionary is returned each time and must not be changed."""
     with refusing(lambda why: Problem(f"Its config cannot be read ({why}).")):
