@@ -2,6 +2,7 @@
 
 from workbench.commands.results.run_lines import run_lines
 from workbench.config import Choice, RunConfig
+from workbench.entries import catalog
 from workbench.workspace import Workspace
 
 
@@ -20,3 +21,13 @@ def test_columns_are_as_wide_as_their_longest_entry(tmp_path):
 def test_without_runs_there_are_no_lines(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         assert run_lines(workspace) == []
+
+
+def test_the_catalog_is_read_once_for_all_runs(tmp_path, monkeypatch):
+    reads, read = [], catalog.read
+    monkeypatch.setattr(catalog, "read", lambda: reads.append(1) or read())
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for number in range(3):
+            workspace.create_run(RunConfig(name=str(number)))
+        assert len(run_lines(workspace)) == 3
+    assert reads == [1]

@@ -8,6 +8,7 @@ from tests.unit.comparing.compared_runs import store
 from workbench.comparing.difference.baseline import against_baseline
 from workbench.comparing.difference.forest import (
     claims,
+    corrected_tests,
     forest_of,
     forest_table,
     in_numbers,
@@ -77,8 +78,9 @@ def verdicts(workspace, groups):
     forest(workspace, groups, ("MAP@R",))
     read = overview(workspace, workspace.runs(), {}, "MAP@R", "best")
     rows = against_baseline(read, read.groups[0], ("MAP@R",))[1:]
+    tests = corrected_tests(read, read.groups[0], "MAP@R")
     pairs = (compare(workspace, read.groups[0], row.group, read.measured, "MAP@R", "best") for row in rows)
-    return [(verdict_among(read, pair), row.cells[0].differs) for pair, row in zip(pairs, rows, strict=True)]
+    return [(verdict_among(tests, pair), row.cells[0].differs) for pair, row in zip(pairs, rows, strict=True)]
 
 
 def test_the_verdict_on_a_pair_of_two_groups_is_that_of_its_interval(workspace):

@@ -61,9 +61,10 @@ def compare_runs(
 def comparison_lines(read: "Compared") -> list[str]:
     """What the command prints: tables as Markdown and sentences, empty lines between them."""
     from workbench.comparing import comparison_text as words
-    from workbench.comparing.difference.forest import against_the_first, verdict_among
+    from workbench.comparing.difference.forest import against_the_first, corrected_tests, verdict_among
 
     shown, first = read.overview, read.first
+    tests = corrected_tests(shown, first, shown.metric)
     lines = [f"## {words.metric_title(shown.metric)}, {words.at_title(shown.at)}", "", words.metrics_table(shown)]
     lines += ["", "## Settings that differ", "", words.differences_table(shown, catalogs.current())]
     lines += ["", "## Notes", "", *(f"- {sentence}" for sentence in shown.guards)] if shown.guards else []
@@ -72,7 +73,7 @@ def comparison_lines(read: "Compared") -> list[str]:
         if isinstance(comparison, Problem):
             lines.append(str(comparison))
             continue
-        lines += [words.comparison_table(comparison), "", verdict_among(shown, comparison)]
+        lines += [words.comparison_table(comparison), "", verdict_among(tests, comparison)]
         lines += [f"- {sentence}" for sentence in (*comparison.notes, words.queries_told(comparison)) if sentence]
     if corrected := against_the_first(shown):
         lines += ["", f"## All groups against {first.title}", "", *(f"- {sentence}" for sentence in corrected)]

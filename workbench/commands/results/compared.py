@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.comparing.difference.baseline import BaselineRow, against_baseline
-from workbench.comparing.difference.forest import against_the_first, verdict_among
+from workbench.comparing.difference.forest import Forest, against_the_first, corrected_tests, verdict_among
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import At, Summary
@@ -59,6 +59,7 @@ def compared(
 def as_data(read: Compared) -> dict[str, Any]:
     """Plain data for JSON: what the tables show, in full precision."""
     shown = read.overview
+    tests = corrected_tests(shown, read.first, shown.metric)
     return {
         "metric": shown.metric,
         "at": shown.at,
@@ -68,7 +69,7 @@ def as_data(read: Compared) -> dict[str, Any]:
             for row in shown.differences
         ],
         "notes": list(shown.guards),
-        "comparisons": [_comparison(read, other, comparison) for other, comparison in read.others],
+        "comparisons": [_comparison(read, tests, other, comparison) for other, comparison in read.others],
         "against_the_first": against_the_first(shown),
     }
 
@@ -130,7 +131,7 @@ def _runs(shown: Overview, summary: Summary) -> list[dict[str, Any]]:
     return rows
 
 
-def _comparison(read: Compared, other: Group, comparison: Comparison | Problem) -> dict[str, Any]:
+def _comparison(read: Compared, tests: Forest, other: Group, comparison: Comparison | Problem) -> dict[str, Any]:
     """The first group and another, the other minus the first, seed by seed."""
     head = {"first": read.first.title, "second": other.title}
     if isinstance(comparison, Problem):
@@ -149,7 +150,7 @@ def _comparison(read: Compared, other: Group, comparison: Comparison | Problem) 
         ],
         "difference": comparison.over_seeds.mean,
         **_limits(comparison.over_seeds),
-        "verdict": verdict_among(read.overview, comparison),
+        "verdict": verdict_among(tests, comparison),
         "queries": None if counts is None else dict(zip(("better", "equal", "worse"), counts, strict=True)),
         "notes": list(comparison.notes),
     }  # fmt: skip

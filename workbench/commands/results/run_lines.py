@@ -22,7 +22,8 @@ def run_lines(workspace: Workspace) -> list[tuple[str, dict[str, Any]]]:
     with workspace.reading() as db:
         places = {placement.run_id: placement.place for placement in placements.every(db)}
     runs = workspace.runs()
-    rows = [_cells(run) for run in runs]
+    known = catalogs.current()
+    rows = [_cells(run, known) for run in runs]
     widths = [min(WIDEST, max(map(len, column))) for column in zip(*rows, strict=True)]
     at = [places.get(run.id, "") for run in runs]
     return [
@@ -31,9 +32,9 @@ def run_lines(workspace: Workspace) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _cells(run: Run) -> list[str]:
+def _cells(run: Run, known: catalogs.Catalog) -> list[str]:
     """What stands below that of other runs: state, data, backbone, loss and scores."""
-    data, backbone = short_names(catalogs.current(), run)
+    data, backbone = short_names(known, run)
     best = [percent(run.best, metric) for metric in ("recall@1", "MAP@R")] if run.best else ["not evaluated", ""]
     return [one_line(cell) for cell in (run.status, data, backbone, run.loss, *best)]
 

@@ -202,17 +202,21 @@ def against_the_first(overview: Overview) -> list[str]:
     """
     if len(overview.groups) < 3:
         return []
-    forest = forest_of(against_baseline(overview, overview.groups[0], [overview.metric]))
+    forest = corrected_tests(overview, overview.groups[0], overview.metric)
     return [*claims(forest), *remarks(forest)]
 
 
-def verdict_among(overview: Overview, comparison: Comparison) -> str:
+def corrected_tests(overview: Overview, baseline: Group, metric: str) -> Forest:
+    """The test of every other group of the overview against one of them in one metric."""
+    return forest_of(against_baseline(overview, baseline, [metric]))
+
+
+def verdict_among(forest: Forest, comparison: Comparison) -> str:
     """The verdict on two of the compared groups, with p corrected where more groups are tested against the first.
 
     Args:
-        overview: of all groups. comparison: of two of them.
+        forest: as `corrected_tests` against the first of the two in the metric of the comparison.
     """
-    forest = forest_of(against_baseline(overview, comparison.first, [comparison.metric]))
     test = next(row.tests[0] for row in forest.rows if row.group.title == comparison.second.title)
     if forest.tests < 2 or not comparison.over_seeds.decides:
         return comparison.verdict

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.comparing import comparison_text as words
-from workbench.comparing.difference.forest import against_the_first, verdict_among
+from workbench.comparing.difference.forest import Forest, against_the_first, corrected_tests, verdict_among
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.setting_titles import title_with_unit, value_title
 from workbench.comparing.grouping.settings import all_fields
-from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.entries import catalog as catalogs
@@ -117,9 +116,10 @@ def _differences(content: GroupContent) -> list[Block]:
         return [said("There is one group of runs: nothing to compare it with.", muted=True)]
     blocks: list[Block] = []
     first = content.overview.groups[0]
+    tests = corrected_tests(content.overview, first, content.overview.metric)
     for number, pair in enumerate(content.pairs, start=1):
         if isinstance(pair, Comparison):
-            blocks += _pair(content.overview, pair, number)
+            blocks += _pair(tests, pair, number)
         else:
             blocks += [heading(f"{pair[0].title} minus {first.title}"), said(pair[1])]
     if content.unpaired:
@@ -131,7 +131,7 @@ def _differences(content: GroupContent) -> list[Block]:
     return blocks
 
 
-def _pair(compared: Overview, pair: Comparison, number: int) -> list[Block]:
+def _pair(tests: Forest, pair: Comparison, number: int) -> list[Block]:
     metric, title = pair.metric, f"{pair.second.title} minus {pair.first.title}"
     head = ("Seed", "Runs", "First", "Second", "Difference", "95%", "n")
     rows = [
@@ -151,7 +151,7 @@ def _pair(compared: Overview, pair: Comparison, number: int) -> list[Block]:
     caption = (
         f"{words.metric_title(metric)}: {title}; within a seed over queries (bootstrap), in the last row over seeds."
     )
-    sentences = [verdict_among(compared, pair), *pair.notes, words.queries_told(pair)]
+    sentences = [verdict_among(tests, pair), *pair.notes, words.queries_told(pair)]
     return [
         heading(title),
         Table(f"difference-{number}", caption, head, (*rows, last), frozenset(range(2, 7)), frozenset({len(rows)})),

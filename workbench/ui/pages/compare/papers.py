@@ -74,7 +74,7 @@ class PapersPanel(QWidget):
             for row in table.rows
         ]
         ours = [
-            [f"{row.group.title} (here, n = {row.seeds})", short_names(catalogs.current(), row.group.runs[0])[1],
+            [f"{row.group.title} (here, n = {row.seeds})", short_names(catalogs.last(), row.group.runs[0])[1],
              str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(points, row.values)]
             for row in shown.rows
         ]  # fmt: skip

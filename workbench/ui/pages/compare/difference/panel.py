@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds, seed_title
 from workbench.comparing.difference.baseline import BaselineRow
-from workbench.comparing.difference.forest import forest_of, verdict_among
+from workbench.comparing.difference.forest import corrected_tests, forest_of, verdict_among
 from workbench.comparing.measures import is_share
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import Interval
@@ -99,8 +99,10 @@ class DifferencePanel(QWidget):
 
     def show_comparison(self, comparison: Comparison) -> None:
         """Show the verdict on two groups, with an interval for each seed and over all."""
-        overview = self._model.overview
-        self.verdict.setText(comparison.verdict if overview is None else verdict_among(overview, comparison))
+        overview, verdict = self._model.overview, comparison.verdict
+        if overview is not None:
+            verdict = verdict_among(corrected_tests(overview, comparison.first, comparison.metric), comparison)
+        self.verdict.setText(verdict)
         self.notes.setText(" ".join(comparison.notes))
         self.results.show()
         unit = 100 if is_share(comparison.metric) else 1
