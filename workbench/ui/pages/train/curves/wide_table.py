@@ -28,6 +28,7 @@ class WideTable(QTableView):
         self.card = False
         self.left_out: list[str] = []  # titles of the columns that have no room in the card
         self._epochs = model
+        self._least: dict[int, int] = {}  # px that each column needs; empty until it is measured
         self.setModel(model)
         select_rows(self, name)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
@@ -35,7 +36,7 @@ class WideTable(QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setStretchLastSection(True)
         header.setTextElideMode(Qt.TextElideMode.ElideNone)  # Qt elides as if an arrow stood beside the words
-        model.modelReset.connect(self.fit)
+        model.modelReset.connect(self._fit_anew)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -44,12 +45,16 @@ class WideTable(QTableView):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in theme.DRESSES:
-            self.fit()
+            self._fit_anew()
+
+    def _fit_anew(self) -> None:
+        self._least = {}
+        self.fit()
 
     def fit(self) -> None:
         """Give the first column the width of its words; the others share what is left, at least that of theirs."""
         header, bar = self.horizontalHeader(), self.verticalScrollBar()  # which takes no column when it comes
-        least = {
+        least = self._least = self._least or {
             column: max(head_width(header, column), self.sizeHintForColumn(column)) for column in range(header.count())
         }
         room = self.viewport().width()
