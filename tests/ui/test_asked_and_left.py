@@ -74,7 +74,7 @@ def test_no_run_of_another_workspace_is_deleted(qtbot, session, actions, config,
     monkeypatch.setattr(QMessageBox, "exec", answer)
     session.follower.look()
     actions.refresh()
-    actions.delete.trigger()
+    actions.trash.delete.trigger()
     assert [run.id for run in session.workspace.runs(trashed=True)] == [1]
 
 
@@ -88,7 +88,7 @@ def test_no_trash_of_another_workspace_is_emptied(qtbot, session, actions, confi
 
     monkeypatch.setattr(QMessageBox, "exec", answer)
     qtbot.waitUntil(lambda: len(session.trashed_runs()) == 1)
-    actions.empty_trash.trigger()
+    actions.trash.empty.trigger()
     assert [run.id for run in session.workspace.runs(trashed=True)] == [1]
 
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from tests.ui.started import started
 from workbench.problem import Problem
-from workbench.ui.actions.run_actions import LIVE
+from workbench.ui.actions.trash_actions import LIVE
 from workbench.ui.docks.inspector import NARROW
 from workbench.ui.models.run_list import FILTERS
 from workbench.ui.preferences import Preferences
@@ -617,8 +617,8 @@ def test_a_run_in_the_trash_comes_back_by_undo(qtbot, window, session, config):
     run_id = session.workspace.create_run(config)
     session.workspace.set_status(run_id, "done")
     session.show_run(run_id)
-    qtbot.waitUntil(window.run_actions.trash.isEnabled)
-    window.run_actions.trash.trigger()
+    qtbot.waitUntil(window.run_actions.trash.move.isEnabled)
+    window.run_actions.trash.move.trigger()
     assert session.workspace.run(run_id).trashed
     assert "in the trash" in window.message.what.text()
     assert window.message.undo.isVisible()
@@ -691,8 +691,8 @@ def test_the_message_of_a_trashed_run_goes_when_the_run_is_there_no_more(qtbot, 
     run_id = session.workspace.create_run(config)
     session.workspace.set_status(run_id, "done")
     session.show_run(run_id)
-    qtbot.waitUntil(window.run_actions.trash.isEnabled)
-    window.run_actions.trash.trigger()
+    qtbot.waitUntil(window.run_actions.trash.move.isEnabled)
+    window.run_actions.trash.move.trigger()
     qtbot.waitUntil(lambda: [run.id for run in session.trashed_runs()] == [run_id])
     qtbot.deliver()
     assert window.message.isVisible()
@@ -724,12 +724,12 @@ def test_where_no_run_fits_the_search_or_the_filter_the_list_says_so(qtbot, wind
 
 
 def test_an_empty_trash_says_so_and_leads_back(qtbot, window):
-    window.run_actions.show_trash.trigger()
+    window.run_actions.trash.show.trigger()
     words = [each.text() for each in window.runs.findChildren(QLabel) if each.isVisible()]
     assert "The trash is empty" in words
     back = next(each for each in window.runs.findChildren(QAbstractButton) if each.text() == "Back to the runs")
     back.click()
-    assert not window.run_actions.show_trash.isChecked()
+    assert not window.run_actions.trash.show.isChecked()
 
 
 def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
@@ -737,17 +737,17 @@ def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
     session.workspace.set_status(run_id, "done")
     session.show_run(run_id)
     actions = window.run_actions
-    qtbot.waitUntil(actions.trash.isEnabled)
-    assert not actions.delete.isEnabled()
-    actions.trash.trigger()
+    qtbot.waitUntil(actions.trash.move.isEnabled)
+    assert not actions.trash.delete.isEnabled()
+    actions.trash.move.trigger()
     qtbot.waitUntil(lambda: window.runs.model.rowCount() == 0)
-    actions.show_trash.trigger()
+    actions.trash.show.trigger()
     assert window.runs.model.rowCount() == 1
     session.show_run(run_id)
-    actions.restore.trigger()
+    actions.trash.restore.trigger()
     qtbot.waitUntil(lambda: len(session.runs()) == 1)
     session.workspace.trash(run_id)
-    qtbot.waitUntil(actions.delete.isEnabled)
+    qtbot.waitUntil(actions.trash.delete.isEnabled)
     answered = []
 
     def answer(box):
@@ -755,9 +755,9 @@ def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
         next(choice for choice in box.buttons() if choice.text() == ("Keep", "Delete")[len(answered) - 1]).click()
 
     monkeypatch.setattr(QMessageBox, "exec", answer)
-    actions.delete.trigger()
+    actions.trash.delete.trigger()
     assert session.workspace.run(run_id).trashed
-    actions.delete.trigger()
+    actions.trash.delete.trigger()
     assert answered == [f"Delete “{config.name}” for ever?"] * 2
     qtbot.waitUntil(lambda: session.workspace.runs(trashed=True) == [])
 
@@ -793,11 +793,11 @@ def test_delete_in_the_list_says_why_a_run_that_works_stays(qtbot, counting_sess
     run_id = started(session, config)
     qtbot.waitUntil(lambda: session.run().status == "running" and window.runs.list.currentIndex().isValid())
     qtbot.keyClick(window.runs.list, Qt.Key.Key_Delete)
-    assert window.message.what.text() == LIVE == window.run_actions.trash.toolTip()
+    assert window.message.what.text() == LIVE == window.run_actions.trash.move.toolTip()
     assert session.run(run_id).trashed is None
     session.end_run(run_id)
-    qtbot.waitUntil(window.run_actions.trash.isEnabled)
-    assert window.run_actions.trash.toolTip() != LIVE
+    qtbot.waitUntil(window.run_actions.trash.move.isEnabled)
+    assert window.run_actions.trash.move.toolTip() != LIVE
 
 
 def test_tags_and_note(qtbot, window, session, config, monkeypatch):

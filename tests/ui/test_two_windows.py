@@ -101,7 +101,7 @@ def test_only_the_runs_that_the_question_was_about_are_deleted(qtbot, session, a
         next(button for button in box.buttons() if button.text() == "Delete").click()
 
     monkeypatch.setattr(QMessageBox, "exec", answer)
-    actions.empty_trash.trigger()
+    actions.trash.empty.trigger()
     qtbot.waitUntil(lambda: len(other.runs()) + len(other.runs(trashed=True)) == 2)
     assert [[run.id for run in other.runs(trashed)] for trashed in (False, True)] == [[back], [later]]
 

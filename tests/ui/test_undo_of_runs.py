@@ -68,7 +68,7 @@ def test_a_run_that_was_brought_back_is_not_offered_to_be_brought_back_again(ses
     session.follower.look()
     for run_id in (first, second):
         session.show_run(run_id)
-        (actions.restore.trigger if by_command else lambda run_id=run_id: actions.undo_trash(run_id))()
+        (actions.trash.restore.trigger if by_command else lambda run_id=run_id: actions.trash.undo([run_id]))()
         session.follower.look()
     assert [run.trashed for run in session.runs()] == [None, None]
     assert actions.undo_stack.undoText().startswith("rename of")

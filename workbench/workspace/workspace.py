@@ -1,6 +1,6 @@
 """The public interface of a workspace: a folder with one database and one folder per run."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from workbench.workspace.measured import artefacts, curves, evaluations, project
 from workbench.workspace.owners import ownership
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.store import Store
-from workbench.workspace.tables import runs, samples
+from workbench.workspace.tables import runs, samples, several_runs
 from workbench.workspace.tables.deletion import NotInTrash, delete_run
 
 if TYPE_CHECKING:
@@ -122,6 +122,15 @@ class Workspace(Store):
         with self.writing() as db:
             runs.set_tags(db, run_id, tags, before)
 
+    def change_tags(self, added: Mapping[int, Collection[str]], removed: Mapping[int, Collection[str]]) -> None:
+        """Give several runs tags and take tags from them, in one step; their other tags stay.
+
+        Args:
+            added: the tags for each run, by its number. removed: those that are taken, in the same form.
+        """
+        with self.writing() as db:
+            several_runs.change_tags(db, added, removed)
+
     def set_status(self, run_id: int, status: str, problem: str = "") -> None:
         """Set a run's state from outside the run, as when a queued run is cancelled."""
         with self.writing() as db:
@@ -142,13 +151,25 @@ class Workspace(Store):
         Raises:
             Problem: it is running, or waits in the queue of another process; there is no such run.
         """
-        self.run(run_id)
         with self.writing() as db:
             runs.trash(db, run_id)
+
+    def trash_several(self, run_ids: Iterable[int]) -> list[int]:
+        """Put runs into the trash in one step; returns the numbers of those that were put there.
+
+        Those that are running, wait in the queue of another process or are gone are left out.
+        """
+        with self.writing() as db:
+            return several_runs.trash(db, run_ids)
 
     def restore(self, run_id: int) -> None:
         """Take a run out of the trash."""
         self._set(run_id, "trashed", None)
+
+    def restore_several(self, run_ids: Iterable[int]) -> list[int]:
+        """Take runs out of the trash in one step; returns the numbers of those that there still are."""
+        with self.writing() as db:
+            return several_runs.restore(db, run_ids)
 
     def delete(self, run_id: int, *, at_once: bool = False) -> None:
         """Delete a run in the trash permanently, with its folder and images that were imported for it alone.

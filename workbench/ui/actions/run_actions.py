@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoStack
-from PySide6.QtWidgets import QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.running.devices.together import parse_devices
 from workbench.ui.actions.exchange_actions import ExchangeActions
 from workbench.ui.actions.run_config import offer_settings
+from workbench.ui.actions.ticked_actions import TickedActions
+from workbench.ui.actions.trash_actions import TrashActions
 from workbench.ui.places.actions import PlaceActions
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE, Concern
@@ -24,12 +26,6 @@ from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.widgets.dialogs.text_question import ask_line, ask_lines
 
 LONGEST_NAME = 200  # letters
-DELETED = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
-LIVE = "A running or queued run cannot be moved to the trash: end it first."
-
-
-class Trashing(Reversible):
-    """The step that moved a run to the trash."""
 
 
 class RunActions(QObject):
@@ -59,11 +55,8 @@ class RunActions(QObject):
         self.exchange = ExchangeActions(session, commands, window)
         self.places = PlaceActions(session, commands, window)
         self.sweeps = SweepActions(session, commands, window)
-        self.trash = add("run.trash", "Move to trash", self._trash, "", "trash")
-        self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
-        self.delete = add("run.delete", "Delete for ever…", self._delete)
-        self.show_trash = add("run.show-trash", "Show the trash", None, checkable=True)
-        self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
+        self.trash = TrashActions(session, commands, window, self.undo_stack, self._refused)
+        self.ticked = TickedActions(session, commands, window)
         self.apart = add("run.apart", "Train in a process of its own", None, checkable=True)
         self.apart.setToolTip(
             "For runs that start from now on: a crash of torch or CUDA then ends only the run, not the window. "
@@ -79,8 +72,10 @@ class RunActions(QObject):
         self.of_list = [
             self.compare, self.tick_all, self.untick_all, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
-            self.places.fetch, self.exchange.export, _line(self), self.trash, self.restore, self.delete,
-            self.show_trash, self.empty_trash,
+            self.places.fetch, self.exchange.export, _line(self),
+            self.ticked.tags, self.ticked.end, self.trash.move_ticked, _line(self),
+            self.trash.move, self.trash.restore, self.trash.delete, self.trash.show, self.trash.restore_all,
+            self.trash.empty,
         ]  # fmt: skip
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
@@ -88,9 +83,7 @@ class RunActions(QObject):
         session.workspace_changed.connect(self.undo_stack.clear)
         session.runs_changed.connect(self._forget_deleted)
         self.undo_stack.indexChanged.connect(self._forget_deleted)
-        session.run_trashed.connect(self._remember_trashed)
         session.done.connect(self._remember)
-        session.trash_refused.connect(self._delete_at_once)
         session.ticks.chosen.connect(self._remember_ticked)
         session.ticks.changed.connect(self.refresh)
         self.refresh()
@@ -113,10 +106,8 @@ class RunActions(QObject):
         ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
         for action in (*ones, self.exchange.export):
             action.setEnabled(there)
-        self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
-        self.trash.setToolTip(LIVE if run is not None and run.live else "")
-        for action in (self.restore, self.delete):
-            action.setEnabled(in_trash)
+        self.trash.refresh()
+        self.ticked.refresh()
 
     def _pause(self) -> None:
         self._session.toggle_pause()
@@ -172,17 +163,13 @@ class RunActions(QObject):
     def _renamed(self, run_id: int, shown: str, name: str, had: str) -> None:
         again, back = (partial(self._rename_from, run_id, *words) for words in ((had, name), (name, had)))
         had = visible_name(had)
-        self._remember(Reversible(f"rename of “{had}”", again, back, self._refused, run_id))
+        self._remember(Reversible(f"rename of “{had}”", again, back, self._refused, (run_id,)))
         if had not in (shown, name):
             by = "by another window or a command"
             self._session.notify(f"The run was renamed “{had}” meanwhile, {by}. Now it is “{name}”.")
 
     def _rename_from(self, run_id: int, before: str, name: str, refused: Callable[[Problem], None]) -> None:
         self._session.change(partial(self._session.workspace.rename, run_id, name, before), failed=refused)
-
-    def _remember_trashed(self, run_id: int, name: str) -> None:
-        again, back = partial(self._trash_again, run_id), partial(self.bring_back, run_id)
-        self._remember(Trashing(f"move of “{name}” to the trash", again, back, self._refused, run_id))
 
     def _remember(self, step: Reversible) -> None:
         self.undo_stack.push(step)
@@ -280,89 +267,6 @@ class RunActions(QObject):
 
     def _open_folder(self, run_id: int) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._session.workspace.folder(run_id))))
-
-    def _trash(self) -> None:
-        run = self._session.run()
-        if run is not None:
-            self._session.trash_run(run.id)
-
-    def ask_trash(self) -> None:
-        """Move the shown run to the trash, or say why that cannot be done now."""
-        run = self._session.run()
-        if self.trash.isEnabled():
-            self.trash.trigger()
-        elif run is not None and run.live:
-            self._session.notify(LIVE)
-
-    def _trash_again(self, run_id: int, refused: Callable[[Problem], None]) -> None:
-        self._session.ticks.let_go(run_id)
-        self._session.change(partial(self._session.workspace.trash, run_id), failed=refused)
-
-    def undo_trash(self, run_id: int) -> None:
-        """Bring a run back as Undo does; its step is then not offered to be undone once more."""
-        stack = self.undo_stack
-        for number in reversed(range(stack.index())):
-            command = stack.command(number)
-            if isinstance(command, Trashing) and command.run == run_id:
-                if number == stack.index() - 1:
-                    stack.undo()
-                    return
-                command.setObsolete(True)
-                break
-        self.bring_back(run_id)
-
-    def bring_back(self, run_id: int, refused: Callable[[Problem], None] | None = None) -> None:
-        """Take a run out of the trash, show it, and tick it where it was ticked before.
-
-        Args:
-            refused: called with the Problem of a run that is gone; by default the message bar shows it.
-        """
-        restore = partial(self._session.workspace.restore, run_id)
-        self._session.change(restore, lambda _: self._brought_back(run_id), refused)
-
-    def _brought_back(self, run_id: int) -> None:
-        self._session.ticks.take_back(run_id)
-        self._session.show_run(run_id)
-
-    def _restore(self) -> None:
-        if self._session.run_id is not None:
-            self.undo_trash(self._session.run_id)
-
-    def _delete(self) -> None:
-        run = self._session.run()
-        if run is None:
-            return
-        if self._sure(f"Delete “{run.name}” for ever?", DELETED, "Delete"):
-            self._session.show_run(None)
-            self._change(self._session.workspace.delete, run.id)
-
-    def _delete_at_once(self, run_id: int, name: str) -> None:
-        """Instead of a move to the trash, for which the disk has no room."""
-        text = f"The disk is full: it cannot be moved to the trash. {DELETED}"
-        if self._sure(f"Delete “{name}” for ever?", text, "Delete"):
-            if self._session.run_id == run_id:
-                self._session.show_run(None)
-            self._change(partial(self._session.workspace.delete, at_once=True), run_id)
-
-    def _empty_trash(self) -> None:
-        runs = [run.id for run in self._session.trashed_runs()]
-        if not runs:
-            self._session.notify("The trash is empty.")
-            return
-        if self._sure(f"Delete {counted(len(runs), 'run')} for ever?", "This cannot be undone.", "Delete"):
-            self._session.show_run(None)
-            self._change(self._session.workspace.empty_trash, runs)  # others may have been moved there meanwhile
-
-    def _sure(self, question: str, text: str, verb: str) -> bool:
-        """Ask; False also where another workspace was opened meanwhile, in which runs have the same numbers."""
-        workspace = self._session.workspace
-        box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", question, parent=self._window)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText(text)
-        yes = box.addButton(verb, QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton("Keep", QMessageBox.ButtonRole.RejectRole))
-        box.exec()
-        return box.clickedButton() is yes and self._session.workspace is workspace
 
     def _change(self, change: Callable[..., object], *values: object) -> None:
         self._session.change(partial(change, *values))

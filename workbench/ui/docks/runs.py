@@ -78,13 +78,13 @@ class RunsDock(Dock):
         self.arrange.changed.connect(self._arrange)
         self.compare.clicked.connect(actions.compare.trigger)
         self.untick.clicked.connect(actions.untick_all.trigger)
-        self.trash.clicked.connect(actions.show_trash.toggle)
+        self.trash.clicked.connect(actions.trash.show.toggle)
         actions.rename_asked.connect(self._edit_name)
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
-        self.restore.clicked.connect(actions.restore.trigger)
-        actions.restore.changed.connect(self._offer_restore)
+        self.restore.clicked.connect(actions.trash.restore.trigger)
+        actions.trash.restore.changed.connect(self._offer_restore)
         self._no_match.pressed.connect(self._show_all)
-        actions.show_trash.toggled.connect(self._show_trash)
+        actions.trash.show.toggled.connect(self._show_trash)
         self.trash_size.changed.connect(self._name_trash)
         session.workspace_changed.connect(self._forget_ticked)
         session.runs_changed.connect(self.refresh)
@@ -233,7 +233,7 @@ class RunsDock(Dock):
         elif key == Qt.Key.Key_Space and self.list.currentIndex().isValid():
             self.model.tick(self.list.currentIndex().row())
         elif key == Qt.Key.Key_Delete:
-            self._actions.ask_trash()
+            self._actions.trash.ask()
         else:
             return False
         return True
@@ -258,7 +258,7 @@ class RunsDock(Dock):
         self._stale = self.list.state() == QAbstractItemView.State.EditingState
         if self._stale:
             return
-        trash = self._actions.show_trash.isChecked()
+        trash = self._actions.trash.show.isChecked()
         self.model.can_tick, self.model.known = not trash, self._session.catalog
         self.rows.known, self.rows.away = self._session.catalog, self._session.follower.away
         self._take(trash)
@@ -273,7 +273,7 @@ class RunsDock(Dock):
 
     def _show_rows(self) -> None:
         """Show the list, or why it has no row."""
-        trash = self._actions.show_trash.isChecked()
+        trash = self._actions.trash.show.isChecked()
         there = self._session.trashed_runs() if trash else self._session.runs()
         empty = self._no_match if there else self._no_trash if trash else self._empty
         self._stack.setCurrentWidget(self.list if self.model.rowCount() else empty)
@@ -290,11 +290,11 @@ class RunsDock(Dock):
         self.refresh()
 
     def _offer_restore(self) -> None:
-        self.restore.setEnabled(self._actions.restore.isEnabled())
+        self.restore.setEnabled(self._actions.trash.restore.isEnabled())
 
     def _name_trash(self) -> None:
         """Say how many runs are in the trash, and their size once it is known; in the trash, how to leave it."""
-        if self._actions.show_trash.isChecked():
+        if self._actions.trash.show.isChecked():
             self.trash.setText("Back to the runs")
             return
         count = len(self._session.trashed_runs())

@@ -1,6 +1,6 @@
 """Undo and redo in the Edit menu: of what was done to runs and on the page that is shown, the newest step first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic_ns
@@ -44,14 +44,14 @@ class Reversible(Timed):
         again: does it once more; gets what to call with the Problem that keeps it from being done, perhaps later.
         back: takes it back; gets the same.
         tell: called with the Problem of a step that was not taken back or done again.
-        run: what it was done to; None for several. See `forget_runs`.
+        runs: what it was done to; none where it does not end with them. See `forget_runs`.
     """
 
     def __init__(
-        self, text: str, again: Step, back: Step, tell: Callable[[Problem], object], run: int | None = None
+        self, text: str, again: Step, back: Step, tell: Callable[[Problem], object], runs: Collection[int] = ()
     ) -> None:
         super().__init__(text)
-        self.run = run
+        self.runs = runs
         self._again, self._back, self._tell = again, back, tell
         self._pushed = False
 
@@ -73,10 +73,10 @@ class Reversible(Timed):
 
 
 def forget_runs(stack: QUndoStack, is_there: Callable[[int], bool]) -> None:
-    """Never offer to undo or redo what was done to a run that is gone, nor a step that was refused."""
+    """Never offer to undo or redo what was done to runs that are all gone, nor a step that was refused."""
     for number in range(stack.count()):
         command = stack.command(number)
-        if isinstance(command, Reversible) and command.run is not None and not is_there(command.run):
+        if isinstance(command, Reversible) and command.runs and not any(map(is_there, command.runs)):
             command.setObsolete(True)
     drop_obsolete(stack)
 

@@ -70,7 +70,7 @@ class MainWindow(QMainWindow):
         self._remembered_run = RememberedRun(session, self)
         self._run_activity = RunActivity(session, self)
         self._attention = Attention(session, self)
-        self._trash_message = TrashMessage(session, self.message, self.run_actions.undo_trash, self)
+        self._trash_message = TrashMessage(session, self.message, self.run_actions.trash.undo, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
         self._after_paint.timeout.connect(self._order_stops)

@@ -214,12 +214,16 @@ def give_up(db: Connection, run_id: int) -> None:
     db.execute(sql, (now(), run_id))
 
 
+class Working(Problem):
+    """A living process works on a run."""
+
+
 def refuse_while_working(db: Connection, run_id: int, states: tuple[str, ...]) -> None:
-    """Raise a Problem that names the owner while a living one has the run in one of these states."""
+    """Raise Working, which names the owner while a living one has the run in one of these states."""
     owner = owner_of(db, "runs", run_id)
     ((status,),) = db.execute("select status from runs where id = ?", (run_id,)).fetchall()
     if owner is not None and status in states and owner.alive:
-        raise Problem(
+        raise Working(
             f"Run {run_id} is still working: {owner} has it.", kept="It was not changed.", todo="Stop it there first."
         )
 

@@ -261,7 +261,13 @@ def add_note(db: Connection, run_id: int, text: str, *, once: bool = False) -> N
 
 
 def trash(db: Connection, run_id: int) -> None:
-    """Put a run into the trash. Raises Problem while it is running, or waits in another process's queue."""
+    """Put a run into the trash.
+
+    Raises:
+        Working: it is running, or waits in another process's queue.
+        Deleted: there is no such run.
+    """
+    check_there(db, run_id)
     ownership.mark_dead_runs(db)
     owner = ownership.owner_of(db, "runs", run_id)
     own = owner is None or owner.here

@@ -1,6 +1,6 @@
 """Runs that this window starts, follows at places, ends and moves to the trash."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +41,8 @@ class WindowRuns(Shown):
         make_job: makes the job of a run; by default where the user chose; tests give another.
     """
 
-    run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
-    trash_refused = Signal(int, str)  # a run that a full disk has no room to move to the trash, and its name
+    runs_trashed = Signal(object)  # dict of the numbers and names of runs that were moved to the trash
+    trash_refused = Signal(object)  # the same of runs that a full disk has no room to move to the trash
     end_asked = Signal(int)  # the user wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
     data_asked = Signal(str, object)  # a path of a config, and the place where its counterpart is not known
@@ -194,12 +194,17 @@ class WindowRuns(Shown):
 
     def end_run(self, run_id: int) -> None:
         """End a run of this window before its next step, keeping its finished epochs; a queued one is removed."""
-        control = self.placed.control(self.run(run_id))
-        if control is not None:
-            control.stop_now()
-        else:
-            self.queue.end(run_id)
-        self.runs_changed.emit()  # every place that names its state says that it is being ended
+        self.end_runs([run_id])
+
+    def end_runs(self, run_ids: Iterable[int]) -> None:
+        """As `end_run`, several; queued ones first, or they would begin in the place of those that end."""
+        for run_id in sorted(run_ids, key=lambda run_id: run_id not in self.queue.waiting):
+            control = self.placed.control(self.run(run_id))
+            if control is not None:
+                control.stop_now()
+            else:
+                self.queue.end(run_id)
+        self.runs_changed.emit()  # every place that names their state says that they are being ended
 
     def discard_run(self, run_id: int) -> None:
         """End a run of this window and move it to the trash with all that it trained."""
@@ -231,21 +236,40 @@ class WindowRuns(Shown):
 
     def trash_run(self, run_id: int) -> None:
         """Put a run into the trash; a run that works stays where it is, and the message bar says so."""
-        run = self.run(run_id)
-        name = f"Run {run_id}" if run is None else run.name
-        self.ticks.let_go(run_id)
-        done, failed = partial(self._trashed, run_id, name), partial(self._not_trashed, run_id, name)
-        self.change(partial(self.workspace.trash, run_id), done, failed)
+        names = self._let_go([run_id])
+        move, failed = partial(self.workspace.trash, run_id), partial(self._not_trashed, names)
+        self.change(move, lambda _: self._trashed(names), failed)
 
-    def _not_trashed(self, run_id: int, name: str, problem: Problem) -> None:
+    def trash_runs(self, run_ids: Sequence[int]) -> None:
+        """Put runs into the trash in one step; those that work stay where they are, and the message bar says so."""
+        names = self._let_go(run_ids)
+        move, failed = partial(self.workspace.trash_several, run_ids), partial(self._not_trashed, names)
+        self.change(move, partial(self._several_trashed, names), failed)
+
+    def _let_go(self, run_ids: Sequence[int]) -> dict[int, str]:
+        """The names of runs that are about to go into the trash."""
+        for run_id in run_ids:
+            self.ticks.let_go(run_id)
+        runs = {run_id: self.run(run_id) for run_id in run_ids}
+        return {run_id: f"Run {run_id}" if run is None else run.name for run_id, run in runs.items()}
+
+    def _not_trashed(self, names: dict[int, str], problem: Problem) -> None:
         self.notify(problem, EVERYWHERE)
         if isinstance(problem, Full):
-            self.trash_refused.emit(run_id, name)
+            self.trash_refused.emit(names)
 
-    def _trashed(self, run_id: int, name: str, _: None) -> None:
-        if self.run_id == run_id:
+    def _several_trashed(self, names: dict[int, str], moved: list[int]) -> None:
+        if moved:
+            self._trashed({run_id: names[run_id] for run_id in moved})
+        if left := len(names) - len(moved):
+            self.notify(
+                f"Of {len(names):,} runs {left:,} were not moved to the trash: they work, or have been deleted."
+            )
+
+    def _trashed(self, names: dict[int, str]) -> None:
+        if self.run_id in names:
             self.show_run(None)
-        self.run_trashed.emit(run_id, name)
+        self.runs_trashed.emit(names)
 
     @property
     def busy(self) -> bool:

@@ -1,6 +1,6 @@
 """The message that runs are in the trash, with Undo for all that it names; it goes when none is there any more."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QObject
 
@@ -15,27 +15,29 @@ class TrashMessage(QObject):
     """Speaks through the window's message bar. A run joins those of the message that is still open.
 
     Args:
-        bring_back: restores a run, by its number.
+        bring_back: restores runs, by their numbers.
     """
 
     def __init__(
-        self, session: Session, bar: MessageBar, bring_back: Callable[[int], object], parent: QObject | None = None
-    ) -> None:
+        self, session: Session, bar: MessageBar, bring_back: Callable[[Collection[int]], object],
+        parent: QObject | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self._session, self._bar, self._bring_back = session, bar, bring_back
         self._names: dict[int, str] = {}  # of the runs of the message, in the order in which they were moved
         self._listed: set[int] = set()  # those that were seen in the trash: the list is read a little later
         self._words = ""
-        session.run_trashed.connect(self._add)
+        session.runs_trashed.connect(self._add)
         session.runs_changed.connect(self._look)
         session.workspace_changed.connect(self._forget)
 
-    def _add(self, run_id: int, name: str) -> None:
+    def _add(self, names: dict[int, str]) -> None:
         if not self._bar.has(self._words):  # closed, or replaced by another message
             self._forget()
-        self._names.pop(run_id, None)  # undone by the Edit menu, and moved again
-        self._names[run_id] = name
-        self._listed.discard(run_id)
+        for run_id, name in names.items():
+            self._names.pop(run_id, None)  # undone by the Edit menu, and moved again
+            self._names[run_id] = name
+            self._listed.discard(run_id)
         self._look()
         self._tell()
 
@@ -47,8 +49,7 @@ class TrashMessage(QObject):
     def _undo(self) -> None:
         runs = list(self._names)
         self._forget()
-        for run_id in runs:
-            self._bring_back(run_id)
+        self._bring_back(runs)
 
     def _look(self) -> None:
         """Leave out the runs that were restored, or deleted for ever."""

@@ -1,0 +1,99 @@
+"""What can be done with all ticked runs at once, besides comparing them and moving them to the trash."""
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.state.commands import Commands
+from workbench.ui.state.concern import EVERYWHERE
+from workbench.ui.state.session import Session
+from workbench.ui.state.undo import Reversible
+from workbench.ui.style.words import STOP_NOW, counted
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.question import Question
+from workbench.ui.widgets.dialogs.text_question import ask_line
+from workbench.workspace.rows import Run
+
+TICKED = "ticked run"
+KEPT = (
+    "Stopping now keeps the finished epochs with their checkpoint and map; such a run can be resumed. "
+    "Queued runs leave the queue and stay in the list, with their settings."
+)
+
+
+class TickedActions(QObject):
+    """Their titles say how many runs they are about; without a ticked run they are not shown."""
+
+    def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        self.tags = commands.add("run.tag-ticked", "Tags of ticked runs…", self._tags, "", "tag")
+        self.end = commands.add("run.end-ticked", "End ticked runs now…", self._ask_end, "", "x-circle")
+        self.ask: Question | None = None
+
+    def refresh(self) -> None:
+        """Enable what can be done now."""
+        ticked, working = self._ticked(), self._working()
+        for action, runs, title in ((self.tags, ticked, "Tags of {}…"), (self.end, working, "End {} now…")):
+            action.setText(title.format(counted(len(runs), TICKED) if runs else f"{TICKED}s"))
+            action.setVisible(bool(ticked))
+            action.setEnabled(bool(runs))
+
+    def _ticked(self) -> list[Run]:
+        return [run for run in self._session.runs() if run.id in self._session.ticks.runs]
+
+    def _working(self) -> list[Run]:
+        """The ticked runs that train, or wait for it, and that this window can end."""
+        return [run for run in self._ticked() if self._session.control(run.id) is not None]
+
+    def _tags(self) -> None:
+        """Ask for the tags that all of them have; those that only some of them have stay."""
+        runs, workspace = self._ticked(), self._session.workspace
+        if not runs:
+            return
+        shared = frozenset.intersection(*(frozenset(run.tags) for run in runs))
+        others = sorted(frozenset(tag for run in runs for tag in run.tags) - shared)
+        text = ask_line(
+            self._window,
+            "Tags",
+            f"Tags that all of {counted(len(runs), TICKED)} have, separated by commas",
+            text=", ".join(sorted(shared)),
+            explanation=f"Only some of them have {', '.join(others)}: that stays." if others else "",
+            adds=True,
+        )
+        if text is None or self._session.workspace is not workspace:  # else others may have their numbers
+            return
+        wanted = frozenset(tag.strip() for tag in text.split(",") if tag.strip())
+        added = {run.id: tags for run in runs if (tags := wanted - frozenset(run.tags))}
+        removed = {run.id: tags for run in runs if (tags := shared - wanted)}
+        if added or removed:
+            change, back = (
+                partial(workspace.change_tags, added, removed),
+                partial(workspace.change_tags, removed, added),
+            )
+            self._session.change(change)
+            step = Reversible(
+                f"tags of {counted(len(runs), 'run')}",
+                lambda refused: self._session.change(change, failed=refused),
+                lambda refused: self._session.change(back, failed=refused),
+                partial(self._session.notify, concern=EVERYWHERE),
+                tuple(added | removed),
+            )
+            self._session.done.emit(step)
+
+    def _ask_end(self) -> None:
+        runs = [run.id for run in self._working()]
+        if not runs or self.ask is not None:
+            return
+        answers = {"keep": button("Keep them"), "stop": button(STOP_NOW, "stop", "primary")}
+        what = counted(len(runs), "run")
+        self.ask = Question("End runs", f"End {what}?", KEPT, answers, self._window)
+        self.ask.answered.connect(partial(self._answered, runs))
+        self._session.workspace_changed.connect(self.ask.reject)  # there others may have their numbers
+        self.ask.open()
+
+    def _answered(self, runs: list[int], answer: str) -> None:
+        self.ask = None
+        if answer == "stop":
+            self._session.end_runs([run_id for run_id in runs if self._session.control(run_id) is not None])
