@@ -24,6 +24,7 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.scrolled import ScrolledPart
+from workbench.ui.window.frame.focus_ring import WIDTH
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 TABS = ((930, 330), (600, 250), (1100, 520))  # px of a tab of Train: 1280 x 720, beside an inspector, 1440 x 900
@@ -132,6 +133,27 @@ def test_no_legend_and_no_axis_is_cut(session, large, qtbot, kind, size, percent
         assert drawn.height() >= theme.text_px(LEAST_PX)
         assert drawn.geometry().bottom() < plot.height()
         assert axis_of(plot, "bottom").sceneBoundingRect().bottom() <= drawn.height()
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+def test_the_frame_of_the_focus_covers_no_words_of_a_plot(session, large, qtbot, percent):
+    session.theme.set_text_size(percent)
+    loss, norm = Series("loss", "Loss", "#0072B2"), Series("norm", "Gradient norm", "#D55E00", axis="right")
+    plot = CurvePlot("Batch loss", [loss, norm], "steps, jpg", "loss, nats", "gradient norm")
+    qtbot.addWidget(plot)
+    plot.resize(420, 260)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    plot.replace("loss", range(100), np.linspace(0.0, 1.0, 100))
+    plot.replace("norm", range(100), np.linspace(0.0, 1.0, 100))
+    plot.redraw()
+    qtbot.settle(plot)
+    drawn = plot.canvas.grab().toImage()
+    right, bottom = drawn.width() - WIDTH, drawn.height() - WIDTH
+    framed = [
+        (x, y) for x in range(drawn.width()) for y in range(drawn.height()) if x < WIDTH or x >= right or y >= bottom
+    ]
+    assert {drawn.pixelColor(x, y).name() for x, y in framed} == {theme.current().plot_background.lower()}
 
 
 def test_words_beside_a_high_or_low_limit_are_whole(qapp):

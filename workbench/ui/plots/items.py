@@ -20,6 +20,7 @@ FAINT, BOLD, DOT = 1, 2, 5  # px
 SMOOTH_PX = 2  # distance between two points of a smoothed curve: bold lines take longest to draw
 EDGED = 400  # points up to which bold lines have smooth edges: 20,000 thinned ones take six times as long with them
 APART = 24  # px between two numbers of a logarithmic axis
+ROOM = 3  # px beside an axis's title and numbers: the frame of the keyboard's focus takes 2 of them
 END = 20  # px beyond an end of an axis that the number of a tick there may reach
 Text = tuple[QRectF, Any, str]  # of a tick: place, alignment, number
 FAINT_SHARE = 0.4  # share of the curve's colour in the raw curve behind its smoothed one
@@ -217,7 +218,8 @@ def number_axes(*sides: str, whole: bool = False) -> dict[str, NumberAxis]:
 
 
 def dress_axes(item: pg.PlotItem, font: QFont, tokens: Tokens) -> None:
-    """Give every axis of a plot the colours of a theme, and this font at the size of captions."""
+    """Give every axis of a plot the colours of a theme, this font at the size of captions, and room beside it."""
+    item.layout.setContentsMargins(ROOM, 1, ROOM, ROOM)
     small = theme.caption_font(font)
     for side in ("left", "bottom", "right"):
         axis = item.getAxis(side)
