@@ -139,3 +139,15 @@ def test_a_list_with_words_beside_its_entries_grows_with_the_text_and_the_box(la
     QApplication.activePopupWidget().close()
     losses.setFixedWidth(WIDEST + 40)
     assert opened(losses).width() == WIDEST + 40
+
+
+def test_a_formula_that_is_wider_than_the_list_goes_on_in_the_next_line(large, losses, qtbot):
+    popup = opened(losses)
+    longest, short = (popup.list.findItems(title, Qt.MatchFlag.MatchExactly)[0] for title in ("AdaFace", "Triplet"))
+    heights = []
+    for width in (2000, 700, 400):
+        popup.resize(width, popup.height())
+        qtbot.waitUntil(lambda room=width: room - 60 < popup.list.visualItemRect(longest).width() < room)
+        heights.append(popup.list.visualItemRect(longest).height())
+    assert heights[0] == popup.list.visualItemRect(short).height()
+    assert heights == sorted(set(heights)), "each more lines than the one before"

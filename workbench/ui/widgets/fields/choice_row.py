@@ -25,14 +25,15 @@ TEXT = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 
 
 class ChoiceRow(QStyledItemDelegate):
-    """One line, or two if the entry has a note; Qt draws an entry without a note."""
+    """One line, or two if the entry has a note, more for a long formula; Qt draws an entry without a note."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        room = option.widget.viewport().width() - 2 * PAD
         height = QFontMetrics(option.font).height() + 2 * GAP
         if index.data(NOTE_ROLE):
             height += QFontMetrics(_small(option.font)).height()
         if index.data(FORMULA_ROLE):
-            height += round(_formula(index.data(FORMULA_ROLE), option.font).size().height())
+            height += round(_formula(index.data(FORMULA_ROLE), option.font, room).size().height())
         return QSize(120, height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -66,21 +67,22 @@ class ChoiceRow(QStyledItemDelegate):
         painter.restore()
 
     def _draw_formula(self, painter: QPainter, rect: QRect, formula: str, font: QFont) -> None:
-        """A formula that is wider than the list ends at its edge; the tooltip has all of it."""
-        document, context = _formula(formula, font), QAbstractTextDocumentLayout.PaintContext()
+        document, context = _formula(formula, font, rect.width()), QAbstractTextDocumentLayout.PaintContext()
         context.palette.setColor(QPalette.ColorRole.Text, QColor(theme.current().muted))
         painter.save()
-        painter.setClipRect(rect)
         painter.translate(rect.topLeft())
         document.documentLayout().draw(painter, context)
         painter.restore()
 
 
-def _formula(text: str, font: QFont) -> QTextDocument:
+def _formula(text: str, font: QFont, room: int) -> QTextDocument:
+    """The formula, in several lines where it is wider than the room."""
     document = QTextDocument()
     document.setDocumentMargin(0)
     document.setDefaultFont(font)
     document.setHtml(rich(text))
+    if document.idealWidth() > room:
+        document.setTextWidth(room)
     return document
 
 
