@@ -1,22 +1,34 @@
 """Dialogs with text at 150% open within a small screen: that of the tests has 800 x 800 px."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from trained import trained_run
 
+from workbench.datasets.inspection import Inspection
 from workbench.entries import catalog
 from workbench.settings.changed import read_config
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.import_dialog import ImportDialog
+from workbench.ui.pages.map.side.class_table import ClassTableDialog
+from workbench.ui.pages.setup.data.dialog import DataDialog
 from workbench.ui.places.dialog import PlacesDialog
+from workbench.ui.plots.table import CurveTable, TableDialog
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel
-from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.dialogs.first_size import SPARE, open_at
 from workbench.ui.window.commands.command_palette import CommandPalette
 from workbench.ui.window.commands.shortcuts_dialog import ShortcutsDialog
 from workbench.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
+TABLES = {
+    "classes of the map": ClassTableDialog,
+    "numbers of a plot": lambda: TableDialog("Loss", CurveTable("step", [])),
+    "data": lambda: DataDialog(
+        "mine", Inspection(0, 4, ("train",), np.zeros((0, 1), int), [], [], np.empty((0, 2)), [], [], [])
+    ),
+}
 ON_A_SESSION = (ImportDialog, PlacesDialog, SweepsPanel)
 
 
@@ -62,3 +74,17 @@ def test_a_dialog_keeps_its_size_where_the_screen_has_room(fits, large):
     panel = SweepsPanel(large)
     open_at(panel, 640, 500)
     assert (panel.width(), panel.height()) == (640, 500)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_has_room_for_as_much_of_larger_text(session, fits, name):
+    before = TABLES[name]()
+    assert fits(before)
+    session.theme.set_text_size(150)
+    try:
+        larger = TABLES[name]()
+        assert fits(larger)
+    finally:
+        session.theme.set_text_size(100)
+    assert larger.height() > before.height()
+    assert larger.width() > before.width() or before.width() == larger.screen().availableGeometry().width() - SPARE

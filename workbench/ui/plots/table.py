@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QDialogButtonBox, QTableView, QVBoxLayout, QWidget
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
 from workbench.numerals import words_of
 from workbench.ui.plots.curve import Curve
+from workbench.ui.style import theme
+from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.tables.row_table import NumberDelegate
 
@@ -95,7 +97,7 @@ class TableDialog(MainButtonDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(self.view)
         layout.addWidget(buttons)
-        self.resize(420, 480)
+        open_at(self, theme.text_px(420), theme.text_px(480))
 
     def copy(self) -> None:
         """Copy the table as text, with tabs between the columns."""

@@ -83,7 +83,7 @@ class ShortcutsDialog(QDialog):
         close.clicked.connect(self.accept)
         foot = in_row((label("Click on the keys, then press the new ones.", "muted"), 1), reset, close)
         in_column(self.search, (self.table, 1), foot, on=self, margins=16)
-        open_at(self, theme.text_px(760), 560)
+        open_at(self, theme.text_px(760), theme.text_px(560))
 
     def _refresh(self) -> None:
         for index, row in enumerate(self.rows):

@@ -17,6 +17,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.map.side.class_panel import ClassPanel
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 from workbench.ui.style.words import NO_VALUE, counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
@@ -63,7 +64,7 @@ class ClassTableDialog(MainButtonDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Classes of the map")
-        open_at(self, 980, 520)
+        open_at(self, theme.text_px(980), theme.text_px(520))
         self.table: ClassTable | None = None
         self.model = ClassRows(self)
         self.view = QTableView()

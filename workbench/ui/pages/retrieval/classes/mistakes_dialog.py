@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from workbench.results.explanations import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.classes.confusion_matrix import ConfusionMatrix
+from workbench.ui.style import theme
 from workbench.ui.style.words import percent
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
@@ -53,7 +54,7 @@ class MistakesDialog(MainButtonDialog):
         super().__init__(parent)
         self._loader = loader
         self.setWindowTitle("Confusions and hubs")
-        open_at(self, 760, 560)
+        open_at(self, theme.text_px(760), theme.text_px(560))
         self.pairs = SortedRows(PAIR_TITLES, pair_cells, written_pair, self)
         self.hubs = SortedRows(HUB_TITLES, hub_cells, written_hub, self, picture=self._picture)
         loader.ready.connect(self.hubs.pictures_came)

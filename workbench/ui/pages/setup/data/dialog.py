@@ -22,6 +22,7 @@ from workbench.ui.pages.setup.data.near_duplicates import NearDuplicatesTab
 from workbench.ui.pages.setup.data.pictures import pixmap
 from workbench.ui.pages.setup.data.tables import lines_of, page_of, table_of
 from workbench.ui.plots.chart_view import ChartView
+from workbench.ui.style import theme
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
@@ -42,7 +43,7 @@ class DataDialog(MainButtonDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Data set: {title}")
-        open_at(self, 860, 620)
+        open_at(self, theme.text_px(860), theme.text_px(620))
         self.tabs = QTabWidget()
         self.tabs.setObjectName("data-tabs")
         self.tabs.addTab(self._sheet(inspection), "Images")
