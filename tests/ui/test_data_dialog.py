@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QTableWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QTableWidget
 
 from workbench import registry
 from workbench.config import Choice, RunConfig
@@ -16,6 +16,8 @@ from workbench.running import preflight
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup.data.dialog import DataDialog
 from workbench.ui.pages.setup.data.near_duplicates import NearDuplicatesTab
+from workbench.ui.pages.setup.data.tables import MOST_ROWS
+from workbench.ui.plots.chart_view import ChartView
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -64,10 +66,19 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     assert titles(dialog) == ["Images", "Classes (4)", "Files", "Left out (1)", "Copies (1)", "Near-duplicates"]
     assert dialog.windowTitle() == "Data set: data"
     assert not dialog.copy_table.isEnabled()
+    assert not dialog.save_table.isEnabled()
     dialog.tabs.setCurrentIndex(1)
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines() == [
         "Class\tTrain\tTest", "cars\t5\t0", "birds <b>\t4\t0", "dogs\t0\t4", "fish\t0\t4",
+    ]  # fmt: skip
+    file = folder.parent / "classes of mine"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: (str(file), ""))
+    with qtbot.waitSignal(session.noticed) as said:
+        dialog.save_table.click()
+    assert said.args[0].startswith("The table was written to ")
+    assert file.with_suffix(".csv").read_text("utf-8").splitlines() == [
+        "Class,Train,Test", "cars,5,0", "birds <b>,4,0", "dogs,0,4", "fish,0,4",
     ]  # fmt: skip
     dialog.tabs.setCurrentIndex(2)
     dialog.copy()
@@ -268,3 +279,41 @@ def test_what_is_not_left_out_has_a_tab_of_its_own(qtbot, given, tab, heading, s
     choose(dialog, tab)
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines() == [f"What\t{heading}", "\t".join(said)]
+
+
+def test_a_table_of_more_lines_than_are_shown_says_so_and_is_copied_whole(qtbot):
+    count = MOST_ROWS + 234
+    names = [f"class {number}" for number in range(count)]
+    counts = np.ones((count, 1), int)
+    dialog = DataDialog("mine", Inspection(count, 4, ("train",), counts, names, [], np.empty((0, 2)), [], [], []))
+    qtbot.addWidget(dialog)
+    dialog.tabs.setCurrentIndex(1)
+    said = [shown.text() for shown in dialog.tabs.widget(1).findChildren(QLabel)]
+    assert "The first 5,000 of 5,234 lines are shown. Copy table and Save CSV… take all of them." in said
+    dialog.copy()
+    assert QGuiApplication.clipboard().text().splitlines()[-1] == "class 5233\t1"
+
+
+def test_a_long_name_is_shortened_in_its_middle_and_whole_in_its_tooltip(qtbot):
+    names = [f"{'a class with a long name ' * 20}{number}" for number in range(2)]
+    found = Inspection(
+        4, 4, ("train",), np.full((2, 1), 2), names, [], np.empty((0, 2)), [(names[0], "is empty")], [], []
+    )
+    dialog = DataDialog("mine", found)
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    for place in (1, 3):
+        dialog.tabs.setCurrentIndex(place)
+        table = dialog.tabs.widget(place).findChild(QTableWidget)
+        assert table.textElideMode() is Qt.TextElideMode.ElideMiddle
+        assert names[0] in table.item(0, 0).toolTip()
+        assert table.horizontalScrollBar().maximum() == 0, "the columns beside the name are in sight"
+
+
+def test_ranks_of_classes_are_whole_numbers(qtbot):
+    counts = np.array([[2], [3]])
+    dialog = DataDialog("mine", Inspection(5, 4, ("train",), counts, ["a", "b"], [], np.empty((0, 2)), [], [], []))
+    qtbot.addWidget(dialog)
+    axis = dialog.tabs.widget(1).findChild(ChartView).plot.getAxis("bottom")
+    assert axis.tickSpacing(0.5, 2.5, 400)[-1][0] >= 1

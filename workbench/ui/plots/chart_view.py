@@ -21,7 +21,7 @@ from workbench.ui.widgets.labels import ElidedLabel
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
-COUNTS = ("step", "epoch", "projection")  # titles of bottom axes that have whole numbers only
+COUNTS = ("step", "epoch", "projection", "classes, largest first")  # titles of bottom axes that have whole numbers only
 SYMBOLS = {"circles": "o", "boxes": "s"}
 SWATCH = 12  # px
 LEAST_WIDTH, LEAST_PX = 220, 96  # px, width of the whole and height of the plot

@@ -11,7 +11,7 @@ from PySide6.QtGui import (
     QPalette,
     QTextDocument,
 )
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.ui.style import theme
 from workbench.ui.style.formula import rich
@@ -28,6 +28,7 @@ class ChoiceRow(QStyledItemDelegate):
     """One line, or two if the entry has a note, more for a long formula; Qt draws an entry without a note."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        assert isinstance(option.widget, QAbstractItemView)
         room = option.widget.viewport().width() - 2 * PAD
         height = QFontMetrics(option.font).height() + 2 * GAP
         if index.data(NOTE_ROLE):

@@ -1,16 +1,17 @@
 """The data dialog: a sheet of images, images per class, sizes of files, what was left out, notes, copies."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialogButtonBox,
+    QFileDialog,
     QLabel,
     QScrollArea,
-    QTableWidget,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -20,7 +21,7 @@ from workbench.charts import Chart, Marks
 from workbench.names import numbers_in_order
 from workbench.ui.pages.setup.data.near_duplicates import NearDuplicatesTab
 from workbench.ui.pages.setup.data.pictures import pixmap
-from workbench.ui.pages.setup.data.tables import lines_of, page_of, table_of
+from workbench.ui.pages.setup.data.tables import DataTable, page_of
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.style import theme
 from workbench.ui.style.words import counted
@@ -37,7 +38,9 @@ BINS = 30
 
 
 class DataDialog(MainButtonDialog):
-    """Shows one Inspection; every table can be copied."""
+    """Shows one Inspection; every table can be copied and saved."""
+
+    save_asked = Signal(object, object)  # titles and rows, Path
 
     def __init__(self, title: str, inspection: "Inspection", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,9 +54,9 @@ class DataDialog(MainButtonDialog):
         self.tabs.addTab(self._files(inspection), "Files")
         self.tabs.addTab(self._left_out(inspection), f"Left out ({inspection.left_out:,})")
         differs, notes = inspection.unlike_published, inspection.notes
-        self._add_if(differs, "Differs from the published counts", table_of(["What", "Differs"], differs))
+        self._add_if(differs, "Differs from the published counts", DataTable(["What", "Differs"], differs))
         said = label("No image is left out because of it.", "muted")
-        self._add_if(notes, "Notes", said, table_of(["What", "Note"], notes))
+        self._add_if(notes, "Notes", said, DataTable(["What", "Note"], notes))
         self.tabs.addTab(self._copies(inspection), f"Copies ({len(inspection.copies):,})")
         self.near_duplicates = NearDuplicatesTab(inspection.images)
         self.tabs.addTab(self.near_duplicates, "Near-duplicates")
@@ -62,6 +65,8 @@ class DataDialog(MainButtonDialog):
         buttons.rejected.connect(self.reject)
         self.copy_table = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
         self.copy_table.clicked.connect(self.copy)
+        self.save_table = buttons.addButton("Save CSV…", QDialogButtonBox.ButtonRole.ActionRole)
+        self.save_table.clicked.connect(self._ask_save)
         self.tabs.currentChanged.connect(self._offer_copy)
         column = QVBoxLayout(self)
         column.addWidget(self.tabs, 1)
@@ -69,15 +74,25 @@ class DataDialog(MainButtonDialog):
         self._offer_copy()
 
     def copy(self) -> None:
-        """Put the shown table into the clipboard, with tabs between its columns."""
-        table = self.tabs.currentWidget().findChild(QTableWidget)
-        if table is not None:
-            near = self.tabs.currentWidget() is self.near_duplicates
-            lines = self.near_duplicates.lines() if near else lines_of(table)
-            QGuiApplication.clipboard().setText("\n".join(lines))
+        """Put the table of the shown tab into the clipboard, with tabs between its columns."""
+        if (table := self._table()) is not None:
+            QGuiApplication.clipboard().setText("\n".join(table.lines()))
+
+    def _ask_save(self) -> None:
+        if (table := self._table()) is None:
+            return
+        title = self.tabs.tabText(self.tabs.currentIndex()).partition(" (")[0]
+        offered = f"{title.lower().replace(' ', '-')}.csv"
+        name, _ = QFileDialog.getSaveFileName(self, f"Save the table of {title}", offered, "Table (*.csv)")
+        if name:
+            self.save_asked.emit(table.whole, Path(name) if Path(name).suffix else Path(f"{name}.csv"))
+
+    def _table(self) -> DataTable | None:
+        return self.tabs.currentWidget().findChild(DataTable)
 
     def _offer_copy(self) -> None:
-        self.copy_table.setEnabled(self.tabs.currentWidget().findChild(QTableWidget) is not None)
+        for button in (self.copy_table, self.save_table):
+            button.setEnabled(self._table() is not None)
 
     def _count_near_duplicates(self, count: int) -> None:
         self.tabs.setTabText(self.tabs.indexOf(self.near_duplicates), f"Near-duplicates ({count:,})")
@@ -114,7 +129,7 @@ class DataDialog(MainButtonDialog):
         bars = Marks("images", "bars", ranks, tuple(whole[order].tolist()))
         chart.show_chart(Chart("Images per class", "classes, largest first", (bars,)))
         rows = [[inspection.class_names[row], *inspection.counts[row].tolist()] for row in order]
-        return page_of(chart, table_of(["Class", *(name.capitalize() for name in inspection.halves)], rows))
+        return page_of(chart, DataTable(["Class", *(name.capitalize() for name in inspection.halves)], rows, names=0))
 
     def _files(self, inspection: "Inspection") -> QWidget:
         if not len(inspection.sizes):
@@ -129,12 +144,12 @@ class DataDialog(MainButtonDialog):
         chart.show_chart(Chart("Sizes of the original files", "px", tuple(marks), said))
         quantiles = np.quantile(inspection.sizes, (0, 0.5, 1), axis=0).round().astype(int)
         rows = [[f"{side}, px", *quantiles[:, at].tolist()] for at, side in enumerate(("Width", "Height"))]
-        return page_of(chart, table_of(["", "Smallest", "Median", "Largest"], rows))
+        return page_of(chart, DataTable(["", "Smallest", "Median", "Largest"], rows, names=0))
 
     def _left_out(self, inspection: "Inspection") -> QWidget:
         if not inspection.problems:
             return page_of(label("Every image could be read, and nothing is missing.", "muted"))
-        table = table_of(["What", "Why"], inspection.problems)
+        table = DataTable(["What", "Why"], inspection.problems)
         if inspection.left_out == len(inspection.problems):
             return page_of(table)
         said = f"{counted(inspection.left_out, inspection.unit)} left out. A line of the table may stand for many."
@@ -150,7 +165,7 @@ class DataDialog(MainButtonDialog):
         rows = [[number, path, half] for number, group in enumerate(inspection.copies, 1) for path, half in group]
         return page_of(
             label(f"{said}{warning}.", "error" if inspection.shared else "muted", wrap=True),
-            table_of(["Group", "Image", "Half"], rows),
+            DataTable(["Group", "Image", "Half"], rows, names=1),
         )
 
 

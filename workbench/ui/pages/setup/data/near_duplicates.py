@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QHeaderView, QPushButton, QTableWidget, QWidget
+from PySide6.QtWidgets import QHeaderView, QPushButton, QWidget
 
-from workbench.files.spreadsheet import pasted
 from workbench.problem import Problem
 from workbench.ui.pages.setup.data.pictures import pixmap
-from workbench.ui.pages.setup.data.tables import table_of
+from workbench.ui.pages.setup.data.tables import DataTable
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, plain_tip, restyle
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 SIDE = 56  # px of a picture
 PICTURED = (1, 2)  # columns of images
-COPIED = ("Similarity", "Image", "Class", "Half", "Near-duplicate", "Class", "Half")
+WHOLE = ("Similarity", "Image", "Class", "Half", "Near-duplicate", "Class", "Half")
 OFFER = (
     "Images that were saved again, resized, brightened or retouched are not equal to the pixel. They are found by the "
     "correlation of their brightness in small versions, not if they are cropped or mirrored. This reads all {images}."
@@ -47,7 +46,6 @@ class NearDuplicatesTab(QWidget):
         self.look.clicked.connect(self._ask)
         self.cancel.clicked.connect(self.cancel_asked)
         self.cancel.hide()
-        self._pairs: list[NearDuplicate] = []
         self._column = in_column(self.said, in_row(self.look, self.cancel, 1), 1, on=self, margins=None)
 
     def show_pairs(self, near: "NearDuplicates") -> None:
@@ -56,7 +54,6 @@ class NearDuplicatesTab(QWidget):
         self._settle(_sentence(near), "error" if near.shared or near.other_class else "muted")
         self.look.hide()
         if near.pairs:
-            self._pairs = near.pairs
             table = self._table_of(near.pairs)
             self._column.insertWidget(1, table, 100)
             self.setTabOrder(self.cancel, table)
@@ -64,11 +61,6 @@ class NearDuplicatesTab(QWidget):
             if waited:  # else Close would have it next, and Enter or Space would take the pairs away
                 table.setFocus()
         self.shown.emit(near.total)
-
-    def lines(self) -> list[str]:
-        """The shown pairs as lines for the clipboard, with tabs between the cells."""
-        rows = [(f"{pair.similarity:.4f}", *_cells(pair.first), *_cells(pair.second)) for pair in self._pairs]
-        return ["\t".join(map(pasted, row)) for row in (COPIED, *rows)]
 
     def fail(self, problem: Problem) -> None:
         """Say why they could not be looked for."""
@@ -96,16 +88,15 @@ class NearDuplicatesTab(QWidget):
         self.look.show()
         self.cancel.hide()
 
-    def _table_of(self, pairs: "list[NearDuplicate]") -> QTableWidget:
+    def _table_of(self, pairs: "list[NearDuplicate]") -> DataTable:
         members = [(pair.first, pair.second) for pair in pairs]
         lines = ([f"{image.path}\n{_placed(image)}" for image in both] for both in members)
-        table = table_of(
+        table = DataTable(
             ("Similarity", "Image", "Near-duplicate"),
             [[f"{pair.similarity:.3f}", *texts] for pair, texts in zip(pairs, lines, strict=True)],
+            whole=(WHOLE, [(f"{pair.similarity:.4f}", *_cells(pair.first), *_cells(pair.second)) for pair in pairs]),
         )
         table.setIconSize(QSize(SIDE, SIDE))
-        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        table.setWordWrap(False)
         table.verticalHeader().setDefaultSectionSize(SIDE + 6)
         table.horizontalHeader().setStretchLastSection(False)  # it would have the width of its longest name
         for column in PICTURED:

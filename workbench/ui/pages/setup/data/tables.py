@@ -1,4 +1,4 @@
-"""Tables of the data dialog."""
+"""Tables of the data dialog: shown up to a number of lines, copied and saved as a whole."""
 
 from collections.abc import Sequence
 
@@ -6,51 +6,71 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHeaderView, QLabel, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
 
 from workbench.files.spreadsheet import pasted
+from workbench.ui.style import theme
+from workbench.ui.widgets.labels import label, plain_tip
 
-MOST_ROWS = 5000
+MOST_ROWS = 5000  # that are shown
+WIDEST = 400  # px at 100% text of a name before what is said of it
+CAPPED = "The first {shown:,} of {count:,} lines are shown. Copy table and Save CSV… take all of them."
+Rows = Sequence[Sequence[object]]
+Table = tuple[Sequence[str], Rows]  # titles of its columns
+
+
+class DataTable(QTableWidget):
+    """Shows the first MOST_ROWS rows, which cannot be edited; copies and saves all of them.
+
+    Args:
+        names: the column that has the room that the others leave; None: the last one.
+        whole: titles and rows that are copied and saved in place of those that are shown.
+    """
+
+    def __init__(
+        self,
+        titles: Sequence[str],
+        rows: Rows,
+        names: int | None = None,
+        whole: Table | None = None,
+    ) -> None:
+        super().__init__(min(len(rows), MOST_ROWS), len(titles))
+        self.whole = whole or (titles, rows)
+        self.count = len(rows)
+        self.setHorizontalHeaderLabels(list(titles))
+        self.verticalHeader().hide()
+        self.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.setTabKeyNavigation(False)  # Tab leaves it
+        self.setAccessibleName(", ".join(titles))
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # long names often differ at their ends
+        self.setWordWrap(False)
+        for row, values in enumerate(rows[:MOST_ROWS]):
+            for column, value in enumerate(values):
+                item = QTableWidgetItem(str(value))
+                if isinstance(value, int):
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                else:
+                    item.setToolTip(plain_tip(str(value)))
+                self.setItem(row, column, item)
+        self.resizeColumnsToContents()
+        header = self.horizontalHeader()
+        if names is not None:
+            header.setSectionResizeMode(names, QHeaderView.ResizeMode.Stretch)
+        else:
+            self.setColumnWidth(0, min(self.columnWidth(0), theme.text_px(WIDEST)))
+            header.setStretchLastSection(True)
+
+    def lines(self) -> list[str]:
+        """Titles and all rows as lines for the clipboard, with tabs between the cells."""
+        titles, rows = self.whole
+        return ["\t".join(pasted(str(cell)) for cell in row) for row in (titles, *rows)]
 
 
 def page_of(*widgets: QWidget) -> QWidget:
-    """A tab with these widgets in a column; labels keep their height."""
+    """A tab with these widgets in a column; labels keep their height, and one says what a table does not show."""
     page = QWidget()
     column = QVBoxLayout(page)
     for widget in widgets:
         column.addWidget(widget, 0 if isinstance(widget, QLabel) else 1)
+        if isinstance(widget, DataTable) and widget.count > MOST_ROWS:
+            column.addWidget(label(CAPPED.format(shown=MOST_ROWS, count=widget.count), "muted", wrap=True))
     if all(isinstance(widget, QLabel) for widget in widgets):
         column.addStretch(1)
     return page
-
-
-def table_of(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> QTableWidget:
-    """A table of the first MOST_ROWS rows, which cannot be edited."""
-    table = QTableWidget(min(len(rows), MOST_ROWS), len(titles))
-    table.setHorizontalHeaderLabels(list(titles))
-    table.verticalHeader().hide()
-    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-    table.setTabKeyNavigation(False)  # Tab leaves it
-    table.setAccessibleName(", ".join(titles))
-    for row, values in enumerate(rows[:MOST_ROWS]):
-        for column, value in enumerate(values):
-            item = QTableWidgetItem(str(value))
-            if isinstance(value, int):
-                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            table.setItem(row, column, item)
-    table.resizeColumnsToContents()
-    if rows and isinstance(rows[0][-1], int):  # numbers stand side by side, the names take the rest
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    else:
-        table.horizontalHeader().setStretchLastSection(True)
-    return table
-
-
-def lines_of(table: QTableWidget) -> list[str]:
-    """Titles and rows as lines, with tabs between the cells."""
-    columns = range(table.columnCount())
-    rows = [[_text(table.horizontalHeaderItem(column)) for column in columns]]
-    for row in range(table.rowCount()):
-        rows.append([_text(table.item(row, column)) for column in columns])
-    return ["\t".join(cells) for cells in rows]
-
-
-def _text(item: QTableWidgetItem | None) -> str:
-    return "" if item is None else pasted(item.text())
