@@ -182,6 +182,20 @@ def test_a_table_of_words_shares_its_width_and_begins_every_column_at_the_left(s
     assert sides == {int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)}
 
 
+def test_long_names_in_a_table_of_words_have_the_room_that_its_values_leave(session, qtbot):
+    model = WordTable(only_words=True)
+    table = table_view(model, "Settings that differ")
+    qtbot.addWidget(table)
+    table.resize(900, 200)
+    names = [f"margin 0.2, scale {scale}, proxy learning rate 1" for scale in (32, 64)]
+    model.show(["Group", "Margin", "Scale", "Rate"], [[name, "0.2", "64", "1"] for name in names])
+    with qtbot.waitExposed(table):
+        table.show()
+    fit_columns(table)
+    assert table.columnWidth(0) >= table.sizeHintForColumn(0)
+    assert sum(table.columnWidth(column) for column in range(4)) == table.viewport().width()
+
+
 def test_the_parts_of_the_menu_of_runs_have_titles_that_are_seen(session, qtbot):
     button = ArrangeButton(session.preferences)
     qtbot.addWidget(button)

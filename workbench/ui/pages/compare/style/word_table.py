@@ -95,7 +95,10 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
 
 
 def fit_columns(view: QTableView) -> None:
-    """The first column takes what the others leave, which are as wide as their text; of words alone all are equal."""
+    """The first column takes what the others leave, which are as wide as their text.
+
+    The columns of a table of words alone are equally wide, if the first one has room for its words then.
+    """
     header = view.horizontalHeader()
     view.resizeColumnsToContents()
     columns, widest, narrowest = range(1, header.count()), theme.text_px(WIDEST), title_width(view, NARROWEST)
@@ -106,7 +109,8 @@ def fit_columns(view: QTableView) -> None:
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     if header.count():
         model = view.model()
-        alike = not wide and isinstance(model, WordTable) and model.only_words
+        fits = view.sizeHintForColumn(0) <= view.viewport().width() // header.count()
+        alike = fits and not wide and isinstance(model, WordTable) and model.only_words
         header.setSectionResizeMode(mode) if alike else header.setSectionResizeMode(0, mode)
         if wide:
             view.setColumnWidth(0, narrowest)
