@@ -94,6 +94,23 @@ def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     _forget_panels(qtbot)
 
 
+def test_tab_goes_through_the_parameters_before_the_buttons_below_them(qtbot, dialog):
+    dialog.activateWindow()
+    dialog.add.click()
+    first, second = dialog.rows
+    qtbot.waitUntil(second.isVisible)
+    expected = [
+        *(part for row in (first, second) for part in (row.field, row.values, row.cross)), dialog.add, dialog.cancel
+    ]  # fmt: skip
+    dialog.early.setFocus()
+    met = []
+    for _ in expected:
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        met.append(QApplication.focusWidget())
+    assert met == expected
+    _forget_panels(qtbot)
+
+
 def test_what_is_edited_while_the_sweep_starts_is_not_checked_any_more(qtbot, session, started, monkeypatch):
     """The start closes the dialog, and the answer of the check would be for one that is deleted."""
     window = QMainWindow()

@@ -21,6 +21,7 @@ from workbench.sweeps.space import written
 from workbench.ui.places.choice import HERE, WHERE, PlaceChoice
 from workbench.ui.state.background.tasks import Task, heard_by
 from workbench.ui.state.session import Session
+from workbench.ui.style.tab_order import follow
 from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
 from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
@@ -179,6 +180,7 @@ class SweepDialog(MainButtonDialog):
         row.removed.connect(self._remove)
         self.rows.append(row)
         self._lines.insertWidget(len(self.rows) - 1, row)
+        follow(row.field, (row.values, row.cross, self.add, self.cancel, self.start))  # Qt puts a new row behind these
         return row
 
     def start_sweep(self) -> None:
