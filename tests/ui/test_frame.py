@@ -32,6 +32,7 @@ from workbench.ui.state.concern import EVERYWHERE, of_page
 from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
+from workbench.ui.window.frame.window_layout import SMALLEST
 from workbench.ui.window.main_window import MainWindow
 from workbench.ui.window.process.defects import Defects
 from workbench.workspace import Workspace
@@ -85,6 +86,13 @@ def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, ses
     assert "No runs yet" in [each.text() for each in window.runs.findChildren(QLabel)]
     assert window.status.folder.text() == str(session.workspace.path)
     assert window.pages.currentWidget().accessibleName() == "setup"
+
+
+def test_the_window_is_never_larger_than_a_small_screen(window):
+    room = window.screen().availableGeometry()
+    assert room.width() < SMALLEST[0], "the screen of the tests is small"
+    assert window.minimumWidth() < room.width()
+    assert window.minimumHeight() == SMALLEST[1] < room.height()
 
 
 def test_the_first_card_has_set_up_start_the_sample(window, session, qtbot):

@@ -42,7 +42,6 @@ from workbench.ui.window.runs.remembered_run import RememberedRun
 from workbench.ui.window.runs.run_activity import RunActivity
 from workbench.ui.window.runs.trash_message import TrashMessage
 
-SMALLEST = (960, 600)
 LOW = 800  # px of height under which the start cards shorten
 
 
@@ -94,7 +93,6 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.setAnimated(False)  # a page would be laid out again in every frame when the Inspector comes or goes
-        self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
         self.setDockNestingEnabled(False)
         self._add_commands()

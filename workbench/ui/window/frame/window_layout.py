@@ -15,6 +15,7 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.tables.remembered_tables import RememberedTables
 
 FIRST_SIZE = (1440, 900)  # px
+SMALLEST = (960, 600)  # px, or what the screen has: scaled by 1.5, one of 1280 x 720 has 853 x 480
 FRAME = (16, 48)  # px that a desktop's title bar and borders may take
 FIRST = "-first"  # after the key of a splitter that was moved: where it was before
 GROUP, PAGE = "layout", "layout/page"
@@ -44,10 +45,9 @@ class WindowLayout(QObject):
     def restore(self) -> None:
         """The layout as the user left it; the design's in a new account."""
         room = self._window.screen().availableGeometry()
-        width, height = (min(first, there - frame) for first, there, frame in zip(
-            FIRST_SIZE, (room.width(), room.height()), FRAME, strict=True
-        ))  # fmt: skip
-        self._window.resize(width, height)
+        most = (room.width() - FRAME[0], room.height() - FRAME[1])
+        self._window.setMinimumSize(*map(min, SMALLEST, most))
+        self._window.resize(*map(min, FIRST_SIZE, most))
         self._first_widths()
         self._first_state = self._window.saveState(VERSION)
         self._window.restoreGeometry(self._preferences.state("layout/geometry"))
