@@ -127,6 +127,14 @@ def test_names_are_shortened_where_they_are_alike(qapp):
     assert shortened("ant", ["bee"], metrics, width) == "ant"
 
 
+def test_names_that_differ_in_two_places_are_told_apart_where_their_ends_have_room(qapp):
+    metrics = QFontMetrics(QFont())
+    names = [f"margin {margin}, scale {scale}, learning rate 1" for margin in (0.2, 0.4) for scale in (32, 64)]
+    width = metrics.horizontalAdvance("…0.2, scale 32, learning rate 1")
+    assert len({shortened(name, names, metrics, width) for name in names}) == 4
+    assert shortened(names[0], names, metrics, 0) == "", "a control that is being laid out has no room"
+
+
 def test_no_name_turns_round_the_sentence_of_a_label_or_a_tooltip(qtbot):
     turned = "class \u202egnp.exe (3)"
     elided = ElidedLabel(turned)

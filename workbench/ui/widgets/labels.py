@@ -38,18 +38,28 @@ def plain_tip(text: str) -> str:
 def shortened(name: str, others: Iterable[str], metrics: QFontMetrics, width: int) -> str:
     """A name in a list, shortened to `width` px where it is like the others, so that it can be told from them.
 
-    Its middle goes; where another name would then read the same, what both begin with goes.
+    Its middle goes; where another name would then read the same, what both begin with goes; where one still does, as
+    of names that differ in two places, as much of the beginning as has no room.
     """
-    shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, width)
+    middle, left = Qt.TextElideMode.ElideMiddle, Qt.TextElideMode.ElideLeft
+    shown = metrics.elidedText(name, middle, width)
     if shown == name:
         return name
-    start, _, end = shown.partition("…")
-    alike = [other for other in others if other != name and other.startswith(start) and other.endswith(end)]
+    unlike = [other for other in others if other != name]
+    alike = reading_like(shown, unlike)
     if not alike:
         return shown
     ends = zip(min(name, *alike), max(name, *alike), strict=False)  # what these two begin with, all do
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
-    return metrics.elidedText(f"…{name[name.rfind(' ', 0, shared) + 1 :]}", Qt.TextElideMode.ElideMiddle, width)
+    differing = metrics.elidedText(f"…{name[name.rfind(' ', 0, shared) + 1 :]}", middle, width)
+    end = metrics.elidedText(name, left, width)
+    return end if reading_like(differing, unlike) and not reading_like(end, unlike) else differing
+
+
+def reading_like(shown: str, others: Iterable[str]) -> list[str]:
+    """Those of other names that may read as a shortened one does: they begin and end as it."""
+    start, end = shown.partition("…")[0], shown.rpartition("…")[2]  # a name without any room is empty
+    return [other for other in others if other.startswith(start) and other.endswith(end)]
 
 
 def names_near(

@@ -4,18 +4,16 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHelpEvent, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QToolTip, QWidget
 
-from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.labels import NEAR, plain_tip, reading_like, shortened
 
 AROUND = 4  # px that the style leaves free beside the title
-CUT = (Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideMiddle, Qt.TextElideMode.ElideLeft)  # in this order
-NEAR = 50  # rows before and after the shown one that it is told apart from: some boxes list thousands of classes
 EDGE = 12  # px of the opened list around its titles
 
 
 class ElidedBox(QComboBox):
     """Asks for the room of `minimumContentsLength` letters; a shortened title is whole in the tooltip.
 
-    Its end goes; where an entry near it would then read the same, its middle or its beginning.
+    Its end goes; where an entry near it would then read the same, its middle or its beginning goes.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -37,17 +35,12 @@ class ElidedBox(QComboBox):
         part = QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width() - AROUND
         title, metrics, at = self.currentText(), self.fontMetrics(), self.currentIndex()
-        shown = metrics.elidedText(title, CUT[0], room)
+        shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
         if shown == title:
             return title
-        rows = range(max(0, at - NEAR), min(self.count(), at + NEAR))
-        others = {text for text in map(self.itemText, rows) if text != title}
-        for cut in CUT:
-            short = metrics.elidedText(title, cut, room)
-            start, _, end = short.partition("…")
-            if not any(other.startswith(start) and other.endswith(end) for other in others):
-                return short
-        return shown
+        rows = range(max(0, at - NEAR), min(self.count(), at + NEAR))  # some boxes list thousands of classes
+        others = [text for text in map(self.itemText, rows) if text != title]
+        return shortened(title, others, metrics, room) if reading_like(shown, others) else shown
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         option, painter = QStyleOptionComboBox(), QStylePainter(self)
