@@ -291,6 +291,7 @@ def test_an_empty_map_can_be_painted(qtbot):
     canvas = canvas_of(qtbot, data_of([[0, 0]]))
     canvas.clear()
     assert canvas.row_at(QPointF(250, 200)) is None
+    assert not len(canvas.cloud.rows_in((-10, -10, 10, 10)))
     canvas.grab()
 
 

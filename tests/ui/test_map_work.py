@@ -184,6 +184,10 @@ def test_the_count_of_points_and_the_breadcrumb_do_not_cover_each_other_on_a_nar
     crumb.show_path(["All"])
     note.place()
     assert note.y() == crumb.y(), "the upper right corner"
+    crumb.show_path(["All", "120 selected", "35 selected"])
+    narrow.resize(300, crumb.height() + 20)
+    note.place()
+    assert narrow.rect().intersects(note.geometry()), "on a map as low as the two they share a corner"
 
 
 def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbot, page, session):

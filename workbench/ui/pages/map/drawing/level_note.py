@@ -40,16 +40,17 @@ class LevelNote(QFrame):
     def place(self) -> None:
         """Move to the corner with the fewest points; the fourth corner is the breadcrumb's. Upper right wins ties.
 
-        On a narrow map the breadcrumb reaches into the upper right corner, too.
+        On a narrow map the breadcrumb reaches into the upper right corner, too, and on a low one into all.
         """
         parent = self.parentWidget()
         assert parent is not None
         right, low = parent.width() - self.width() - GAP, parent.height() - self.height() - GAP
-        corners = (
+        corners = [
             QRect(left, top, self.width(), self.height()) for left, top in ((right, GAP), (right, low), (GAP, low))
-        )
+        ]
         taken = QRect() if self.kept_clear is None or self.kept_clear.isHidden() else self.kept_clear.geometry()
-        self.setGeometry(min((corner for corner in corners if not corner.intersects(taken)), key=self._hidden))
+        free = [corner for corner in corners if not corner.intersects(taken)]
+        self.setGeometry(min(free or corners, key=self._hidden))
 
 
 def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool, away: int = 0) -> str:

@@ -101,6 +101,7 @@ class Cloud(pg.GraphicsObject):
         """Show nothing."""
         self._data = self._selected = self._bright = self._shown = None
         self.index, self._spots = PointIndex(np.empty((0, 2))), None
+        self._of = np.empty(0, np.int64)
         self._forget()
 
     def set_hidden(self, groups: frozenset[int]) -> None:
