@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QCheckBox, QComboBox, QLabel, QToolButton, QWidget
 
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.trained import trained_run
@@ -29,6 +29,7 @@ from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.pages.page_info import PAGES
+from workbench.ui.style.icons import icon
 from workbench.ui.widgets.numbers.tile import Tile
 from workbench.ui.widgets.tables.row_table import head_width
 from workbench.ui.window.frame.rail import Rail
@@ -299,6 +300,22 @@ def test_the_evaluation_is_whole_beside_the_names_of_the_pages(large, qtbot, wor
     buttons = [button for button in rail.findChildren(QToolButton) if button.isVisible()]
     beside = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
     assert [button.toolButtonStyle() is beside for button in buttons] == len(PAGES) * [icons]
+
+
+def test_the_evaluation_is_in_sight_at_the_widths_where_the_icons_of_the_pages_go(session, qtbot, workspace, tmp_path):
+    session.theme.apply()
+    session.show_run(trained_run(workspace, tmp_path / "cache"))
+    rail = Rail(session, [QAction(icon(info.icon), info.title) for info in PAGES])
+    qtbot.addWidget(rail)
+    rail.resize(780, 48)
+    with qtbot.waitExposed(rail):
+        rail.show()
+    hidden = []
+    for width in range(780, 880, 2):
+        rail.resize(width, 48)
+        QApplication.processEvents()
+        hidden += [] if rail.evaluation.isVisible() else [width]
+    assert hidden == []
 
 
 def test_a_number_without_room_ends_in_an_ellipsis(large, qtbot):

@@ -13,6 +13,7 @@ from workbench.ui.widgets.buttons import BESIDE
 from workbench.ui.widgets.evaluation.epoch_chooser import EpochChooser
 from workbench.ui.widgets.labels import ElidedLabel
 
+GAP = 4  # px that Qt leaves between the icon and the text of a button
 END = 240  # px at 100% text that the shown run and its evaluation need
 
 
@@ -64,7 +65,7 @@ class Rail(QToolBar):
         beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextOnly
         wide = theme.text_px(END)
         for button in self._buttons:
-            left_out = 0 if button.toolButtonStyle() is beside else SIZE + BESIDE
+            left_out = 0 if button.toolButtonStyle() is beside else SIZE + BESIDE + GAP
             wide += button.sizeHint().width() + left_out
         for button in self._buttons:
             button.setToolButtonStyle(beside if wide <= self.width() else alone)
