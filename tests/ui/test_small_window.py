@@ -29,6 +29,17 @@ def test_the_column_beside_the_map_gives_way_and_comes_when_it_is_asked_for(show
     assert page.side.isVisible()
 
 
+def test_the_column_beside_the_map_gives_way_on_a_low_page(shown_map, qtbot):
+    page = shown_map("pca")
+    page.resize(640, 480)
+    qtbot.waitUntil(page.side.isVisible)
+    page.resize(640, 340)
+    qtbot.waitUntil(page.side.opener.isVisible)
+    assert not page.side.isVisible()
+    page.resize(1000, 340)
+    qtbot.waitUntil(page.side.isVisible)
+
+
 def test_the_choices_above_the_comparison_give_way_to_the_table(session, workspace, qtbot):
     two_groups(workspace, 2)
     page = shown(qtbot, session)

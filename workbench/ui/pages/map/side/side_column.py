@@ -17,6 +17,7 @@ from workbench.ui.widgets.scrolled import ScrolledDown
 WIDTH = 272  # px at 100% text
 NARROW = 0.75  # minimum width, as a share of the full width
 MAP = 240  # px of the map's width at 100% text, under which the column is shown only when it is asked for
+LOW, ON_LOW = 400, 480  # px at 100% text: height of a low page, and the width that a map needs there for its tools
 AROUND = 44  # px beside and between map and column
 CLUSTER_LINES = 9
 HINT = (
@@ -40,7 +41,7 @@ class SideColumn(QFrame):
         self.opener.setCheckable(True)
         self.opener.hide()
         self.opener.toggled.connect(self._give_way)
-        self._page: QWidget | None = None  # whose width is shared with the map
+        self._page: QWidget | None = None  # whose room is shared with the map
         self._selected = self._width = self._before = 0  # the last: the tab that was shown before the selection
         self.setProperty("card", "true")
         self.legend = Legend()
@@ -86,14 +87,15 @@ class SideColumn(QFrame):
         self._give_way()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Look at the room again when the page has another width."""
+        """Look at the room again when the page has another size."""
         if event.type() == QEvent.Type.Resize:
             self._give_way()
         return super().eventFilter(watched, event)
 
     def _give_way(self) -> None:
         if self._page is not None:
-            beside = self._page.width() - AROUND - self._width >= theme.text_px(MAP)
+            least = ON_LOW if self._page.height() < theme.text_px(LOW) else MAP
+            beside = self._page.width() - AROUND - self._width >= theme.text_px(least)
             self.opener.setVisible(not beside)
             self.setVisible(beside or self.opener.isChecked())
 
