@@ -160,7 +160,7 @@ def test_the_pairs_fill_the_width_and_take_the_focus_which_tab_moves_on(qtbot, s
 def test_the_search_for_near_duplicates_can_be_cancelled_and_asked_again(qtbot, session, folder, monkeypatch):
     def until_cancelled(config, progress):
         while True:
-            progress("Comparing images", 0, 1)
+            progress("Comparing images", 1000, 3000)
 
     dialog = opened(session, qtbot, folder)
     tab, real = dialog.near_duplicates, preflight.near_duplicates
@@ -168,9 +168,11 @@ def test_the_search_for_near_duplicates_can_be_cancelled_and_asked_again(qtbot, 
     tab.look.click()
     assert not tab.cancel.isHidden()
     assert tab.look.isHidden()
+    qtbot.waitUntil(lambda: tab.doing.text().startswith("Comparing images, 1,000 / 3,000"))
+    assert (tab.bar.value(), tab.bar.maximum(), tab.bar.isHidden()) == (1000, 3000, False)
     tab.cancel.click()
     qtbot.waitUntil(lambda: tab.said.text().startswith("Cancelled"))
-    assert tab.cancel.isHidden()
+    assert all(part.isHidden() for part in (tab.cancel, tab.bar, tab.doing))
     monkeypatch.setattr(preflight, "near_duplicates", real)
     with qtbot.waitSignal(tab.shown):
         tab.look.click()

@@ -34,6 +34,9 @@ class Task(QObject):
 
     A cancel by the user, in the Activity panel, calls `cancelled` once the work has ended. `lasting` work changes
     something that stays: where it is done before it hears the user's cancel, it counts as done, and `then` is called.
+
+    Attributes:
+        item: its line in the Activity panel; None for quiet work.
     """
 
     ended = Signal(object)  # this task, on the window's thread, before any of its callbacks
@@ -58,7 +61,7 @@ class Task(QObject):
         self._then, self._failed, self._dropped, self._cancelled = then, failed, dropped, cancelled
         self.result: Any = None
         self._problem: Problem | None = None
-        self._item: ActivityItem | None = activity.add(title, self.ask_to_end) if activity is not None else None
+        self.item: ActivityItem | None = activity.add(title, self.ask_to_end) if activity is not None else None
         self._mailbox = Mailbox(self._receive, self)
         self._job = Job(title, self._run, self._say, behind_window=True)
 
@@ -94,8 +97,8 @@ class Task(QObject):
     def _run(self, control: Control, emit: Emit) -> None:
         def progress(text: str, done: int = 0, total: int = 0) -> None:
             control.gate()
-            if self._item is not None:
-                self._item.progress(done, total, text)
+            if self.item is not None:
+                self.item.progress(done, total, text)
 
         assert self._work is not None
         try:
@@ -116,13 +119,13 @@ class Task(QObject):
     def _tell(self, ended: Ended, result: Any) -> None:
         too_late = self._lasting and not self._forgotten
         cancelled = ended.status == "cancelled" or (self.cancelled and not too_late)
-        if self._item is not None:
+        if self.item is not None:
             if cancelled:
-                self._item.cancelled()
+                self.item.cancelled()
             elif ended.status == "failed":
-                self._item.fail(ended.problem)
+                self.item.fail(ended.problem)
             else:
-                self._item.finish()
+                self.item.finish()
         self.ended.emit(self)
         if cancelled:
             self.drop()

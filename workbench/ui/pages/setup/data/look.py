@@ -61,6 +61,8 @@ class DataLook(QObject):
         task = self._session.run_in_thread(
             COMPARING, work, tab.show_pairs, tab.fail, cancelled=tab.tell_cancelled
         )  # fmt: skip
+        if task.item is not None:
+            task.item.changed.connect(tab.tell_progress)
         tab.cancel_asked.connect(task.ask_to_end)
         tab.destroyed.connect(task.cancel)
 

@@ -5,26 +5,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QHeaderView, QPushButton, QWidget
+from PySide6.QtWidgets import QHeaderView, QProgressBar, QPushButton, QWidget
 
 from workbench.problem import Problem
 from workbench.ui.pages.setup.data.pictures import pixmap
 from workbench.ui.pages.setup.data.tables import DataTable
-from workbench.ui.style.words import counted
+from workbench.ui.state.background.activity import ActivityItem
+from workbench.ui.style.words import counted, duration
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, plain_tip, restyle
 
 if TYPE_CHECKING:
     from workbench.datasets.near_duplicates import Member, NearDuplicate, NearDuplicates
 
-SIDE = 56  # px of a picture
+SIDE, BAR = 56, 160  # px of a picture and of the bar
 PICTURED = (1, 2)  # columns of images
 WHOLE = ("Similarity", "Image", "Class", "Half", "Near-duplicate", "Class", "Half")
 OFFER = (
     "Images that were saved again, resized, brightened or retouched are not equal to the pixel. They are found by the "
     "correlation of their brightness in small versions, not if they are cropped or mirrored. This reads all {images}."
 )
-LOOKING = "Comparing every image with every other. The status bar says how far it is."
+LOOKING = "Comparing every image with every other."
 CANCELLED = "Cancelled: nothing was compared to the end."
 
 
@@ -45,8 +46,23 @@ class NearDuplicatesTab(QWidget):
         self.look, self.cancel = QPushButton("Look for near-duplicates"), QPushButton("Cancel")
         self.look.clicked.connect(self._ask)
         self.cancel.clicked.connect(self.cancel_asked)
-        self.cancel.hide()
-        self._column = in_column(self.said, in_row(self.look, self.cancel, 1), 1, on=self, margins=None)
+        self.bar, self.doing = QProgressBar(textVisible=False), label("", "muted")
+        self.bar.setFixedWidth(BAR)
+        self.bar.setAccessibleName("Progress")
+        for part in (self.cancel, self.bar, self.doing):
+            part.hide()
+        row = in_row(self.look, self.cancel, self.bar, self.doing, 1, spacing=8)
+        self._column = in_column(self.said, row, 1, on=self, margins=None)
+
+    def tell_progress(self, item: ActivityItem) -> None:
+        """Show how far the search is: the dialog may cover the status bar."""
+        if item.state == "working":
+            now, left = item.now, item.seconds_left
+            self.bar.setRange(0, now.total)
+            self.bar.setValue(now.done)
+            count = f"{now.done:,} / {now.total:,}" if now.total else ""
+            remaining = "" if left is None else f"{duration(left)} left"
+            self.doing.setText(", ".join(filter(None, (now.text, count, remaining))))
 
     def show_pairs(self, near: "NearDuplicates") -> None:
         """Show the pairs that were found, most similar first."""
@@ -77,7 +93,10 @@ class NearDuplicatesTab(QWidget):
     def _ask(self) -> None:
         self._settle(LOOKING, "muted")
         self.look.hide()
-        self.cancel.show()
+        self.doing.setText("")
+        self.bar.setRange(0, 0)
+        for part in (self.cancel, self.bar, self.doing):
+            part.show()
         self.cancel.setFocus()
         self.asked.emit()
 
@@ -86,7 +105,8 @@ class NearDuplicatesTab(QWidget):
         self.said.setProperty("role", role)
         restyle(self.said)
         self.look.show()
-        self.cancel.hide()
+        for part in (self.cancel, self.bar, self.doing):
+            part.hide()
 
     def _table_of(self, pairs: "list[NearDuplicate]") -> DataTable:
         members = [(pair.first, pair.second) for pair in pairs]
