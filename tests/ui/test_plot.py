@@ -18,6 +18,7 @@ from workbench.ui.plots.legend import LegendButton
 from workbench.ui.plots.shade import Shade
 from workbench.ui.preferences import Preferences
 from workbench.ui.style import theme
+from workbench.ui.widgets.tables.row_table import head_width
 from workbench.ui.window.frame.message_bar import MessageBar
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
@@ -259,6 +260,16 @@ def test_a_point_that_no_line_reaches_is_a_dot(plot):
     dot = plot.canvas.lines["probe/ce"].raw.opts["symbolBrush"]
     assert dot.name().upper() == "#0072B2", "in full colour: a smoothed curve has no line there to be seen"
     assert dict(zip(some["x"].tolist(), some["size"].tolist(), strict=True)) == {10: 5, 20: 0, 30: 0, 40: 0}
+
+
+def test_the_titles_of_the_table_are_whole(qtbot):
+    made = CurvePlot("Batch loss", [CE, Series("norm", "Gradient norm (right)", "#D55E00", axis="right")])
+    qtbot.addWidget(made)
+    made.append("norm", [1, 2], [0.5, 0.25])
+    dialog = made.show_table()
+    header = dialog.view.horizontalHeader()
+    assert all(header.sectionSize(column) >= head_width(header, column) for column in range(header.count()))
+    dialog.close()
 
 
 def test_the_table_has_every_value(plot, qtbot, qtmodeltester):

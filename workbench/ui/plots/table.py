@@ -15,9 +15,10 @@ from workbench.ui.plots.curve import Curve
 from workbench.ui.style import theme
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
-from workbench.ui.widgets.tables.row_table import NumberDelegate
+from workbench.ui.widgets.tables.row_table import NumberDelegate, fit_columns_to_words
 
 Index = QModelIndex | QPersistentModelIndex
+LEAST = 80  # px of a column at 100% text
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -90,6 +91,8 @@ class TableDialog(MainButtonDialog):
         self.view.setItemDelegate(NumberDelegate(self.view))
         self.view.verticalHeader().hide()
         self.view.setAccessibleName(f"Table of {title}")
+        self.view.horizontalHeader().setMinimumSectionSize(theme.text_px(LEAST))
+        fit_columns_to_words(self.view)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
