@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
 
@@ -150,7 +150,8 @@ def fields(
 ) -> dict[str, dict[str, Any]]:
     """Every field that a sweep of this config can vary, described as in the catalog, by dotted name.
 
-    `chosen` has the entries that it tries, as `entries_of` has them; the first with a field describes that.
+    `chosen` has the entries that it tries, as `entries_of` has them; the first with a field describes that, with the
+    limits of all.
     """
     by_field = dict(_common())
     for kind in KINDS:
@@ -160,8 +161,26 @@ def fields(
         for entry in tried or (config.choice(kind).name,):
             described = known.get(f"{kind}/{entry}", {"params": {}})["params"]
             for name, facts in described.items():
-                by_field.setdefault(f"{kind}.{name}", facts)
+                field = f"{kind}.{name}"
+                by_field[field] = _allowed_by_both(by_field[field], facts) if field in by_field else facts
     return by_field
+
+
+def _allowed_by_both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """The description of the first field with the choices and limits that both have."""
+    both = dict(first)
+    if shared := [choice for choice in first.get("enum", ()) if choice in second.get("enum", ())]:
+        both["enum"] = shared
+    for sign, with_end, without in ((1, "minimum", "exclusiveMinimum"), (-1, "maximum", "exclusiveMaximum")):
+        limits = [
+            (sign * facts[key], key == without, key)
+            for facts in (first, second) for key in (with_end, without) if key in facts
+        ]  # fmt: skip
+        if limits:
+            narrowest, _, key = max(limits)
+            both = {name: value for name, value in both.items() if name not in (with_end, without)}
+            both[key] = sign * narrowest
+    return both
 
 
 def entries_of(parameters: Sequence[Parameter]) -> dict[str, tuple[Value, ...]]:
@@ -228,6 +247,7 @@ def _checked(
             raise BadConfig("The sweep", {parameter.field: "A range needs a field that holds a number."})
         return parameter
     paths = bool(_common().get(parameter.field, {}).get("path"))
+    having = {"": model} if model is not None and name in model.model_fields else {}
     if part in KINDS:
         entries = [str(value) for value in chosen.get(f"{part}.name", (config.choice(part).name,))]
         paths = any(
@@ -235,20 +255,20 @@ def _checked(
         )
         models = {entry: catalogs.params_of(known, part, entry) for entry in entries if f"{part}/{entry}" in known}
         having = {entry: candidate for entry, candidate in models.items() if name in candidate.model_fields}
-        model = next(iter(having.values()), None)
         if len(having) < len(models):
             parameter = replace(parameter, entries=tuple(having))
-    if model is None or name not in model.model_fields:
+    if not having:
         raise BadConfig("The sweep", {parameter.field: _unknown(parameter.field, config, known, chosen)})
-    kind = model.model_fields[name].annotation
+    fit = partial(_fitting, having, parameter.field, known)
     if not parameter.ranged:
-        fitting = [_fitting(model, parameter.field, value) for value in parameter.values]
+        fitting = [fit(value) for value in parameter.values]
         if paths:  # a worker in another working folder finds them, too
             fitting = [from_root(value) if isinstance(value, str) else value for value in fitting]
         return replace(parameter, values=tuple(dict.fromkeys(fitting)))
-    if kind not in (int, float):
+    kinds = [candidate.model_fields[name].annotation for candidate in having.values()]
+    if any(kind not in (int, float) for kind in kinds):
         raise BadConfig("The sweep", {parameter.field: "A range needs a field that holds a number."})
-    low, high = (_fitting(model, parameter.field, _whole(end)) for end in (parameter.low, parameter.high))
+    low, high = (fit(_whole(end)) for end in (parameter.low, parameter.high))
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)
     if not low < high:
@@ -259,16 +279,22 @@ def _checked(
         raise BadConfig("The sweep", {parameter.field: "A range has 2 points or more."})
     if parameter.points is not None and parameter.points > MOST_POINTS:
         raise BadConfig("The sweep", {parameter.field: f"A range has {MOST_POINTS:,} points or fewer."})
-    return replace(parameter, low=low, high=high, whole=kind is int)
+    return replace(parameter, low=low, high=high, whole=int in kinds)
 
 
-def _fitting(model: type[Params], field: str, value: Any) -> Value:
-    """The value as the field's type; raises BadConfig with the sentence of the form."""
-    name = field.partition(".")[2]
-    errors = catalogs.errors(model, {name: value})
-    if errors:
-        raise BadConfig("The sweep", {field: f"{short(value)}: {next(iter(errors.values()))}"})
-    fitting: Value = getattr(model.model_validate({name: value}), name)
+def _fitting(having: Mapping[str, type[Params]], field: str, known: Catalog, value: Any) -> Value:
+    """The value as the field's type; raises BadConfig with the sentence of the form, and the entry if it has several.
+
+    `having` are the entries that it is used with, by name, each of which may have other limits.
+    """
+    part, _, name = field.partition(".")
+    for entry, model in having.items():
+        errors = catalogs.errors(model, {name: value})
+        if errors:
+            title = known.get(f"{part}/{entry}", {}).get("title", entry)
+            used = f" with {checks.WORDS.get(part, part)} {title}" if len(having) > 1 else ""
+            raise BadConfig("The sweep", {field: f"{short(value)}{used}: {next(iter(errors.values()))}"})
+    fitting: Value = getattr(next(iter(having.values())).model_validate({name: value}), name)
     return fitting
 
 

@@ -104,6 +104,44 @@ def test_a_parameter_of_another_loss_can_stand_beside_the_losses(config, known):
     assert scale.values == (16.0, 32.0)
 
 
+@pytest.mark.parametrize(
+    ("losses", "values", "said"),
+    [
+        ("arcface,cosface", "loss.margin=0.2,30", "30 with loss CosFace: Must be 1 or less."),
+        ("cosface,arcface", "loss.margin=0.2,30", "30 with loss CosFace: Must be 1 or less."),
+        ("arcface,cosface", "loss.margin=0.2..30", "30 with loss CosFace: Must be 1 or less."),
+        ("ce,cosface,ice", "loss.scale=0.5,16", "0.5 with loss Instance cross-entropy (ICE): Must be 1 or more."),
+        ("psce,psc", "loss.prototypes=means,random", "softmax cross-entropy (PSCE): Must be one of 'auto'"),
+        ("ce,cosface", "loss.margin=0.2,30", "30: Must be 1 or less."),
+    ],
+)
+def test_a_value_is_checked_with_each_loss_that_has_its_field(losses, values, said, config, known):
+    with pytest.raises(BadConfig) as caught:
+        checked([read(f"loss.name={losses}"), read(values)], config, known)
+    assert list(caught.value.errors) == [values.partition("=")[0]]
+    assert said in str(caught.value)
+
+
+def test_a_field_is_described_with_the_limits_of_all_losses_that_are_tried(config, known):
+    def limits(field, *losses):
+        facts = fields(config, known, {"loss.name": losses})[f"loss.{field}"]
+        return {key: facts[key] for key in sorted(facts) if "imum" in key or key == "enum"}
+
+    assert limits("margin", "arcface") == {"maximum": 90, "minimum": 0}
+    for losses in (("arcface", "cosface", "triplet"), ("triplet", "cosface", "arcface")):
+        assert limits("margin", *losses) == {"exclusiveMinimum": 0, "maximum": 1}
+    assert limits("margin", "arcface", "contrastive_cosine") == {"exclusiveMaximum": 1, "minimum": 0}
+    assert limits("prototypes", "psc", "psce")["enum"] == ["learned", "means"], "none is allowed by both"
+    assert limits("margin", "arcface") == {"maximum": 90, "minimum": 0}, "the catalog is not changed"
+
+
+def test_a_range_is_of_whole_numbers_and_of_text_where_each_entry_takes_them(config, known):
+    [_, width] = checked([read("backbone.name=conv4,resnet32"), read("backbone.width=8..256")], config, known)
+    assert (width.low, width.high, width.whole, width.entries) == (8, 256, True, ())
+    with pytest.raises(BadConfig, match="A range needs a field that holds a number"):
+        checked([read("dataset.name=folder,csv"), read("dataset.levels=1..2")], config, known)
+
+
 def test_a_field_that_no_chosen_loss_has_is_refused_with_the_nearest_of_theirs(config, known):
     with pytest.raises(BadConfig, match=r"no such field\. Known: loss\.margin, "):
         checked([read("loss.margn=0.2,0.5"), read("loss.name=ce,contrastive")], config, known)
