@@ -18,7 +18,7 @@ from workbench.sweeps.space import read
 from workbench.ui.sweeps.draft import Entered, SweepDraft
 from workbench.ui.sweeps.panel_model import SweepsModel, look
 from workbench.workspace import Workspace
-from workbench.workspace.experiments import sweep_worker
+from workbench.workspace.experiments import early_stops, sweep_worker, sweeps
 
 
 @pytest.fixture
@@ -221,6 +221,25 @@ def test_behind_the_value_of_a_trial_that_was_stopped_early_stands_why(model, wo
     shown = model.shown
     model.take([replace(shown, sweep=replace(shown.sweep, stop_early=True))])
     assert "Trials that are worse than the median of the others at the same epoch are stopped early" in model.words()
+
+
+def test_the_panel_tells_trials_that_were_stopped_or_refused_from_those_that_trained(model, workspace):
+    first, second, third = model.shown.trials
+    for trial, value, sentence in ((first, 0.5, "Stopped after epoch 4 of 10."), (second, 0.4, "")):
+        early_stops.store(workspace, trial.id, "below the median of 7 trials at epoch 3" if sentence else "")
+        sweep_worker.end(workspace, trial, "done", value, sentence)
+    sweep_worker.end(workspace, third, "done", 0.3)
+    point = sweeps.Point(dict(third.setting), [(0, 0), (1, 0)])
+    sweeps.add_refused(workspace, model.shown.sweep.id, point, "sampler.name: It does not fit.")
+    head, rows = read_again(model, workspace).trial_rows()
+    states = [cells[head.index("State")] for _, cells in rows]
+    assert states == ["Stopped early", "Done", "Done", "Refused"]
+    assert rows[-1][1][-1] == "sampler.name: It does not fit."
+    summary = model.sweep_rows()[0][1]
+    assert summary[3] == "3 of 3"
+    assert summary[-1].startswith("40.00% at "), "the value of the stopped trial is not the best"
+    assert not model.has_failed_runs
+    assert "1 proposed setting was refused before training, as the fields do not go together" in model.words()
 
 
 def test_values_of_networks_that_were_best_before_training_are_marked(model, workspace):

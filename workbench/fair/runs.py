@@ -124,7 +124,8 @@ class Runs:
 
 def tried_in(workspace: Workspace, number: int, method: str, parameters: tuple[Parameter, ...]) -> Tried:
     """What the sweep of that number has tried for a loss. Raises Problem: no setting has a result on every fold."""
-    ordered = standings(stored.one(workspace, number), stored.trials(workspace, number))
+    trials = [trial for trial in stored.trials(workspace, number) if not trial.refused]
+    ordered = standings(stored.one(workspace, number), trials)
     whole = tuple(standing for standing in ordered if all(trial.objective is not None for trial in standing.trials))
     if not whole:
         raise Problem(f"No setting of {method} has a result on every fold.", kept="Its runs are kept.")

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workbench.config import BadConfig, RunConfig
@@ -13,8 +13,10 @@ from workbench.sweeps import objective, proposals
 from workbench.sweeps.early_stop import FEWEST
 from workbench.sweeps.proposals import HOWS, How
 from workbench.sweeps.space import Parameter, Setting, checked, configured, read
+from workbench.sweeps.trials import refusal
 
 DEFAULT_TRIALS = 20
+TRIED_OUT = 50  # random settings of a Bayesian sweep that are checked before it starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Plan:
     source: str = ""  # the paper's table, for a preset
     wanted: int = 0  # settings that were asked for; 0 if there are as many
     stop_early: bool = False  # whether trials below the median of the others are stopped
+    refused: str = ""  # of a Bayesian sweep: a sentence on settings that cannot be trained, if there are any
 
     @property
     def fewer(self) -> str:
@@ -56,7 +59,7 @@ class Plan:
         """Sentences on what the values of its objective cannot say."""
         varied = [parameter.field for parameter in self.parameters if parameter.ranged or len(parameter.values) > 1]
         optimistic = objective.OPTIMISTIC if self.reported else ""
-        sentences = (optimistic, objective.on_other_images(varied), self._too_few)
+        sentences = (optimistic, objective.on_other_images(varied), self._too_few, self.refused)
         return [sentence for sentence in sentences if sentence]
 
     @property
@@ -118,7 +121,21 @@ def planned(
     plan = Plan(config, swept, how, count, metric, source, wanted if count < wanted else 0, stop_early)
     for setting in plan.settings():
         configured(config, setting, known)
-    return plan
+    return replace(plan, refused=_refused_words(plan, known)) if how == "bayes" else plan
+
+
+def _refused_words(plan: Plan, known: Catalog) -> str:
+    """How many of some random settings cannot be trained; empty if all can. Raises BadConfig if none can."""
+    settings = proposals.draws(plan.parameters, TRIED_OUT, plan.config.seed)
+    refused = [reason for setting in settings if (reason := refusal(plan.config, setting, known))]
+    if not refused:
+        return ""
+    if len(refused) == len(settings):
+        configured(plan.config, settings[0], known)
+    return (
+        f"{len(refused)} of {len(settings)} random settings cannot be trained. The sweep does not count such settings "
+        f"as trials. One of the reasons: {refused[0]}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ ONE_RUN = (
 )
 STOPS_EARLY = (
     "Trials that are worse than the median of the others at the same epoch are stopped early: their values are of the "
-    "epochs until then."
+    "epochs until then, and they stand behind the others."
 )
 
 
@@ -46,7 +46,8 @@ def set_fields(sweep: Sweep, trials: Sequence[Trial]) -> list[str]:
 def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
     """The settings, best first: before all others those with a result of every run, last those without any.
 
-    A mean over some of the folds is not comparable with one over all: the hardest may be the one that failed.
+    A mean over some of the folds is not comparable with one over all: the hardest may be the one that failed. A value
+    of a run that was stopped early is not, either: the run could have become better.
     """
     by_point: dict[int, list[Trial]] = {}
     for trial in sorted(trials, key=lambda child: (child.point, child.seed, child.fold)):
@@ -66,7 +67,7 @@ def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
     sign = 1 if least_is_best(sweep.metric) else -1
 
     def order(standing: Standing) -> tuple[bool, bool, float, int]:
-        partial = any(child.objective is None for child in standing.trials)
+        partial = any(child.objective is None or child.stopped_early for child in standing.trials)
         return standing.mean is None, partial, sign * (standing.mean or 0), standing.point
 
     return sorted(ranked, key=order)
@@ -84,6 +85,7 @@ def remarks(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> 
         ONE_RUN if _may_differ_by_seed(trials) else "",
         on_other_images(varied),
         _untrained_words(sweep, trials, best_untrained),
+        _refused_words(sweep, trials),
         STOPS_EARLY if sweep.stop_early else "",
     )
     return [sentence for sentence in sentences if sentence]
@@ -119,6 +121,16 @@ def _untrained_words(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[
     )
 
 
+def _refused_words(sweep: Sweep, trials: Sequence[Trial]) -> str:
+    """How many proposals cannot be trained; empty if there are none."""
+    refused = sum(trial.refused for trial in trials)
+    if not refused:
+        return ""
+    were, are = ("1 proposed setting was", "is") if refused == 1 else (f"{refused:,} proposed settings were", "are")
+    ended = " No other setting is left." if sweep.state == "done" and to_propose(sweep, trials) else ""
+    return f"{were} refused before training, as the fields do not go together, and {are} not counted as trials.{ended}"
+
+
 def epoch_words(trials: Sequence[Trial], untrained: Sequence[Trial]) -> str:
     """ "(epoch 0)" behind the value of trials that are all best before training, "(1 of 3 at epoch 0)" of some."""
     measured = [trial for trial in trials if trial.objective is not None]
@@ -128,12 +140,25 @@ def epoch_words(trials: Sequence[Trial], untrained: Sequence[Trial]) -> str:
     return " (epoch 0)" if before == len(measured) else f" ({before} of {len(measured)} at epoch 0)"
 
 
+def stopped_words(trials: Sequence[Trial]) -> str:
+    """ "(stopped early)" behind the value of trials that all were, "(1 of 3 stopped early)" of some."""
+    measured = [trial for trial in trials if trial.objective is not None]
+    stopped = sum(trial.stopped_early for trial in measured)
+    if not stopped:
+        return ""
+    return " (stopped early)" if stopped == len(measured) else f" ({stopped} of {len(measured)} stopped early)"
+
+
 def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:
-    """The number of runs of the sweep, including those that are not proposed yet."""
-    proposed = len({trial.point for trial in trials})
-    if proposed >= sweep.points:
-        return len(trials)
-    return len(trials) + (sweep.points - proposed) * len(folds_and_seeds.children(RunConfig.recorded(sweep.config)))
+    """The number of runs of the sweep, including those that are not proposed yet; what was refused has none."""
+    proposed = sum(not trial.refused for trial in trials)
+    more = 0 if sweep.state == "done" else to_propose(sweep, trials)
+    return proposed + more * len(folds_and_seeds.children(RunConfig.recorded(sweep.config))) if more else proposed
+
+
+def to_propose(sweep: Sweep, trials: Sequence[Trial]) -> int:
+    """How many settings the sweep may try besides those that it has; one that was refused is not counted."""
+    return max(0, sweep.points - len({trial.point for trial in trials if not trial.refused}))
 
 
 def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:
@@ -147,7 +172,7 @@ def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:
         return None
     each_run = fmean(ended or timed)
     going_on = sum(trial.seconds_left or max(each_run - trial.seconds, 0.0) for trial in begun)
-    closed = sum(trial.state not in OPEN for trial in trials)
+    closed = sum(trial.state not in OPEN and not trial.refused for trial in trials)
     return going_on + (runs_in_all(sweep, trials) - closed - len(begun)) * each_run
 
 
@@ -159,5 +184,5 @@ def state_words(sweep: Sweep, trials: Sequence[Trial]) -> str:
         return "Working" if sweep.holds else "Waiting for the device"
     if sweep.state == "paused":
         return "Pausing" if sweep.alive else "Paused"
-    failed = sum(trial.state == "failed" for trial in trials)
+    failed = sum(trial.outcome == "failed" for trial in trials)
     return f"Done, {failed} failed" if sweep.state == "done" and failed else sweep.state.capitalize()

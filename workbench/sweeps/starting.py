@@ -16,8 +16,9 @@ from workbench.progress import Progress
 from workbench.running import folds_and_seeds, unusable
 from workbench.running.listed import Listed
 from workbench.sweeps import proposals
-from workbench.sweeps.plan import Plan
+from workbench.sweeps.plan import TRIED_OUT, Plan
 from workbench.sweeps.space import Setting, configured, entries_of, fields, short_field, written
+from workbench.sweeps.trials import refusal
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
@@ -45,11 +46,10 @@ def refuse_unusable(
         Problem: they, or the weights file, cannot be used. Cancelled: of `progress`.
     """
     _refuse_missing_places(plan, known)
-    settings = plan.settings() or proposals.draws(plan.parameters, 1, plan.config.seed)
-    try:
-        config = configured(plan.config, settings[0], known)
-    except BadConfig:  # of a Bayesian sweep: the runs of such a setting fail, and others are proposed
-        return None
+    settings = plan.settings() or proposals.draws(plan.parameters, TRIED_OUT, plan.config.seed)
+    # A Bayesian sweep may propose settings that cannot be trained, but not only such settings.
+    setting = next(setting for setting in settings if not refusal(plan.config, setting, known))
+    config = configured(plan.config, setting, known)
     batches, sizes, memory = (
         not any(parameter.field.startswith(fields) for parameter in plan.parameters)
         for fields in (OF_BATCHES, OF_SIZES, OF_MEMORY)

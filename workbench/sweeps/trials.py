@@ -20,6 +20,15 @@ def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
     raise BadConfig(titled(trial, before, known), {"split": sentence})
 
 
+def refusal(config: RunConfig, setting: Setting, known: catalogs.Catalog) -> str:
+    """Why a setting of that config's sweep cannot be trained, by field; empty if it can."""
+    try:
+        folds_and_seeds.children(configured(config, setting, known))
+    except BadConfig as problem:
+        return " ".join(f"{field}: {sentence}" for field, sentence in problem.errors.items())
+    return ""
+
+
 def results_so_far(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
     """Each setting in the order in which it was proposed, with the mean of its objectives.
 

@@ -18,9 +18,10 @@ from workbench.running.listed import Listed
 from workbench.running.processes import own_process
 from workbench.sweeps import early_stop, objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
+from workbench.sweeps.progress import to_propose
 from workbench.sweeps.space import checked, read
 from workbench.sweeps.starting import point_of
-from workbench.sweeps.trials import config_of, first_waiting, pending, results_so_far, titled
+from workbench.sweeps.trials import config_of, first_waiting, pending, refusal, results_so_far, titled
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import early_stops, sweep_worker
 from workbench.workspace.experiments import sweeps as stored
@@ -29,6 +30,7 @@ from workbench.workspace.experiments.sweeps import Sweep, Trial
 POLL = 0.3  # seconds between two checks of the sweep's state
 BEAT = 20.0  # seconds between two heartbeats
 ALIKE = 3  # runs in a row that fail for the same reason
+MOST_REFUSED = 100  # proposals in a row that cannot be trained
 UNRECORDED = "Its end could not be recorded. What was saved before is kept."
 
 
@@ -199,16 +201,30 @@ class Worker:
         trials = stored.trials(self._workspace, self._id)
         if (first := first_waiting(trials)) is not None:
             return first
-        if len({trial.point for trial in trials}) >= sweep.points:
+        if not to_propose(sweep, trials):
             return None
         config = RunConfig.from_toml_text(sweep.config, known=self._known)
         parameters = checked([read(parameter) for parameter in sweep.parameters], config, self._known)
-        least = objective.least_is_best(sweep.metric)
-        proposed = proposals.next_proposal(
-            parameters, results_so_far(trials), config.seed, sweep.points, least=least, pending=pending(trials)
-        )
-        stored.add_point(self._workspace, self._id, point_of(config, proposed))
-        return first_waiting(stored.trials(self._workspace, self._id))
+        least, reason = objective.least_is_best(sweep.metric), ""
+        for _ in range(MOST_REFUSED):
+            tried = results_so_far(trials)
+            proposed = proposals.next_proposal(
+                parameters, tried, config.seed, sweep.points, least=least, pending=pending(trials)
+            )
+            if any(proposed == setting for setting, _ in tried):  # there is no other
+                return None
+            point = point_of(config, proposed)
+            reason = refusal(config, proposed, self._known)
+            if not reason:
+                stored.add_point(self._workspace, self._id, point)
+                return first_waiting(stored.trials(self._workspace, self._id))
+            stored.add_refused(self._workspace, self._id, point, reason)
+            trials = stored.trials(self._workspace, self._id)
+            self._say(f"{titled(trials[-1], config, self._known)}: refused, and not counted. {reason}")
+        remark = f"{MOST_REFUSED} proposed settings in a row cannot be trained, so it was paused. The last: {reason}"
+        stored.set_state(self._workspace, self._id, "paused", remark)
+        self._say(remark)
+        return None
 
     def _titled(self, sweep: Sweep, trial: Trial) -> str:
         """The trial as a line about it begins."""

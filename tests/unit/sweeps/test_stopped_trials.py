@@ -20,6 +20,7 @@ from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.early_stop import values_of
 from workbench.sweeps.plan import planned
+from workbench.sweeps.progress import standings
 from workbench.sweeps.space import read
 from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace
@@ -88,7 +89,24 @@ def test_the_trial_below_the_median_is_stopped_with_its_best_value(workspace, co
     data = as_data(workspace, number)
     assert data["stop_early"] is True
     assert [run["problem"] for setting in data["settings"] for run in setting["runs"]] == [""] * 5 + [SENTENCE]
+    assert [run["stopped_early"] for setting in data["settings"] for run in setting["runs"]] == [False] * 5 + [True]
     assert data["notes"][-1].startswith("Trials that are worse than the median of the others")
+
+
+def test_a_setting_with_a_stopped_run_stands_behind_those_that_trained_to_their_end(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, RATES, stop_early=True)
+    Worker(workspace, number).run()
+    bad = sweeps.trials(workspace, number)[-1]
+    with workspace.writing() as db:
+        db.execute("update sweep_trials set objective = 0.3 where id = ?", (bad.id,))
+    sweep, trials = sweeps.one(workspace, number), sweeps.trials(workspace, number)
+    assert [standing.point for standing in standings(sweep, trials)] == [5, 4, 3, 2, 1, 6]
+    rows = [line for line in table(workspace, number) if line.startswith("| ")]
+    assert rows[-1] == "| 6 | 1×10⁻⁶ | 30.00% (stopped early) | 6 | 1 stopped early |"
+    with workspace.writing() as db:
+        db.execute("update sweep_trials set point = 5 where id = ?", (bad.id,))
+    last = [line for line in table(workspace, number) if line.startswith("| ")][-1]
+    assert last == "| 5 | 0.05 | 40.00% ± 14.14% (1 of 2 stopped early) | 5 6 | 1 done, 1 stopped early |"
 
 
 def test_of_real_runs_the_one_that_does_not_learn_is_stopped_and_a_good_one_is_not(workspace, known, monkeypatch):
@@ -154,7 +172,23 @@ def test_a_stop_that_comes_with_the_last_epoch_says_nothing(workspace, config, k
         db.execute("update sweep_trials set state = 'running', objective = null")
     assert Worker(workspace, number).run() == "done"
     (trial,) = sweeps.trials(workspace, number)
-    assert (trial.state, trial.objective, trial.problem) == ("done", pytest.approx(0.1), "")
+    assert (trial.outcome, trial.objective, trial.problem) == ("done", pytest.approx(0.1), "")
+
+
+def test_a_trial_that_fails_while_it_is_stopped_failed_and_can_be_retried(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01", stop_early=True)
+    Worker(workspace, number).run()
+    (trial,) = sweeps.trials(workspace, number)
+    early_stops.store(workspace, trial.id, "below the median of 5 trials at epoch 3")
+    with workspace.writing() as db:
+        db.execute("delete from evaluations")
+        db.execute("update runs set status = 'stopped'")
+        db.execute("update sweeps set state = 'active'")
+        db.execute("update sweep_trials set state = 'running', objective = null")
+    assert Worker(workspace, number).run() == "done"
+    (trial,) = sweeps.trials(workspace, number)
+    assert (trial.outcome, trial.problem) == ("failed", "The run has no MAP@R.")
+    assert sweeps.retry(workspace, number) == 1
 
 
 def test_evaluations_that_a_run_did_not_keep_count_too(workspace, known, runs):

@@ -359,7 +359,7 @@ def _work_here(
     if state == "active":
         click.echo(f"Go on with: {typed(workspace.path, 'sweep', 'resume', str(number))}", err=True)
         raise SystemExit(INTERRUPTED)
-    ends = {trial.state for trial in stored.trials(workspace, number)}
+    ends = {trial.state for trial in stored.trials(workspace, number) if not trial.refused}
     if "failed" in ends and "done" not in ends:
         raise Problem(
             "Every run of the sweep failed.",

@@ -22,7 +22,7 @@ def table(workspace: Workspace, number: int) -> list[str]:
     from workbench.comparing.grouping.setting_titles import column_titles
     from workbench.entries import catalog
     from workbench.sweeps.objective import written
-    from workbench.sweeps.progress import epoch_words, remarks, set_fields, standings, valued_untrained
+    from workbench.sweeps.progress import epoch_words, remarks, set_fields, standings, stopped_words, valued_untrained
 
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
     lines = [line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
@@ -42,12 +42,28 @@ def table(workspace: Workspace, number: int) -> list[str]:
     for standing in settings:
         values = [_cell(field, standing.setting, known) for field in fields]
         spread = f" ± {written(sweep.metric, standing.spread)}" if standing.spread is not None else ""
-        at = epoch_words(standing.trials, untrained)
+        at = f"{epoch_words(standing.trials, untrained)}{stopped_words(standing.trials)}"
         mean = f"{written(sweep.metric, standing.mean)}{spread}{at}" if standing.mean is not None else ""
         cells = (str(standing.point), *values, mean, " ".join(map(str, standing.runs)), states(standing.trials))
         lines.append(f"| {' | '.join(cells)} |")
-    problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]
+    problems = [
+        f"Setting {trial.point}, seed {trial.seed}: {trial.problem}"
+        for trial in trials if trial.problem and not trial.refused
+    ]  # fmt: skip
+    problems += _refusals(trials)
     return [*lines, *(["", *problems] if problems else [])]
+
+
+def _refusals(trials: list[stored.Trial]) -> list[str]:
+    """Why settings were refused, each reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for trial in trials:
+        if trial.refused:
+            by_reason.setdefault(trial.problem, []).append(str(trial.point))
+    return [
+        f"{'Setting' if len(points) == 1 else 'Settings'} {', '.join(points)}, refused: {reason}"
+        for reason, points in by_reason.items()
+    ]
 
 
 def _cell(field: str, setting: "Setting", known: "Catalog") -> str:
@@ -88,6 +104,7 @@ def as_data(workspace: Workspace, number: int) -> dict[str, Any]:
             "runs": [
                 {
                     "run": trial.run_id, "seed": trial.seed, "fold": trial.fold, "state": trial.state,
+                    "refused": trial.refused, "stopped_early": trial.stopped_early,
                     "value": trial.objective, "epoch": trial.epoch, "epochs": trial.epochs, "seconds": trial.seconds,
                     "problem": trial.problem,
                 }
@@ -115,8 +132,8 @@ def head_as_data(workspace: Workspace, sweep: stored.Sweep) -> dict[str, Any]:
 
 
 def states(trials: tuple[stored.Trial, ...]) -> str:
-    """ "2 done, 1 queued": how many trials are in which state."""
-    names = [trial.state for trial in trials]
+    """ "2 done, 1 stopped early": how many trials are in which state."""
+    names = [trial.outcome for trial in trials]
     return ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
 
 

@@ -20,6 +20,7 @@ from workbench.sweeps.progress import (
     set_fields,
     standings,
     state_words,
+    stopped_words,
     valued_untrained,
 )
 from workbench.ui.style.words import NO_VALUE, duration
@@ -155,7 +156,7 @@ class SweepsModel:
     @property
     def has_failed_runs(self) -> bool:
         """Whether runs of the shown sweep failed or were cancelled."""
-        return any(trial.state in ("failed", "cancelled") for trial in self._trials)
+        return any(trial.outcome in ("failed", "cancelled") for trial in self._trials)
 
     @property
     def judged_runs(self) -> list[int]:
@@ -226,7 +227,7 @@ def _summary(shown: Look) -> tuple[str, ...]:
         setting = ", ".join(
             setting_words(field, value, shown.settings, known) for field, value in best[0].setting.items()
         )
-        epoch = epoch_words(best[0].trials, shown.untrained)
+        epoch = f"{epoch_words(best[0].trials, shown.untrained)}{stopped_words(best[0].trials)}"
         leader = f"{written(sweep.metric, best[0].mean)}{epoch} at {setting}"
     return (
         str(sweep.id), sweep.name, state_words(sweep, trials), f"{done} of {runs_in_all(sweep, trials)}", time, leader,
@@ -243,4 +244,4 @@ def _cells(line: int, trial: Trial, shown: Look, folds: bool) -> tuple[str, ...]
         result = f"{written(metric, trial.objective)}{epoch_words([trial], shown.untrained)}"
         result += f". {trial.problem}" if trial.problem else ""
     run = str(trial.run_id) if trial.run_id is not None else NO_VALUE
-    return (str(line), *values, str(trial.seed), *fold, trial.state.capitalize(), run, epoch, result)
+    return (str(line), *values, str(trial.seed), *fold, trial.outcome.capitalize(), run, epoch, result)

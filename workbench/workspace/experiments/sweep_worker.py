@@ -124,10 +124,14 @@ def unlinked_run(workspace: Workspace, experiment_id: int, config: str) -> int |
 
 
 def end(workspace: Workspace, trial: Trial, state: str, objective: float | None = None, problem: str = "") -> None:
-    """Store the result of a trial. One that was cancelled meanwhile stays so unless it is done."""
+    """Store the result of a trial. One that was cancelled meanwhile stays so unless it is done.
+
+    A trial that failed, or that is done without a problem, was not stopped early even if that was decided.
+    """
+    whole = state == "failed" or (state == "done" and not problem)
     with workspace.writing() as db:
         db.execute(
-            "update sweep_trials set state = ?, objective = ?, problem = ? where id = ? "
-            "and (state != 'cancelled' or ? = 'done')",
-            (state, objective, problem, trial.id, state),
+            "update sweep_trials set state = ?, objective = ?, problem = ?, "
+            "stopped = case when ? then '' else stopped end where id = ? and (state != 'cancelled' or ? = 'done')",
+            (state, objective, problem, whole, trial.id, state),
         )

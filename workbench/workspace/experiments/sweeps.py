@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 OPEN = ("queued", "running", "paused")  # states of a trial that is still to be done
+REFUSED = "refused before training"  # what `stopped` says of a setting whose fields do not go together
 STARTS = 30.0  # seconds that a worker gets to load the engine before it counts as gone
 
 
@@ -40,6 +41,22 @@ class Trial:
     epochs: int
     seconds: float  # of work so far
     seconds_left: float
+    stopped: str  # why it was stopped early, or REFUSED; else empty
+
+    @property
+    def refused(self) -> bool:
+        """Whether it has no run because the fields of its setting do not go together; `problem` says why."""
+        return self.state == "failed" and bool(self.stopped)
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether its objective is of an earlier epoch than that of trials that trained to their end."""
+        return self.state == "done" and bool(self.stopped)
+
+    @property
+    def outcome(self) -> str:
+        """Its state, "refused" or "stopped early"."""
+        return "refused" if self.refused else "stopped early" if self.stopped_early else self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +97,7 @@ COLUMNS = (
 )
 TRIAL_COLUMNS = (
     "t.id, t.point, t.place, t.setting, t.seed, t.fold, t.state, t.run_id, t.objective, t.problem, "
-    "ifnull(r.epoch, 0), ifnull(r.epochs, 0), ifnull(r.seconds, 0), ifnull(r.seconds_left, 0)"
+    "ifnull(r.epoch, 0), ifnull(r.epochs, 0), ifnull(r.seconds, 0), ifnull(r.seconds_left, 0), t.stopped"
 )
 
 
@@ -124,6 +141,14 @@ def add_point(workspace: Workspace, sweep_id: int, point: Point) -> None:
     """Put one more setting at the end of the queue."""
     with workspace.writing() as db:
         _add_point(db, sweep_id, point)
+
+
+def add_refused(workspace: Workspace, sweep_id: int, point: Point, reason: str) -> None:
+    """Record a setting that was proposed and cannot be trained, as one trial whatever its seeds and folds."""
+    with workspace.writing() as db:
+        number = _add_point(db, sweep_id, Point(point.setting, point.runs[:1]))
+        sql = "update sweep_trials set state = 'failed', problem = ?, stopped = ? where sweep_id = ? and point = ?"
+        db.execute(sql, (reason, REFUSED, sweep_id, number))
 
 
 def every(workspace: Workspace) -> list[Sweep]:
@@ -227,7 +252,7 @@ def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> i
         back = db.execute(
             "update sweep_trials set state = 'queued', problem = '', stopped = '' where sweep_id = ? "
             "and id = ifnull(?, id) "
-            "and state in ('failed', 'cancelled')",
+            "and (state = 'failed' and stopped = '' or state = 'cancelled')",  # what was refused would be again
             (sweep_id, trial_id),
         ).rowcount
         if back:
@@ -254,7 +279,8 @@ def move(workspace: Workspace, sweep_id: int, trial_id: int, by: int) -> bool:
     return True
 
 
-def _add_point(db: Connection, sweep_id: int, point: Point) -> None:
+def _add_point(db: Connection, sweep_id: int, point: Point) -> int:
+    """Returns the number of the setting."""
     number, place = db.execute(
         "select ifnull(max(point), 0) + 1, ifnull(max(place), 0) + 1 from sweep_trials where sweep_id = ?", (sweep_id,)
     ).fetchone()
@@ -266,6 +292,7 @@ def _add_point(db: Connection, sweep_id: int, point: Point) -> None:
             for step, (seed, fold) in enumerate(point.runs)
         ],
     )
+    return int(number)
 
 
 def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Sweep]:

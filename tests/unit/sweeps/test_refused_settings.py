@@ -1,0 +1,99 @@
+"""Settings of a Bayesian sweep that cannot be trained: said before the start, not counted, with their reason."""
+
+import pytest
+
+from workbench.commands.training.sweep_table import as_data, table
+from workbench.config import BadConfig
+from workbench.settings.changed import changed, read_config
+from workbench.sweeps import starting
+from workbench.sweeps.plan import planned
+from workbench.sweeps.progress import runs_in_all, state_words
+from workbench.sweeps.space import read
+from workbench.sweeps.worker import Worker
+from workbench.workspace.experiments import sweeps
+
+LOSSES, RATES = "loss.name=norm_ce,triplet,contrastive", "training.lr=0.01..0.05"
+REASON = "sampler.name: Triplet needs several images of a class in a batch"
+
+
+@pytest.fixture(scope="module")
+def config(known):
+    return changed(read_config("sample-digits"), {"device": "cpu"}, known, "test")
+
+
+def plan_of(config, known, *parameters, trials=6, **options):
+    return planned(config, [read(text) for text in parameters], "bayes", known, trials=trials, **options)
+
+
+def split(workspace, number):
+    """The trials that are not refused, and those that are."""
+    trials = sweeps.trials(workspace, number)
+    return [trial for trial in trials if not trial.refused], [trial for trial in trials if trial.refused]
+
+
+def test_what_cannot_be_trained_is_not_counted_and_said_with_its_reason(workspace, config, known, runs):
+    number = starting.store(workspace, plan_of(config, known, LOSSES, RATES, seeds=2))
+    lines = []
+    assert Worker(workspace, number, lines.append).run() == "done"
+    trained, refused = split(workspace, number)
+    assert [trial.state for trial in trained] == ["done"] * 12, "six settings of two seeds"
+    assert {trial.setting["loss.name"] for trial in trained} == {"norm_ce"}
+    assert len({trial.point for trial in refused}) == len(refused) > 0, "one line each, whatever the seeds"
+    assert {trial.setting["loss.name"] for trial in refused} == {"triplet", "contrastive"}
+    assert sum("refused, and not counted. sampler.name: " in line for line in lines) == len(refused)
+    sweep, trials = sweeps.one(workspace, number), sweeps.trials(workspace, number)
+    assert (runs_in_all(sweep, trials), state_words(sweep, trials)) == (12, "Done")
+    shown = table(workspace, number)
+    counted = f"{len(refused)} proposed settings were refused before training, as the fields do not go together, and "
+    assert f"{counted}are not counted as trials." in shown
+    triplets = ", ".join(str(trial.point) for trial in refused if trial.setting["loss.name"] == "triplet")
+    assert [line for line in shown if line.startswith(f"Settings {triplets}, refused: {REASON}")]
+    assert sum(line.endswith("| 1 refused |") for line in shown) == len(refused)
+    marked = [run["refused"] for setting in as_data(workspace, number)["settings"] for run in setting["runs"]]
+    assert sorted(marked) == [False] * 12 + [True] * len(refused)
+
+
+def test_what_was_refused_is_not_retried(workspace, config, known, runs):
+    runs.fail = 1
+    number = starting.store(workspace, plan_of(config, known, LOSSES, RATES))
+    Worker(workspace, number).run()
+    assert state_words(sweeps.one(workspace, number), sweeps.trials(workspace, number)) == "Done, 1 failed"
+    _, refused = split(workspace, number)
+    runs.fail = None
+    assert sweeps.retry(workspace, number) == 1
+    assert Worker(workspace, number).run() == "done"
+    trained, again = split(workspace, number)
+    assert again == refused
+    assert [trial.state for trial in trained] == ["done"] * 6
+
+
+def test_a_sweep_whose_other_settings_are_all_refused_is_done(workspace, config, known, runs):
+    plan = plan_of(config, known, LOSSES, "training.lr=0.01,0.02")
+    number = starting.store(workspace, plan)
+    assert plan.trials == 6
+    assert Worker(workspace, number).run() == "done"
+    trained, refused = split(workspace, number)
+    assert (len(trained), len(refused)) == (2, 4)
+    sweep, trials = sweeps.one(workspace, number), sweeps.trials(workspace, number)
+    assert runs_in_all(sweep, trials) == 2
+    assert any(line.endswith("not counted as trials. No other setting is left.") for line in table(workspace, number))
+
+
+def test_a_sweep_that_proposes_only_what_cannot_be_trained_is_paused(workspace, config, known, runs, monkeypatch):
+    monkeypatch.setattr("workbench.sweeps.worker.MOST_REFUSED", 3)
+    monkeypatch.setattr("workbench.sweeps.worker.refusal", lambda *_: "loss.name: It is gone.")
+    number = starting.store(workspace, plan_of(config, known, RATES))
+    assert Worker(workspace, number).run() == "paused"
+    assert len(sweeps.trials(workspace, number)) == 3
+    assert sweeps.one(workspace, number).problem == (
+        "3 proposed settings in a row cannot be trained, so it was paused. The last: loss.name: It is gone."
+    )
+
+
+def test_a_plan_says_how_many_settings_cannot_be_trained_and_refuses_one_of_which_none_can(config, known):
+    (_, said) = plan_of(config, known, LOSSES, RATES).remarks
+    assert " of 50 random settings cannot be trained. The sweep does not count such settings as trials. " in said
+    assert "One of the reasons: sampler.name: " in said
+    assert not plan_of(config, known, "loss.name=norm_ce,ce", RATES).refused
+    with pytest.raises(BadConfig, match="needs several images of a class"):
+        plan_of(config, known, "loss.name=triplet,contrastive", RATES)
