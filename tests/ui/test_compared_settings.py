@@ -215,6 +215,34 @@ def test_dragging_on_an_axis_brushes_and_a_click_takes_it_away(settings, qtbot):
     assert plot.inside().all()
 
 
+def test_a_run_that_was_stopped_is_dotted_and_pale_and_not_in_the_heat_map(qtbot, workspace, page):
+    sweep(workspace)
+    with workspace.writing() as db:
+        db.execute("update runs set status = 'stopped', epoch = 1, epochs = 4 where id = 6")
+    page.session.runs_changed.emit()
+    tick(qtbot, page, *range(1, 7))
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    settings = page.tabs.settings
+    plot = settings.parallel
+    qtbot.waitUntil(lambda: len(plot.lines.runs) == 6)
+    assert plot.title == "Parallel coordinates, 6 runs (1 not finished, dotted and pale)"
+    assert [row[-1] for row in plot.rows()] == ["unfinished", "", "", "", "", "", "stopped, epoch 1 of 4"]
+    assert "Triplet 60.00" not in settings.heat.picture.accessibleDescription()
+    assert "Not in the heat map, as they have not trained to their end: “" in settings.note.text()
+    pens = []
+
+    class Pens(QPainter):
+        def drawPolyline(self, *drawn):  # noqa: N802  Qt's way of naming
+            pens.append(self.pen().style())
+            super().drawPolyline(*drawn)
+
+    surface = QImage(600, 300, QImage.Format.Format_RGB32)
+    painter = Pens(surface)
+    plot.paint(painter, QRectF(surface.rect()), theme.current())
+    painter.end()
+    assert [pen == Qt.PenStyle.DotLine for pen in pens] == [False] * 5 + [True]
+
+
 @pytest.fixture
 def moved(qtbot, session, workspace, page):
     pixels = [store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.0, seed)]) for seed in (0, 1)]

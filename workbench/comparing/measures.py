@@ -60,6 +60,16 @@ class Summary:
     test_halves: Mapping[int, set[str]] = field(default_factory=dict)  # seed -> marks of its test images, where known
     images: frozenset[str] = frozenset()  # of its runs, as in Run
 
+    @property
+    def trained_to_the_end(self) -> bool:
+        """Whether its values are of runs that are done, not of some that ended early or still train."""
+        return any(run.status == "done" for run in self.group.runs if run.id in self.values)
+
+
+def trained_to_the_end(summaries: Sequence[Summary], at: At) -> list[Summary]:
+    """Those whose best or last epoch is known; all where none is, and at one epoch, which is the same for all."""
+    return [summary for summary in summaries if isinstance(at, int) or summary.trained_to_the_end] or list(summaries)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:

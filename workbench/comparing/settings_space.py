@@ -10,9 +10,10 @@ from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.difference.baseline import comparable
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import written
-from workbench.comparing.measures import is_share
+from workbench.comparing.measures import is_share, trained_to_the_end
 from workbench.comparing.overview import Overview
 from workbench.numerals import same_decimals, significant
+from workbench.workspace.rows import Run
 
 MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
 LOG_FROM = 30.0  # ratio of the largest to the smallest value of a setting above which its axis is logarithmic
@@ -41,6 +42,7 @@ class HeatMap:
     cells: dict[tuple[int, int], Cell]  # by place; a missing one has no run with the metric
     tested_like: str = ""  # title of a group: those in the cells were measured on its test images
     left_out: tuple[str, ...] = ()  # titles of groups that were measured on others
+    ended_early: tuple[str, ...] = ()  # titles of groups whose runs did not train to their end, which is in no cell
 
     @property
     def pooled(self) -> bool:
@@ -66,6 +68,7 @@ class Lines:
     group_of: tuple[int, ...]  # place of the run's group in the overview
     titles: tuple[str, ...]
     axes: tuple[Axis, ...]
+    unfinished: tuple[str, ...] = ()  # of each run, as "stopped, epoch 4 of 10", why its best is not known; else empty
 
 
 def fields(overview: Overview) -> list[str]:
@@ -78,13 +81,15 @@ def heat_map(overview: Overview, row: str, column: str, baseline: Group | None =
     """The metric of the overview by the settings `row` and `column`; an empty `column` for none.
 
     A mean over different images says nothing: groups that were tested on others than the baseline are left out. The
-    first group with a value stands for a baseline without one.
+    first group with a value stands for a baseline without one. So are those that ended early, where others did not.
     """
     values = {difference.field: difference.values for difference in overview.differences}
     on_rows, on_columns = (_ordered(values[field]) if field in values else [None] for field in (row, column))
     gathered: dict[tuple[int, int], list[list[float]]] = {}
     known = [(field, _numbered(order)) for field, order in ((row, on_rows), (column, on_columns))]
-    measured = [(index, summary) for index, summary in enumerate(overview.summaries) if summary.by_seed]
+    every = [(index, summary) for index, summary in enumerate(overview.summaries) if summary.by_seed]
+    whole = set(trained_to_the_end([summary for _, summary in every], overview.at))
+    measured = [(index, summary) for index, summary in every if summary in whole]
     chosen = [summary for _, summary in measured if summary.group is baseline]
     like = next(iter(chosen or [summary for _, summary in measured]), None)
     left_out = [summary.group.title for _, summary in measured if like is not None and not comparable(like, summary)]
@@ -104,6 +109,7 @@ def heat_map(overview: Overview, row: str, column: str, baseline: Group | None =
         cells,
         "" if like is None else like.group.title,
         tuple(left_out),
+        tuple(summary.group.title for _, summary in every if summary not in whole),
     )
 
 
@@ -128,7 +134,13 @@ def lines(overview: Overview) -> Lines:
         tuple(index for index, _ in chosen),
         tuple(f"{overview.groups[index].title}, run {run.id}, seed {run.seed}" for index, run in chosen),
         tuple(axes),
+        tuple("" if isinstance(overview.at, int) else _unfinished(run) for _, run in chosen),
     )
+
+
+def _unfinished(run: Run) -> str:
+    """ "stopped, epoch 4 of 10" of a run that is not done; else empty."""
+    return "" if run.status == "done" else f"{run.status}, epoch {run.epoch} of {run.epochs}"
 
 
 def _settings_of(overview: Overview) -> list[Any]:

@@ -112,11 +112,21 @@ def test_csv_has_a_row_for_each_group(capsys, folder, tmp_path):
         first, second = csv.DictReader(file)
     assert (first["group"], first["runs"], first["seeds"], first["difference"]) == ("A | B", "1 3 5", "3", "")
     assert (second["group"], second["runs"]) == ("C", "2 4 6")
+    assert first["unfinished_runs"] == second["unfinished_runs"] == ""
     assert float(second["mean"]) == pytest.approx(0.66)
     assert float(second["difference"]) == pytest.approx(0.16)
     status, out, err = run(capsys, folder, "1", "2", "--json", "--csv", str(table))
     assert json.loads(out)["groups"]
     assert err == f"{table}\n"
+
+
+def test_csv_names_the_runs_that_are_not_done(capsys, folder, tmp_path):
+    with Workspace(folder) as workspace:
+        workspace.set_status(6, "stopped")
+    table = tmp_path / "groups.csv"
+    assert run(capsys, folder, "1", "2", "6", "--csv", str(table))[0] == 0
+    with table.open(encoding="utf-8", newline="") as file:
+        assert [row["unfinished_runs"] for row in csv.DictReader(file)] == ["", "6"]
 
 
 def test_an_epoch_and_another_metric(capsys, folder):

@@ -147,3 +147,24 @@ def test_groups_that_were_tested_on_other_images_are_left_out_of_the_heat_map(tm
     shown = heat_map(compared, "training.lr", "", compared.groups[2])
     assert [cell.mean for cell in shown.cells.values()] == pytest.approx([0.6], abs=1e-6)
     assert (shown.tested_like, shown.left_out) == ("C", ("A", "B"))
+
+
+def test_runs_that_did_not_train_to_their_end_are_marked_and_in_no_cell(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for rate, status in ((0.1, "done"), (0.2, "done"), (0.3, "stopped")):
+            run_id = store(
+                workspace, {1: np.full(6, rate), 2: np.full(6, rate)}, status=status, training=TrainingParams(lr=rate)
+            )
+            with workspace.writing() as db:
+                db.execute("update runs set epoch = 2, epochs = ? where id = ?", (2 + (status == "stopped"), run_id))
+        best, first = (overview(workspace, workspace.runs(), {}, "MAP@R", at) for at in (BEST, 1))
+        ended = overview(workspace, workspace.runs()[:1], {}, "MAP@R", BEST)
+    stopped = best.groups[2].title
+    assert lines(best).unfinished == ("", "", "stopped, epoch 2 of 3")
+    shown = heat_map(best, "training.lr", "")
+    assert [cell.mean for _, cell in sorted(shown.cells.items())] == pytest.approx([0.1, 0.2], abs=1e-6)
+    assert (shown.ended_early, shown.left_out) == ((stopped,), ())
+    assert lines(first).unfinished == ("", "", ""), "epoch 1 is epoch 1"
+    assert len(heat_map(first, "training.lr", "").cells) == 3
+    assert [group.runs[0].status for group in ended.groups] == ["stopped"]
+    assert len(heat_map(ended, "training.lr", "").cells) == 1, "there is no other"

@@ -68,6 +68,16 @@ def test_a_run_that_has_not_read_its_data_is_no_other_data_set(workspace):
     assert made.document.tiles[0].title == "Best of 1 group"
 
 
+def test_a_group_that_ended_early_is_not_ranked_with_those_that_trained_to_their_end(tmp_path):
+    with Workspace(tmp_path / "groups", create=True) as space:
+        for name, score, status in (("A", 0.4, "done"), ("B", 0.5, "done"), ("C", 0.9, "stopped")):
+            rate = TrainingParams(lr=score)
+            store(space, {1: np.full(6, score)}, name=name, status=status, training=rate)
+        at_best, at_first = (overview(space, space.runs(), {}, "MAP@R", at) for at in ("best", 1))
+        titles = [(tiles_of_groups(shown)[0].title, tiles_of_groups(shown)[1].value) for shown in (at_best, at_first)]
+    assert titles == [("Highest of 2 groups", "50.00%"), ("Highest of 3 groups", "90.00%")]
+
+
 def test_the_highest_group_is_not_called_the_best_where_more_is_not_better(workspace):
     with workspace.writing() as db:
         db.execute("update evaluations set metrics = json_set(metrics, '$.hubness/skew', 3.0)")

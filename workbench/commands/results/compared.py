@@ -20,6 +20,7 @@ from workbench.workspace import Workspace
 COLUMNS = (
     "group", "runs", "metric", "at", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds",
     "memory_bytes", "difference", "difference_low_95", "difference_high_95", "difference_seeds", "p", "p_holm",
+    "unfinished_runs",
 )  # fmt: skip
 
 
@@ -81,7 +82,9 @@ def as_csv(read: Compared) -> str:
     for row in _rows(shown):
         group = _group(shown, row)
         runs = " ".join(str(run["run"]) for run in group["runs"])
+        unfinished = " ".join(str(run["run"]) for run in group["runs"] if run["status"] != "done")
         group |= {"group": group["title"], "runs": runs, "metric": shown.metric, "at": shown.at}
+        group["unfinished_runs"] = unfinished
         rows.append([group[column] for column in COLUMNS])
     return csv_text(list(COLUMNS), rows)
 

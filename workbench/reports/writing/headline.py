@@ -7,7 +7,7 @@ from workbench.comparing import comparison_text as words
 from workbench.comparing.difference.baseline import against_baseline, comparable, difference
 from workbench.comparing.difference.forest import forest_of
 from workbench.comparing.grouping.settings import fold_of
-from workbench.comparing.measures import Summary, is_share
+from workbench.comparing.measures import Summary, is_share, trained_to_the_end
 from workbench.comparing.overview import Overview
 from workbench.metric_names import metric_name
 from workbench.numerals import percentage
@@ -51,7 +51,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     """The group with the greatest mean, its lead over the next, how many runs were compared, and the time of one.
 
     It is called the best where more is better and each other group is worse at 5% after Holm's correction, else the
-    highest.
+    highest. Groups that ended early are not ranked with those that trained to their end.
 
     Of groups on several data sets or test halves only their number and that of the runs.
     """
@@ -64,14 +64,14 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
         return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
     if any(not comparable(known[0], summary) for summary in known):
         return Tile("Groups", f"{len(known):,}", "on several test halves"), counted
-    ranked = sorted(known, key=lambda summary: -summary.interval.mean)
+    ranked = sorted(trained_to_the_end(known, compared.at), key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
     led = _leads(compared, best)
     unit, word = "%" if is_share(metric) else "", "Best" if led and is_share(metric) else "Highest"
     names = apart([summary.group.title for summary in ranked])
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
     tiles = [
-        Tile(f"{word} of {len(known):,} {'group' if len(known) == 1 else 'groups'}", names[0], seeds),
+        Tile(f"{word} of {len(ranked):,} {'group' if len(ranked) == 1 else 'groups'}", names[0], seeds),
         Tile(metric_name(metric), f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
     ]
     if len(ranked) > 1:

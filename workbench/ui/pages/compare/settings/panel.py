@@ -154,14 +154,19 @@ class SettingsPanel(QStackedWidget):
             columns=tuple(value_title(shown.column, value, known) for value in shown.columns),
         )
         self.heat.show_map(named, overview.metric)
-        notes = [*([POOLED] if shown.pooled else []), *([_left_out(shown)] if shown.left_out else [])]
-        self.note.setText(" ".join(notes))
-        self.note.setVisible(bool(notes))
+        notes = [
+            POOLED if shown.pooled else "",
+            _left_out(f"they were not tested on the images of “{shown.tested_like}”", shown.left_out),
+            _left_out("they have not trained to their end", shown.ended_early),
+        ]
+        self.note.setText(" ".join(filter(None, notes)))
+        self.note.setVisible(any(notes))
 
 
-def _left_out(shown: settings_space.HeatMap) -> str:
-    """Which groups are in no cell, and why."""
-    named = ", ".join(f"“{title}”" for title in shown.left_out[:MOST_NAMED])
-    more = len(shown.left_out) - MOST_NAMED
-    rest = f" and {more} more" if more > 0 else ""
-    return f"Not in the heat map, as they were not tested on the images of “{shown.tested_like}”: {named}{rest}."
+def _left_out(why: str, titles: Sequence[str]) -> str:
+    """Which groups are in no cell, and why; empty if there are none."""
+    if not titles:
+        return ""
+    named = ", ".join(f"“{title}”" for title in titles[:MOST_NAMED])
+    rest = f" and {more} more" if (more := len(titles) - MOST_NAMED) > 0 else ""
+    return f"Not in the heat map, as {why}: {named}{rest}."

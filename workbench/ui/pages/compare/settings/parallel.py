@@ -19,12 +19,16 @@ SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
 REACH, NEAR = 14, 6  # px: distance from an axis, and from a line, within which the pointer acts on it
 LEAST = 4  # px, shortest brush: a shorter drag is a click, which removes the axis's brush
 FAINT = 0.18  # share of the axis colour in lines outside a brush
+PALE = 0.45  # share of its group's colour in the dotted line of a run that did not train to its end
 FEW = 60  # up to this many runs, lines are antialiased and dashed: with more that would block the window
 BRUSH_PX, BRUSH_ALPHA = 12, 70
 
 
 class ParallelPlot(PaintedPlot):
-    """Lines in the colours of their groups, faint outside a brush. `brushed` carries the runs inside all brushes."""
+    """Lines in the colours of their groups, faint outside a brush and pale where a run is not done.
+
+    `brushed` carries the runs inside all brushes.
+    """
 
     brushed = Signal(list)  # run ids
 
@@ -71,10 +75,10 @@ class ParallelPlot(PaintedPlot):
     def rows(self) -> Rows:
         """A table with a head and one row per run: run, value on each axis, and whether it passes every brush."""
         shown = self.lines
-        head: Rows = [["run", *(axis.title for axis in shown.axes), "inside"]]
+        head: Rows = [["run", *(axis.title for axis in shown.axes), "inside", "unfinished"]]
         kept = self.inside()
         return head + [
-            [run, *(axis.words[at] for axis in shown.axes), "yes" if kept[at] else "no"]
+            [run, *(axis.words[at] for axis in shown.axes), "yes" if kept[at] else "no", shown.unfinished[at]]
             for at, run in enumerate(shown.runs)
         ]
 
@@ -87,7 +91,9 @@ class ParallelPlot(PaintedPlot):
     def _tell(self) -> None:
         kept = self.inside()
         passing = f": {kept.sum():,} of {len(kept):,} runs pass" if self._brushes else f", {len(kept):,} runs"
-        self.retitle(f"Parallel coordinates{passing}")
+        unfinished = sum(map(bool, self.lines.unfinished))
+        pale = f" ({unfinished:,} not finished, dotted and pale)" if unfinished else ""
+        self.retitle(f"Parallel coordinates{passing}{pale}")
         self.clear.setEnabled(bool(self._brushes))
         self.refresh()
         self.brushed.emit([run for run, in_it in zip(self.lines.runs, kept, strict=True) if in_it])
@@ -163,7 +169,8 @@ class ParallelPlot(PaintedPlot):
         if line is None:
             return
         facts = [f"{axis.title}: {as_read(axis.words[line])}" for axis in self.lines.axes]
-        text = "\n".join([self.lines.titles[line], *facts])
+        ended = [self.lines.unfinished[line].capitalize()] if self.lines.unfinished[line] else []
+        text = "\n".join([self.lines.titles[line], *ended, *facts])
         safe = text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
         QToolTip.showText(event.globalPosition().toPoint(), f"<qt>{safe}</qt>", self.picture)
 
@@ -179,7 +186,10 @@ class ParallelPlot(PaintedPlot):
         for wanted in (False, True):
             for line in np.flatnonzero(kept == wanted).tolist():
                 style = self._looks[self.lines.group_of[line]]
-                pen = QPen(QColor(style.colour), 1.6, style.pen) if few else QPen(QColor(style.colour), 1)
+                colour, dashes = QColor(style.colour), style.pen
+                if self.lines.unfinished[line]:
+                    colour, dashes = mixed(tokens.plot_background, style.colour, PALE), Qt.PenStyle.DotLine
+                pen = QPen(colour, 1.6, dashes) if few else QPen(colour, 1)
                 painter.setPen(pen if wanted else QPen(faint, 1))
                 painter.drawPolyline(self._line(line, area, spots))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
