@@ -255,3 +255,12 @@ def test_a_sweep_that_ended_says_what_brings_it_back(place, started):
     sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
     sweep(place, "cancel", 1)
     assert "`workbench sweep retry 1` brings" in sweep(place, "run", 1, fails=1)
+
+
+def test_what_is_retried_has_as_many_workers_and_the_devices_that_are_asked_for(place, monkeypatch):
+    asked = []
+    monkeypatch.setattr(starting, "work_apart", lambda _, *wanted: asked.append(wanted) or True)
+    sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
+    sweep(place, "cancel", 1)
+    sweep(place, "retry", 1, "--workers", 2, "--devices", "cpu")
+    assert asked[-1] == (1, ("cpu",), 2, "")

@@ -195,8 +195,12 @@ def resume(
 @click.argument("number", metavar="SWEEP", type=NUMBER)
 @click.option("--run", "trial", type=NUMBER, default=None, help="Only this run, by its number.")
 @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
+@devices_option
+@workers_option
 @workspace_option
-def retry(number: int, trial: int | None, here: bool, folder: Path | None) -> None:
+def retry(
+    number: int, trial: int | None, here: bool, names: tuple[str, ...], workers: int | None, folder: Path | None
+) -> None:
     """Put failed and cancelled runs back into the queue and continue."""
     with Workspace(folder or default_workspace()) as workspace:
         stored.one(workspace, number)
@@ -205,7 +209,7 @@ def retry(number: int, trial: int | None, here: bool, folder: Path | None) -> No
         if not back:
             raise Problem(f"Sweep {number} has no failed or cancelled run to retry.", kept="It was not changed.")
         click.echo(f"{back} {'run is' if back == 1 else 'runs are'} back in the queue.")
-        _go_on(workspace, number, here)
+        _go_on(workspace, number, here, names, workers or 0)
 
 
 @sweep.command("cancel")
