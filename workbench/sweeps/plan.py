@@ -39,8 +39,9 @@ class Plan:
         if not self.wanted:
             return ""
         plural = "" if self.trials == 1 else "s"
+        trained = " that can be trained" if self.refused else ""
         return (
-            f"These values have only {self.trials:,} combination{plural}: "
+            f"These values have only {self.trials:,} combination{plural}{trained}: "
             f"{self.trials:,} trial{plural} instead of {self.wanted:,}."
         )
 
@@ -121,21 +122,26 @@ def planned(
     plan = Plan(config, swept, how, count, metric, source, wanted if count < wanted else 0, stop_early)
     for setting in plan.settings():
         configured(config, setting, known)
-    return replace(plan, refused=_refused_words(plan, known)) if how == "bayes" else plan
+    return _tried_out(plan, wanted, known) if how == "bayes" else plan
 
 
-def _refused_words(plan: Plan, known: Catalog) -> str:
-    """How many of some random settings cannot be trained; empty if all can. Raises BadConfig if none can."""
+def _tried_out(plan: Plan, wanted: int, known: Catalog) -> Plan:
+    """A Bayesian sweep with what some random settings say, or all if there are few. Raises BadConfig if none fits."""
     settings = proposals.draws(plan.parameters, TRIED_OUT, plan.config.seed)
     refused = [reason for setting in settings if (reason := refusal(plan.config, setting, known))]
     if not refused:
-        return ""
-    if len(refused) == len(settings):
+        return plan
+    fitting = len(settings) - len(refused)
+    if not fitting:
         configured(plan.config, settings[0], known)
-    return (
-        f"{len(refused)} of {len(settings)} random settings cannot be trained. The sweep does not count such settings "
-        f"as trials. One of the reasons: {refused[0]}"
+    among, trials = f"{len(settings)} random", plan.trials
+    if len(settings) == proposals.combinations(plan.parameters):
+        among, trials = f"the {len(settings)}", min(trials, fitting)
+    words = (
+        f"{len(refused)} of {among} settings cannot be trained. The sweep does not count such settings as trials. "
+        f"One of the reasons: {refused[0]}"
     )
+    return replace(plan, trials=trials, wanted=wanted if trials < wanted else 0, refused=words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ ONE_RUN = (
 )
 STOPS_EARLY = (
     "Trials that are worse than the median of the others at the same epoch are stopped early: their values are of the "
-    "epochs until then, and they stand behind the others."
+    "epochs until then and rank behind those of the others."
 )
 
 

@@ -67,10 +67,11 @@ def test_what_was_refused_is_not_retried(workspace, config, known, runs):
     assert [trial.state for trial in trained] == ["done"] * 6
 
 
-def test_a_sweep_whose_other_settings_are_all_refused_is_done(workspace, config, known, runs):
+def test_a_sweep_whose_other_settings_are_all_refused_is_done(workspace, config, known, runs, monkeypatch):
+    monkeypatch.setattr("workbench.sweeps.plan.TRIED_OUT", 5)
     plan = plan_of(config, known, LOSSES, "training.lr=0.01,0.02")
     number = starting.store(workspace, plan)
-    assert plan.trials == 6
+    assert plan.trials == 6, "not all of the settings were checked"
     assert Worker(workspace, number).run() == "done"
     trained, refused = split(workspace, number)
     assert (len(trained), len(refused)) == (2, 4)
@@ -91,6 +92,10 @@ def test_a_sweep_that_proposes_only_what_cannot_be_trained_is_paused(workspace, 
 
 
 def test_a_plan_says_how_many_settings_cannot_be_trained_and_refuses_one_of_which_none_can(config, known):
+    few = plan_of(config, known, LOSSES, "training.lr=0.01,0.02")
+    assert few.trials == 2
+    assert few.fewer == "These values have only 2 combinations that can be trained: 2 trials instead of 6."
+    assert few.refused.startswith("4 of the 6 settings cannot be trained.")
     (_, said) = plan_of(config, known, LOSSES, RATES).remarks
     assert " of 50 random settings cannot be trained. The sweep does not count such settings as trials. " in said
     assert "One of the reasons: sampler.name: " in said
