@@ -24,7 +24,7 @@ from workbench.exchange.own_loop import record_run
 from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
-from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, GroupTable, Kind, significant
+from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, CHIP_ROLE, GroupTable, Kind, significant
 from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_PX
 from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
 from workbench.ui.pages.compare.model import reading
@@ -289,6 +289,22 @@ def test_the_baseline_stands_first_with_differences_beside_the_others(qtbot, ses
     assert page.tabs.difference.other.currentText() == "Plain"
     page.head.copy_button.click()
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("<b>Bold</b>\t3\t")
+
+
+def test_a_group_that_ended_early_has_a_chip_that_says_so(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    with workspace.writing() as db:
+        db.execute("update runs set status = 'stopped', epoch = 1, epochs = 4 where id = 2")
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    table = page.groups.table
+    first, second = table.index(0, 0), table.index(1, 0)
+    assert [index.data(CHIP_ROLE) for index in (first, second)] == ["baseline", "not finished"]
+    assert second.data(Qt.ItemDataRole.AccessibleTextRole) == "<b>Bold</b>, not finished"
+    assert "Not finished: 2 (stopped, epoch 1 of 4)" in second.data(Qt.ItemDataRole.ToolTipRole)
+    assert "Not finished" not in first.data(Qt.ItemDataRole.ToolTipRole)
+    assert table.index(1, 1).data(CHIP_ROLE) is None
 
 
 def test_the_table_is_saved_as_csv(qtbot, session, workspace, tmp_path, monkeypatch):

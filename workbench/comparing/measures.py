@@ -90,6 +90,11 @@ class Curve:
         return len({run.seed for run in runs_in_mean([run for run, _, _ in self.runs])})
 
 
+def unfinished(run: Run) -> str:
+    """ "stopped, epoch 4 of 10" of a run that is not done; else empty."""
+    return "" if run.status == "done" else f"{run.status}, epoch {run.epoch} of {run.epochs}"
+
+
 def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:
     """Every evaluation of the runs, by run, over its own connection, so that the window never waits for it."""
     with closing(workspace.reader()) as db:

@@ -10,10 +10,9 @@ from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.difference.baseline import comparable
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.settings import written
-from workbench.comparing.measures import is_share, trained_to_the_end
+from workbench.comparing.measures import is_share, trained_to_the_end, unfinished
 from workbench.comparing.overview import Overview
 from workbench.numerals import same_decimals, significant
-from workbench.workspace.rows import Run
 
 MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
 LOG_FROM = 30.0  # ratio of the largest to the smallest value of a setting above which its axis is logarithmic
@@ -134,13 +133,8 @@ def lines(overview: Overview) -> Lines:
         tuple(index for index, _ in chosen),
         tuple(f"{overview.groups[index].title}, run {run.id}, seed {run.seed}" for index, run in chosen),
         tuple(axes),
-        tuple("" if isinstance(overview.at, int) else _unfinished(run) for _, run in chosen),
+        tuple("" if isinstance(overview.at, int) else unfinished(run) for _, run in chosen),
     )
-
-
-def _unfinished(run: Run) -> str:
-    """ "stopped, epoch 4 of 10" of a run that is not done; else empty."""
-    return "" if run.status == "done" else f"{run.status}, epoch {run.epoch} of {run.epochs}"
 
 
 def _settings_of(overview: Overview) -> list[Any]:

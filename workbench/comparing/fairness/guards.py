@@ -6,7 +6,7 @@ from workbench.comparing.fairness.test_halves import other_test_halves
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.setting_titles import setting_words, short_title, value_title
 from workbench.comparing.grouping.settings import differing, fold_of, measuring_of
-from workbench.comparing.measures import BEST, At, Measured, chosen_runs
+from workbench.comparing.measures import BEST, At, Measured, chosen_runs, unfinished
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.config import IMPORTED
 from workbench.entries import catalog
@@ -78,8 +78,8 @@ def _unfinished(groups: Sequence[Group], at: At) -> list[str]:
     for group in groups:
         counted = {run.id for run in (group.runs if isinstance(at, int) else counting(group.runs) or group.runs)}
         for run in group.runs:
-            if run.status != "done":
-                words = f"{run.id} ({run.status}, epoch {run.epoch} of {run.epochs})"
+            if words := unfinished(run):
+                words = f"{run.id} ({words})"
                 (changing if run.id in counted else left_out).append(words)
     sentences = [f"Not finished, so the numbers may not be the last: {_runs(changing)}."] if changing else []
     if left_out:

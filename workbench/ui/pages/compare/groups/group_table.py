@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import cost, limits, metric_title, number, over_seeds
 from workbench.comparing.difference.baseline import BaselineRow, Cell
-from workbench.comparing.measures import is_share
+from workbench.comparing.measures import is_share, unfinished
 from workbench.files.spreadsheet import pasted
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch, unlike_parts
 from workbench.ui.pages.compare.style.word_table import LEFT, RIGHT
@@ -21,7 +21,8 @@ from workbench.ui.widgets.labels import plain_tip
 Index = QModelIndex | QPersistentModelIndex
 CELL_ROLE = Qt.ItemDataRole.UserRole + 1  # Cell of a column of a metric
 STYLE_ROLE = CELL_ROLE + 1  # GroupStyle of the row's group
-BASELINE_ROLE = STYLE_ROLE + 1  # whether the row is the baseline
+CHIP_ROLE = STYLE_ROLE + 1  # words behind the title of the row
+BASELINE, UNFINISHED = "baseline", "not finished"
 
 
 class Kind(Enum):
@@ -99,18 +100,17 @@ class GroupTable(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The content of a cell for a role, or the object that GroupDelegate draws; None for other roles."""
         row, column = self.rows[index.row()], self.columns[index.column()]
-        title = row.group.title
+        title, group = row.group.title, column.kind is Kind.GROUP
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self._short[index.row()] if column.kind is Kind.GROUP else self._text(row, column)
+                return self._short[index.row()] if group else self._text(row, column)
             case Qt.ItemDataRole.AccessibleTextRole:
-                baseline = row.is_baseline and column.kind is Kind.GROUP
-                return f"{title}, baseline" if baseline else self._text(row, column)
+                return ", ".join(filter(None, (title, self._chip(row)))) if group else self._text(row, column)
             case Qt.ItemDataRole.ToolTipRole:
                 return plain_tip(_tip(row, column))
             case Qt.ItemDataRole.TextAlignmentRole:
-                return LEFT if column.kind is Kind.GROUP else RIGHT
-            case Qt.ItemDataRole.DecorationRole if column.kind is Kind.GROUP:
+                return LEFT if group else RIGHT
+            case Qt.ItemDataRole.DecorationRole if group:
                 return self._icon(title)
             case Qt.ItemDataRole.FontRole if column.kind is Kind.VALUE and row.cells[column.cell].best:
                 bold = QFont()
@@ -122,7 +122,13 @@ class GroupTable(QAbstractTableModel):
             return row.cells[column.cell]
         if role == STYLE_ROLE:
             return self._styles.get(title)
-        return row.is_baseline and len(self.rows) > 1 if role == BASELINE_ROLE else None
+        return self._chip(row) if role == CHIP_ROLE and group else None
+
+    def _chip(self, row: BaselineRow) -> str:
+        """Whether it is the baseline of others, and whether its values are of runs that are not done; else empty."""
+        unfinished = any(cell.summary.values and not cell.summary.trained_to_the_end for cell in row.cells)
+        words = (BASELINE if row.is_baseline and len(self.rows) > 1 else "", UNFINISHED if unfinished else "")
+        return ", ".join(filter(None, words))
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation != Qt.Orientation.Horizontal or section >= len(self.columns):
@@ -180,7 +186,9 @@ def _tip(row: BaselineRow, column: Column) -> str:
     match column.kind:
         case Kind.GROUP:
             runs = ", ".join(str(run.id) for run in row.group.runs)
-            return f"{row.group.title}\nRuns {runs}" + ("\nBaseline" if row.is_baseline else "")
+            ended = [f"{run.id} ({unfinished(run)})" for run in row.group.runs if unfinished(run)]
+            lines = (row.group.title, f"Runs {runs}", "Baseline" if row.is_baseline else "")
+            return "\n".join(filter(None, (*lines, f"Not finished: {', '.join(ended)}" if ended else "")))
         case Kind.VALUE | Kind.INTERVAL:
             spread = number(cell.summary.spread, cell.metric)
             return f"95% interval over seeds: {over_seeds(cell.summary.interval, cell.metric)}; std. dev. {spread}"

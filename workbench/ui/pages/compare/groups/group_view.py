@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QTableV
 from workbench.comparing.difference.baseline import Cell
 from workbench.numerals import minus
 from workbench.ui.pages.compare.groups.group_table import (
-    BASELINE_ROLE,
     CELL_ROLE,
+    CHIP_ROLE,
     STYLE_ROLE,
     GroupTable,
     Kind,
@@ -32,7 +32,6 @@ INTERVAL_PX, MARGIN = 110, 8
 CHIP_PX, BESIDE = 20, 4  # height of a chip, and room beside it
 CAP, DOT = 4, 4  # half the height of an interval's end, radius of its mean
 TINT = 36  # of 255, opacity behind a difference
-BASELINE = "baseline"
 CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
@@ -102,7 +101,7 @@ class GroupView(QTableView):
 
 
 class GroupDelegate(NumberDelegate):
-    """Draws intervals, differences and the chip of the baseline; Qt draws everything else."""
+    """Draws intervals, differences and chips behind titles; Qt draws everything else."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)
@@ -114,7 +113,7 @@ class GroupDelegate(NumberDelegate):
         return hint
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a title with the baseline's chip, an interval or a difference; the base class draws everything else."""
+        """Draw a title with its chip, an interval or a difference; the base class draws everything else."""
         kind = _kind(index)
         if kind not in (Kind.GROUP, Kind.INTERVAL, Kind.DIFFERENCE):
             super().paint(painter, option, index)
@@ -126,18 +125,18 @@ class GroupDelegate(NumberDelegate):
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if kind is Kind.GROUP and index.data(BASELINE_ROLE):
-            self._baseline_chip(painter, option, index)
+        if kind is Kind.GROUP and index.data(CHIP_ROLE):
+            self._title_chip(painter, option, index)
         elif kind is Kind.INTERVAL:
             self._interval(painter, QRectF(option.rect), index)
         elif kind is Kind.DIFFERENCE and index.data():
             self._difference(painter, option, index)
         painter.restore()
 
-    def _baseline_chip(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def _title_chip(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the chip after the title if there is room."""
-        metrics = QFontMetrics(option.font)
-        width = metrics.horizontalAdvance(BASELINE) + 2 * MARGIN
+        metrics, words = QFontMetrics(option.font), index.data(CHIP_ROLE)
+        width = metrics.horizontalAdvance(words) + 2 * MARGIN
         start = option.rect.left() + TITLE_LEFT + metrics.horizontalAdvance(index.data())
         if start + width <= option.rect.right():
             tokens, tall = theme.current(), theme.text_px(CHIP_PX)
@@ -145,7 +144,7 @@ class GroupDelegate(NumberDelegate):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             _chip(painter, QRectF(start, option.rect.center().y() - tall / 2 + 1, width, tall), tokens.selection)
             painter.setPen(QColor(tokens.text))
-            painter.drawText(QRectF(start, option.rect.top(), width, option.rect.height()), CENTRE, BASELINE)
+            painter.drawText(QRectF(start, option.rect.top(), width, option.rect.height()), CENTRE, words)
             painter.restore()
 
     def _difference(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
