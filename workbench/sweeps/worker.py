@@ -205,9 +205,11 @@ class Worker:
             return None
         config = RunConfig.from_toml_text(sweep.config, known=self._known)
         parameters = checked([read(parameter) for parameter in sweep.parameters], config, self._known)
-        least, reason = objective.least_is_best(sweep.metric), ""
+        least, reason, there = objective.least_is_best(sweep.metric), "", proposals.combinations(parameters)
         for _ in range(MOST_REFUSED):
             tried = results_so_far(trials)
+            if len(tried) == there:  # TPE need not look for another
+                return None
             proposed = proposals.next_proposal(
                 parameters, tried, config.seed, sweep.points, least=least, pending=pending(trials)
             )

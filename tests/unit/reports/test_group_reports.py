@@ -265,6 +265,11 @@ def test_csv_of_groups_and_figures_hold_no_formula_and_full_precision(workspace,
     rows = list(csv.DictReader((tmp_path / "groups.csv").read_text("utf-8").splitlines()))
     assert rows[0]["group"] == f"'{EVIL}"
     assert float(rows[0]["mean"]) == fmean(FIRST)
+    assert {row["unfinished_runs"] for row in rows} == {""}
+    workspace.set_status(runs[0], "stopped")
+    reports.write_report(workspace, runs[:1], tmp_path, ["csv"], ("groups",))
+    (row,) = csv.DictReader((tmp_path / "groups.csv").read_text("utf-8").splitlines())
+    assert row["unfinished_runs"] == str(runs[0])
 
 
 def test_a_name_is_text_in_every_format(workspace, runs, tmp_path):

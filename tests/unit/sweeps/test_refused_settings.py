@@ -5,7 +5,7 @@ import pytest
 from workbench.commands.training.sweep_table import as_data, table
 from workbench.config import BadConfig
 from workbench.settings.changed import changed, read_config
-from workbench.sweeps import starting
+from workbench.sweeps import proposals, starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.progress import runs_in_all, state_words
 from workbench.sweeps.space import read
@@ -68,6 +68,10 @@ def test_what_was_refused_is_not_retried(workspace, config, known, runs):
 
 
 def test_a_sweep_whose_other_settings_are_all_refused_is_done(workspace, config, known, runs, monkeypatch):
+    asked, propose = [], proposals.next_proposal
+    monkeypatch.setattr(
+        proposals, "next_proposal", lambda *args, **named: asked.append(len(args[1])) or propose(*args, **named)
+    )
     monkeypatch.setattr("workbench.sweeps.plan.TRIED_OUT", 5)
     plan = plan_of(config, known, LOSSES, "training.lr=0.01,0.02")
     number = starting.store(workspace, plan)
@@ -78,6 +82,7 @@ def test_a_sweep_whose_other_settings_are_all_refused_is_done(workspace, config,
     sweep, trials = sweeps.one(workspace, number), sweeps.trials(workspace, number)
     assert runs_in_all(sweep, trials) == 2
     assert any(line.endswith("not counted as trials. No other setting is left.") for line in table(workspace, number))
+    assert asked == [0, 1, 2, 3, 4, 5], "with two workers one would look for another again and again"
 
 
 def test_a_sweep_that_proposes_only_what_cannot_be_trained_is_paused(workspace, config, known, runs, monkeypatch):

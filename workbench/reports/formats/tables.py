@@ -59,7 +59,8 @@ def _of_groups(report: Made) -> dict[str, str]:
         low, high = (over.low, over.high) if over.known else (None, None)
         mean = over.mean if over.n else None
         figures = [over.n, mean, summary.spread, low, high, summary.seconds, summary.memory]
-        groups.append([summary.group.title, compared.metric, *figures])
+        unfinished = " ".join(str(run.id) for run in summary.group.runs if run.status != "done")
+        groups.append([summary.group.title, compared.metric, *figures, unfinished])
         for run in summary.group.runs:
             at = compared.measured[run.id].at(compared.at)
             metrics = {} if at is None else at.metrics
@@ -67,6 +68,7 @@ def _of_groups(report: Made) -> dict[str, str]:
             known = [run.id, summary.group.title, run.seed, run.status, epoch]
             runs += [[*known, name, value] for name, value in metrics.items()] or [[*known, "", ""]]
     head = ["group", "metric", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds", "memory_bytes"]
+    head.append("unfinished_runs")
     return {
         "groups.csv": csv_text(head, groups),
         "group-runs.csv": csv_text(["run", "group", "seed", "status", "epoch", "metric", "value"], runs),
