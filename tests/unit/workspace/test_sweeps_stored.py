@@ -215,10 +215,23 @@ def test_a_trial_that_is_tried_again_is_judged_anew(workspace):
     number = make(workspace)
     for trial, state in zip(sweeps.trials(workspace, number), ["failed", "done", "cancelled"], strict=True):
         early_stops.store(workspace, trial.id, "below the median")
-        sweep_worker.end(workspace, trial, state)
+        sweep_worker.end(workspace, trial, state, problem="Stopped after epoch 3 of 8.")
     assert sweeps.retry(workspace, number) == 2
     reasons = [early_stops.reason(workspace, trial.id) for trial in sweeps.trials(workspace, number)]
     assert reasons == ["", "below the median", ""]
+
+
+def test_what_was_refused_is_one_trial_that_is_not_brought_back(workspace):
+    number = make(workspace)
+    point = sweeps.Point({"training.lr": 1.0}, [(0, 0), (1, 0)])
+    sweeps.add_refused(workspace, number, point, "sampler.name: It does not fit.")
+    *others, refused = sweeps.trials(workspace, number)
+    assert [trial.refused for trial in others] == [False] * 3
+    assert (refused.outcome, refused.problem, refused.run_id) == ("refused", "sampler.name: It does not fit.", None)
+    sweeps.cancel(workspace, number)
+    assert sweeps.retry(workspace, number) == 3
+    assert sweeps.retry(workspace, number, refused.id) == 0
+    assert sweeps.trials(workspace, number)[-1] == refused
 
 
 def test_a_workspace_from_before_gets_the_tables(tmp_path):
