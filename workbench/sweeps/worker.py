@@ -223,6 +223,8 @@ class Worker:
             stored.add_refused(self._workspace, self._id, point, reason)
             trials = stored.trials(self._workspace, self._id)
             self._say(f"{titled(trials[-1], config, self._known)}: refused, and not counted. {reason}")
+            if stored.one(self._workspace, self._id).state != "active":  # it was paused or cancelled meanwhile
+                return None
         remark = f"{MOST_REFUSED} proposed settings in a row cannot be trained, so it was paused. The last: {reason}"
         stored.set_state(self._workspace, self._id, "paused", remark)
         self._say(remark)

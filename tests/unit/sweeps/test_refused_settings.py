@@ -96,6 +96,16 @@ def test_a_sweep_that_proposes_only_what_cannot_be_trained_is_paused(workspace, 
     )
 
 
+def test_a_sweep_that_is_cancelled_while_it_looks_for_a_setting_stays_cancelled(
+    workspace, config, known, runs, monkeypatch
+):
+    monkeypatch.setattr("workbench.sweeps.worker.MOST_REFUSED", 3)
+    monkeypatch.setattr("workbench.sweeps.worker.refusal", lambda *_: "loss.name: It is gone.")
+    number = starting.store(workspace, plan_of(config, known, RATES))
+    assert Worker(workspace, number, lambda line: sweeps.cancel(workspace, number)).run() == "cancelled"
+    assert len(sweeps.trials(workspace, number)) == 1
+
+
 def test_a_plan_says_how_many_settings_cannot_be_trained_and_refuses_one_of_which_none_can(config, known):
     few = plan_of(config, known, LOSSES, "training.lr=0.01,0.02")
     assert few.trials == 2
