@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from workbench import __version__
+from workbench.commands.arguments import Group
 from workbench.commands.machine import desktop, doctor, plugins
 from workbench.commands.results import compare, deploy, exchange, gallery, geometry, lists, report, search, tags, triage
 from workbench.commands.terminal import INTERRUPTED, printable, spell_out
@@ -28,7 +29,7 @@ GROUPS = {  # heading of the help -> its commands
 }  # fmt: skip
 
 
-class Commands(click.Group):
+class Commands(Group):
     """Exit status: 0 done, 1 a problem (one sentence), 2 wrong usage, name or config, 130 Ctrl+C, 141 output unread."""
 
     def invoke(self, ctx: click.Context) -> Any:

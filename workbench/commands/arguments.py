@@ -46,6 +46,19 @@ class Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
+class Group(click.Group):
+    """A group whose commands take each option that has one value once: of two values neither is passed over."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; a usage error where one of the command's options is given two different values."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, click.Group) and not ctx.resilient_parsing:
+            _refuse_two_values(command, click.Context(command, ctx, info_name=name), rest)
+        return name, command, rest
+
+
 NUMBER = Number()
 FOLDER = Folder()
 
@@ -78,6 +91,29 @@ def losses_named(asked: Sequence[str], there: Sequence[str]) -> list[str]:
             listed = ", ".join(nearest_first(name, sorted(there)))
             raise UnknownName(f"There is no loss named {name!r}.", todo=f"Known: {listed}.")
     return list(dict.fromkeys(names))
+
+
+def _refuse_two_values(command: click.Command, ctx: click.Context, words: list[str]) -> None:
+    """Raise click.UsageError for an option of one value that the words of a command give two different ones."""
+    single = [
+        option
+        for option in command.params
+        if isinstance(option, click.Option) and not (option.multiple or option.is_flag or option.count)
+    ]
+    parser = command.make_parser(ctx)
+    for option in single:
+        parser.add_option(option, option.opts, str(option.name), action="append")
+    values, _, _ = parser.parse_args(list(words))
+    for option in single:
+        different = list(dict.fromkeys(values.get(str(option.name)) or ()))
+        if len(different) > 1:
+            takes = "several in one value, with commas between them" if _is_list(option) else "one value"
+            said = f"{', '.join(different[:-1])} and {different[-1]}"
+            raise click.UsageError(f"{option.opts[0]} takes {takes}, and is given {said}. Write it once.", ctx)
+
+
+def _is_list(option: click.Option) -> bool:
+    return option.metavar is not None and (option.metavar == "LIST" or "," in option.metavar)
 
 
 def typed(folder: Path, *words: str) -> str:

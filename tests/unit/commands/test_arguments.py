@@ -3,9 +3,11 @@
 import re
 import shlex
 
+import click
 import pytest
 
 from workbench import cli
+from workbench.commands.arguments import Group
 from workbench.fair.plan import CONDITIONS
 from workbench.results.triage import LEAST
 from workbench.workspace import Workspace
@@ -89,6 +91,33 @@ def test_an_empty_name_is_not_the_working_folder(command, tmp_path, monkeypatch,
     assert cli.main(command) == 2
     assert "The name of the folder is empty." in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["list", "runs", "-w", "A", "--workspace=B"], "--workspace takes one value, and is given A and B."),
+        (["run", "sample-digits", "--folder", "A", "--folder", "B"], "--folder takes one value, and is given A and B."),
+        (["sweep", "resume", "1", "--devices", "cpu", "--devices", "cuda"], "with commas between them, and is given"),
+        (["place", "stop", "1", "--how", "saved", "--how", "at-once", "--how", "saved"], "is given saved and at-once."),
+    ],
+    ids=lambda part: part[0] if isinstance(part, list) else "",
+)
+def test_of_two_values_of_an_option_none_is_passed_over(words, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(words) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_option_may_have_the_same_value_twice(space):
+    assert cli.main(["list", "runs", "-w", space, "--workspace", space]) == 0
+
+
+def test_every_group_of_commands_refuses_two_values():
+    groups = {name: command for name, command in cli.cli.commands.items() if isinstance(command, click.Group)}
+    assert sorted(groups) == list(GROUPS)
+    assert [name for name, group in {"": cli.cli, **groups}.items() if not isinstance(group, Group)] == []
 
 
 def test_defaults_that_the_help_names_are_those_of_the_program(capsys):

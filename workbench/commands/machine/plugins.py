@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from workbench import plugins as known_plugins
-from workbench.commands.arguments import FOLDER
+from workbench.commands.arguments import FOLDER, Group
 from workbench.commands.terminal import show_lines
 from workbench.entries import catalog as catalogs
 from workbench.files import atomic_write, make_folder
@@ -17,7 +17,7 @@ from workbench.problem import Problem
 WRAPPED = ("pytorch-metric-learning",)  # libraries with a template of their own in resources/new
 
 
-@click.group(short_help="Losses, backbones and data sets of other people.")
+@click.group(cls=Group, short_help="Losses, backbones and data sets of other people.")
 def plugins() -> None:
     """Losses, backbones, data sets, samplers and augmentations of other people: folders of Python files."""
 
@@ -53,7 +53,7 @@ def remove(folder: Path) -> None:
     click.echo(f"Removed {folder.resolve()}. Its files stay.")
 
 
-@click.group(short_help="Write a template of a loss of your own.")
+@click.group(cls=Group, short_help="Write a template of a loss of your own.")
 def new() -> None:
     """Write a template of a plug-in."""
 

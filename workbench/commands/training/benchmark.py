@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from workbench.commands.arguments import losses_named, workspace_option
+from workbench.commands.arguments import Group, losses_named, workspace_option
 from workbench.commands.terminal import say_while_read
 from workbench.commands.training.fair import fair
 from workbench.entries import catalog as catalogs
@@ -12,7 +12,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 
-@click.group()
+@click.group(cls=Group)
 def benchmark() -> None:
     """Compare methods on real data. What is done is not repeated."""
 

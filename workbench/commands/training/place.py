@@ -6,7 +6,7 @@ from time import monotonic, sleep
 
 import click
 
-from workbench.commands.arguments import NUMBER, typed, workspace_option
+from workbench.commands.arguments import NUMBER, Group, typed, workspace_option
 from workbench.commands.terminal import ProgressLine, best_in_words, one_line, show_json
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
@@ -30,7 +30,7 @@ DETACHED = 130
 ENDINGS = {"after-epoch": Ending.AFTER_EPOCH, "saved": Ending.SAVED, "at-once": Ending.AT_ONCE}
 
 
-@click.group()
+@click.group(cls=Group)
 def place() -> None:
     """Other machines where runs can train."""
 

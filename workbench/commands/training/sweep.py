@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.commands.arguments import NUMBER, typed, workspace_option
+from workbench.commands.arguments import NUMBER, Group, typed, workspace_option
 from workbench.commands.terminal import INTERRUPTED, one_line, say_while_read, show_json, show_lines, told
 from workbench.commands.training import sweep_table
 from workbench.entries import catalog as catalogs
@@ -42,7 +42,7 @@ place_option = click.option(
 )
 
 
-@click.group(short_help="Train many settings of one config in the background.")
+@click.group(cls=Group, short_help="Train many settings of one config in the background.")
 def sweep() -> None:
     """Many settings of one config: a grid, random draws or a Bayesian search, with seeds, in the background."""
 
