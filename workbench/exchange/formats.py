@@ -9,7 +9,7 @@ from workbench import files
 from workbench.exchange.exported import config, embeddings, scalars, tensorboard, trained
 from workbench.exchange.source import BEST, Epoch, Source, source_of
 from workbench.files.packages import missing
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
 from workbench.running.trained_network import checkpoints
 from workbench.workspace import Workspace
@@ -142,6 +142,9 @@ def export_run(
             for name in wanted:
                 workspace.check_there(run_id)  # else a folder of a run that is gone would be made again
                 written += FORMATS[name].write(source, out, progress)
+    except UnknownName:
+        workspace.check_there(run_id)  # of a run that was deleted meanwhile this says so
+        raise
     except OSError as error:
         raise files.explain(error, out) from error
     for sentence in source.remarks:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench import files
 from workbench.files.new_files import NewFiles
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
 from workbench.reports.sections import BUNDLE, FORMATS, PAPER, PAPERS, SECTIONS
 from workbench.workspace import Workspace
@@ -94,7 +94,6 @@ def write_report(
         for done, kind in enumerate(wanted, start=1):
             progress(f"Writing {kind}", done, len(wanted) + 1)
             encoded = _encoded(kind, report, workspace)
-            _check_there(workspace, report)
             for name, data in encoded.items():
                 path = inside(out, name)  # a folder of a run may hold links that lead elsewhere
                 new.add(path)
@@ -128,7 +127,6 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
         progress(f"Writing {kind}", done, len(FORMATS) + 1)
         folder = {"latex": "latex/", "csv": "csv/"}.get(kind, "")
         contents |= {f"{folder}{name}": data for name, data in _encoded(kind, report, workspace).items()}
-    _check_there(workspace, report)
     with NewFiles() as new:
         new.add(path)
         workspace.make_folder(path.parent)
@@ -163,7 +161,17 @@ def _check_there(workspace: Workspace, report: "Made") -> None:
 
 
 def _encoded(kind: str, report: "Made", workspace: Workspace) -> dict[str, bytes]:
-    """The files of one format by their names."""
+    """The files of one format by their names. Raises Deleted if a run was deleted since it was read."""
+    try:
+        encoded = _as_format(kind, report, workspace)
+    except UnknownName:
+        _check_there(workspace, report)
+        raise
+    _check_there(workspace, report)
+    return encoded
+
+
+def _as_format(kind: str, report: "Made", workspace: Workspace) -> dict[str, bytes]:
     from workbench.reports.figures.drawing import COLUMN, FULL, PAPER
     from workbench.reports.formats import html, latex, pdf, tables
 

@@ -45,7 +45,7 @@ class Workspace(Store):
             return runs.read_runs(db, "trashed is not null" if trashed else "trashed is null", ())
 
     def run(self, run_id: int) -> Run:
-        """One run, in the trash or not. Raises Problem when there is none of that number."""
+        """One run, in the trash or not. Raises UnknownName when there is none of that number."""
         with self.reading() as db:
             rows = runs.read_runs(db, "id = ?", (run_id,))
         if not rows:
@@ -66,8 +66,9 @@ class Workspace(Store):
         """Take over a run without an owner, queued to be resumed, out of the trash if it is there.
 
         Raises:
-            Problem: it has an owner, which is named.
+            Problem: it has an owner, which is named; there is no such run.
         """
+        self.run(run_id)
         with self.writing() as db:
             ownership.take_run(db, run_id)
 
@@ -201,19 +202,32 @@ class Workspace(Store):
     # Curves and charts
 
     def scalar_names(self, run_id: int) -> list[str]:
-        """The names of a run's curves, sorted."""
+        """The names of a run's curves, sorted. Raises UnknownName when there is no such run."""
         with self.reading() as db:
-            return curves.scalar_names(db, run_id)
+            names = curves.scalar_names(db, run_id)
+        if not names:
+            self.run(run_id)  # refuses one that is not there
+        return names
 
     def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """One curve: steps [n] int64 and values [n] float64, which may be NaN or infinite."""
+        """One curve: steps [n] int64 and values [n] float64, which may be NaN or infinite; empty if it has none.
+
+        Raises:
+            UnknownName: there is no such run.
+        """
         with self.reading() as db:
-            return curves.scalars(db, run_id, name)
+            curve = curves.scalars(db, run_id, name)
+        if not len(curve[0]):
+            self.run(run_id)
+        return curve
 
     def chart_steps(self, run_id: int) -> list[int]:
-        """The steps at which the run's method emitted charts, ascending."""
+        """The steps at which the run's method emitted charts, ascending. Raises UnknownName without such a run."""
         with self.reading() as db:
-            return curves.chart_steps(db, run_id)
+            steps = curves.chart_steps(db, run_id)
+        if not steps:
+            self.run(run_id)
+        return steps
 
     def charts(self, run_id: int, step: int) -> list[Chart]:
         """The charts of the run's method at that step. Raises Problem if there are none."""
@@ -223,9 +237,12 @@ class Workspace(Store):
     # Evaluations
 
     def evaluations(self, run_id: int) -> list[Evaluation]:
-        """The evaluations of a run by epoch."""
+        """The evaluations of a run by epoch. Raises UnknownName when there is no such run."""
         with self.reading() as db:
-            return evaluations.read_evaluations(db, "run_id", run_id)
+            stored = evaluations.read_evaluations(db, "run_id", run_id)
+        if not stored:
+            self.run(run_id)
+        return stored
 
     def evaluation(self, evaluation_id: int) -> Evaluation:
         """One evaluation. Raises NoEvaluation, a Problem, when there is none of that number."""
@@ -249,13 +266,23 @@ class Workspace(Store):
         return evaluations.read_vectors(self, evaluation_id)
 
     def proxies(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Class vectors at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
-        return evaluations.read_proxies(self, evaluation_id)
+        """Class vectors at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without.
+
+        Raises:
+            Problem: the file is missing or damaged; NoEvaluation is one.
+        """
+        proxies = evaluations.read_proxies(self, evaluation_id)
+        if proxies is None:
+            self.evaluation(evaluation_id)
+        return proxies
 
     def queries(self, evaluation_id: int) -> Queries:
-        """All queries of an evaluation as columns, in the order of its embeddings. Raises Problem."""
+        """All queries of an evaluation as columns, in the order of its embeddings. Raises Problem, as NoEvaluation."""
         with self.reading() as db:
-            return evaluations.read_queries(db, evaluation_id)
+            queries = evaluations.read_queries(db, evaluation_id)
+        if not len(queries.sample_ids):
+            self.evaluation(evaluation_id)
+        return queries
 
     def query(self, evaluation_id: int, sample_id: int) -> Query:
         """One query of an evaluation. Raises Problem if the sample is not a query."""
@@ -277,7 +304,7 @@ class Workspace(Store):
             return samples.read_dataset(db, dataset_id, self.path)
 
     def samples(self, dataset_id: int) -> Samples:
-        """All samples of a data set as columns, by row of its pixel cache. Raises Problem."""
+        """All samples of a data set as columns, by row of its pixel cache. Raises Problem, also when there is none."""
         with self.reading() as db:
             return samples.read_samples(db, dataset_id)
 
@@ -296,9 +323,12 @@ class Workspace(Store):
     # Maps
 
     def projections(self, evaluation_id: int) -> list[Projection]:
-        """The maps of an evaluation, in the order in which they were made."""
+        """The maps of an evaluation, in the order in which they were made. Raises NoEvaluation."""
         with self.reading() as db:
-            return projections.read_projections(db, "evaluation_id = ?", (evaluation_id,))
+            maps = projections.read_projections(db, "evaluation_id = ?", (evaluation_id,))
+        if not maps:
+            self.evaluation(evaluation_id)
+        return maps
 
     def coordinates(self, projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Points [n, k] float32 in the order of the embeddings, and proxies [p, k] or None."""
@@ -307,9 +337,15 @@ class Workspace(Store):
     # Files of a run
 
     def artefacts(self, run_id: int, kind: str) -> list[Path]:
-        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first. Reports may be stored elsewhere."""
+        """Files of one kind ('checkpoint', 'report', ...) of a run, oldest first. Reports may be stored elsewhere.
+
+        Raises:
+            UnknownName: there is no such run.
+        """
         with self.reading() as db:
             paths = artefacts.stored_paths(db, run_id, kind)
+        if not paths:
+            self.run(run_id)
         if kind == "report":
             return [self.folder(run_id) / path for path in paths]
         return [self.file(run_id, path) for path in paths]

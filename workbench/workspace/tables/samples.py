@@ -43,14 +43,14 @@ def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
     return Dataset(**facts)
 
 
-def refuse_unknown(db: Connection, dataset_id: int, kept: str) -> None:
+def refuse_unknown(db: Connection, dataset_id: int, kept: str = "") -> None:
     """Raise Problem if there is no data set of that number, as where the row of a run was damaged."""
     if db.execute("select 1 from datasets where id = ?", (dataset_id,)).fetchone() is None:
         raise Problem(f"There is no data set {dataset_id} in this workspace.", kept=kept)
 
 
 def read_samples(db: Connection, dataset_id: int) -> Samples:
-    """All samples by row. Raises Problem."""
+    """All samples by row. Raises Problem, also when there is no such data set."""
     numbers = [np.empty((0, 3), np.int64)]
     paths: list[str] = []
     official: list[str] = []
@@ -62,6 +62,8 @@ def read_samples(db: Connection, dataset_id: int) -> Samples:
             numbers.append(np.array([row[:3] for row in part], np.int64))
         except (TypeError, ValueError, OverflowError):
             readable = False
+    if not paths:
+        refuse_unknown(db, dataset_id)
     if not readable:
         what = f"The samples of data set {dataset_id} could not be read."
         raise Problem(what, kept="The runs are kept.", todo=FROM_A_COPY)
