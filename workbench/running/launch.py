@@ -21,7 +21,7 @@ from workbench.running.facts.in_words import data_in_words
 from workbench.running.listed import Listed
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
-from workbench.workspace.owners.ownership import BEAT
+from workbench.workspace.owners.ownership import BEAT, unqueued
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
@@ -53,7 +53,13 @@ def make_job(
 
     `device`, such as "cuda:1", overrides the config's, which is not changed; the two devices of "0,1" train together.
     `listed` may have the run's data set, and has it for the next run once this one has listed it.
+
+    Raises:
+        UnknownName: there is no such run. RunTaken: it has ended, or another process has it.
     """
+    known = workspace.run(run_id)
+    if not known.live:
+        raise unqueued(run_id, known.status)
     recorder = Recorder(workspace, run_id, control)
     recorder.device = device
 

@@ -232,7 +232,7 @@ def hold(db: Connection, run_id: int) -> str:
     """The token under which this process writes the run. Raises RunTaken if the run is not this process's."""
     owner = owner_of(db, "runs", run_id)
     if owner is None or owner.token is None or not owner.here:
-        raise taken(run_id, owner)
+        raise _of_another(db, run_id, owner)
     _held.add(owner.token)
     return owner.token
 
@@ -253,6 +253,26 @@ def taken(run_id: int, owner: Owner | None) -> RunTaken:
     """The Problem for a run that is not, or no longer, this process's."""
     event = "is gone from its workspace" if owner is None else f"was taken over: {owner} has it"
     return RunTaken(f"Run {run_id} {event}.", kept="What was recorded before is kept; nothing was written since.")
+
+
+def unqueued(run_id: int, status: str) -> RunTaken:
+    """The Problem for a run that is to be trained and that no process has queued."""
+    return RunTaken(
+        f"Run {run_id} is {status}, and not queued to be trained.",
+        kept="It was not changed.",
+        todo="`prepare_run` makes a new run of its config; `Workspace.take_over` queues this one again, to be resumed.",
+    )
+
+
+def _of_another(db: Connection, run_id: int, owner: Owner | None) -> RunTaken:
+    """The Problem for a run that this process is to begin with and does not have."""
+    if owner is None:
+        return taken(run_id, owner)
+    ((status,),) = db.execute("select status from runs where id = ?", (run_id,)).fetchall()
+    if status in LIVE and owner.alive:
+        what = f"Run {run_id} is {status}: {owner} has it."
+        return RunTaken(what, kept="It was not changed.", todo="Stop it there first.")
+    return unqueued(run_id, "interrupted" if status in LIVE else status)
 
 
 def beat(db: Connection) -> None:
