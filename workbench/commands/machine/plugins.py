@@ -1,12 +1,15 @@
 """`workbench plugins` and `workbench new`: plug-ins of other people, and a template for one's own."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from workbench import plugins as known_plugins
+from workbench import registry
 from workbench.commands.arguments import FOLDER, Group
-from workbench.commands.terminal import show_lines
+from workbench.commands.terminal import show_json, show_lines
+from workbench.config import KINDS
 from workbench.entries import catalog as catalogs
 from workbench.files import atomic_write, make_folder
 from workbench.files.new_files import NewFiles
@@ -23,10 +26,14 @@ def plugins() -> None:
 
 
 @plugins.command("list", short_help="Show the folders that were added, and what they bring.")
-def list_them() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+def list_them(as_json: bool) -> None:
     """Show the folders that were added, and what is loaded from them and from installed packages."""
     from workbench.commands.machine.checks import plugin_findings
 
+    if as_json:
+        show_json({"folders": [str(folder) for folder in known_plugins.folders()], "plugins": _loaded()})
+        return
     lines = [f"{folder}\n    {known_plugins.WARNING}" for folder in known_plugins.folders()]
     lines += [f"{'   ' if finding.good else 'BAD'} {finding.said}" for finding in plugin_findings()]
     show_lines(lines, "There are no plug-ins: `workbench plugins add FOLDER` adds some.")
@@ -67,6 +74,19 @@ def loss(name: str, into: Path, wraps: str | None) -> None:
     for file in write_loss(name, into, wraps):
         click.echo(f"Wrote {file}")
     click.echo(f"Test it with pytest; use it with: {command_line('workbench', 'plugins', 'add', str(into))}")
+
+
+def _loaded() -> list[dict[str, Any]]:
+    """Every plug-in with its entries, such as loss/my_margin, or the problem with it. Loads torch."""
+    registry.discover_all()
+    entries: dict[str, list[str]] = {}
+    for kind in KINDS:
+        for entry in registry.entries(kind):
+            if entry.origin:
+                entries.setdefault(entry.origin, []).append(f"{kind}/{entry.name}")
+    good = [{"origin": origin, "entries": names, "problem": ""} for origin, names in entries.items()]
+    bad = [{"origin": origin, "entries": [], "problem": said} for origin, said in registry.broken().items()]
+    return good + bad
 
 
 def write_loss(name: str, into: Path, wraps: str | None = None) -> list[Path]:

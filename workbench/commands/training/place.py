@@ -1,6 +1,7 @@
 """`workbench place`: other machines where runs can train, and commands for runs there."""
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -180,9 +181,10 @@ def show(as_json: bool) -> None:
 
 @place.command("check", short_help="Check what is at a place and what is missing.")
 @click.argument("name")
-def check(name: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+def check(name: str, as_json: bool) -> None:
     """Check what is there and what is missing; prints a sentence on each."""
-    sys.exit(_check(name))
+    sys.exit(_check(name, as_json=as_json))
 
 
 @place.command("remove")
@@ -238,9 +240,11 @@ def _set(fields: tuple[str, ...]) -> dict[str, str]:
     return values
 
 
-def _check(name: str) -> int:
+def _check(name: str, *, as_json: bool = False) -> int:
     findings = launcher_of(records.named(name)).check()
-    for finding in findings:
+    if as_json:
+        show_json([asdict(finding) for finding in findings])
+    for finding in () if as_json else findings:
         mark = "problem" if not finding.good else "note   " if finding.doubtful else "ok     "
         click.echo(f"{mark}  {finding.what}: {shown(finding.said)}")
     return 0 if all(finding.good for finding in findings) else 1

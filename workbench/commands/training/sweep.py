@@ -132,11 +132,15 @@ def list_sweeps(as_json: bool, folder: Path | None) -> None:
 
 
 @sweep.command("presets")
-def list_presets() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+def list_presets(as_json: bool) -> None:
     """Show the papers' sweeps."""
     from workbench.sweeps.plan import sweep_presets
     from workbench.sweeps.space import written
 
+    if as_json:
+        show_json([sweep_table.preset_as_data(preset) for preset in sweep_presets()])
+        return
     for preset in sweep_presets():
         varied = "; ".join(f"{parameter.field}={written(parameter)}" for parameter in preset.parameters)
         click.echo(

@@ -10,7 +10,19 @@ from workbench.workspace.experiments import sweeps as stored
 if TYPE_CHECKING:
     from workbench.comparing.grouping.settings import Settings
     from workbench.entries.catalog import Catalog
+    from workbench.sweeps.plan import SweepPreset
     from workbench.sweeps.space import Setting
+
+
+def preset_as_data(preset: "SweepPreset") -> dict[str, Any]:
+    """A paper's sweep; `parameters` has for each field what `--param FIELD=` takes."""
+    from workbench.sweeps.space import written
+
+    return {
+        "name": preset.key, "title": preset.title, "summary": preset.summary, "source": preset.source,
+        "config": preset.preset, "how": preset.how, "trials": preset.trials, "set": dict(preset.changes),
+        "parameters": {parameter.field: written(parameter) for parameter in preset.parameters},
+    }  # fmt: skip
 
 
 def table(workspace: Workspace, number: int) -> list[str]:
