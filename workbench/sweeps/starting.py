@@ -22,7 +22,7 @@ from workbench.sweeps.trials import refusal
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
-from workbench.workspace.paths import inside
+from workbench.workspace.paths import inside, unshared
 
 # Fields on which it depends whether the network takes images of their size: other settings may have another.
 OF_SIZES = ("augmentation.", "backbone.", "dataset.")
@@ -183,7 +183,7 @@ def work_apart(
     if not sweep_worker.announce(workspace, sweep_id):
         return False
     folder = str(workspace.path.absolute())
-    log = inside(workspace.path, f"sweeps/{sweep_id}.log")
+    log = unshared(inside(workspace.path, f"sweeps/{sweep_id}.log"))
     words = ["sweep", "run", str(sweep_id), "--workspace", folder, "--quiet"]
     words += ["--devices", ",".join(devices)] if devices else []
     words += ["--workers", str(workers)] if workers else []

@@ -68,6 +68,24 @@ def regular(path: Path) -> Path:
     return path
 
 
+def unshared(path: Path) -> Path:
+    """As `regular`; a file with other names (hard links), as in a backup, is first replaced by a copy of its own.
+
+    What is then written to it is in no file elsewhere.
+
+    Raises:
+        Problem: as `regular`, or the copy cannot be made.
+    """
+    regular(path)
+    try:
+        if path.exists() and path.stat().st_nlink > 1:
+            with parts.whole_file(path) as own, opened(path) as shared:
+                shutil.copyfileobj(shared, own)
+    except OSError as error:
+        raise files.explain(error, path) from error
+    return path
+
+
 def opened(path: Path) -> BinaryIO:
     """A regular file, open for reading; what is there when it is opened is checked, not only what was there before.
 
@@ -115,10 +133,11 @@ def is_file(path: Path) -> bool:
 def write_from(path: Path, at: int, content: bytes) -> None:
     """Write bytes at a position of a file, which ends after them; creates the file if it is missing.
 
-    Overwrites what a killed program wrote there. Raises Problem for a link, and if the disk refuses it.
+    Overwrites what a killed program wrote there, in no other name of the file (`unshared`). Raises Problem for a
+    symbolic link, and if the disk refuses it.
     """
     try:
-        with os.fdopen(writable(path), "r+b") as file:
+        with os.fdopen(writable(unshared(path)), "r+b") as file:
             file.truncate(at)
             file.seek(at)
             file.write(content)

@@ -1,5 +1,6 @@
 """Files that change between a check and their use, and runs of one number that are not the same."""
 
+import errno
 import json
 import os
 import shutil
@@ -61,6 +62,42 @@ def test_what_takes_a_files_place_after_the_check_is_not_written(tmp_path, monke
     with pytest.raises(Problem, match="is a link"):
         write(path)
     assert victim.read_text() == "whole"
+
+
+@pytest.mark.parametrize("write", ["journal", "from the place on", "log"])
+def test_other_names_of_a_file_keep_what_they_had(tmp_path, write):
+    """As the files of a backup of hard links, or one outside that a run folder of elsewhere has as its journal."""
+    path, other = tmp_path / "run" / "journal.jsonl", tmp_path / "other"
+    path.parent.mkdir()
+    other.write_text('{"step": 1}\n')
+    path.hardlink_to(other)
+    if write == "journal":
+        lines = Journal(path.parent)
+        lines.write(['{"step": 2}'])
+        lines.close()
+    elif write == "log":
+        with paths.unshared(path).open("ab") as file:
+            file.write(b'{"step": 2}\n')
+    else:
+        paths.write_from(path, 12, b'{"step": 2}\n')
+    assert other.read_text() == '{"step": 1}\n'
+    assert path.read_text() == '{"step": 1}\n{"step": 2}\n'
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_copy_that_the_disk_refuses_leaves_both_names_as_they_were(tmp_path, monkeypatch):
+    path, other = tmp_path / "journal.jsonl", tmp_path / "other"
+    other.write_text('{"step": 1}\n')
+    path.hardlink_to(other)
+
+    def full(shared, own):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(Problem, match="There is no space left to write"):
+        Journal(tmp_path)
+    assert path.samefile(other)
+    assert other.read_text() == '{"step": 1}\n'
 
 
 def test_a_shorter_journal_of_the_same_number_is_another_run(run, tmp_path):

@@ -14,6 +14,7 @@ from workbench.jobs import Job, ToldProcess
 from workbench.problem import Problem
 from workbench.running.processes.spare import MODULE, Spare
 from workbench.workspace import Workspace
+from workbench.workspace.paths import unshared
 
 LOG = "process.log"
 LOOK = 0.05  # seconds between two checks of the control
@@ -52,7 +53,7 @@ def follow(
     words += ["--resume"] if resume else []
     words += ["--attended"] if control.attended else []
     variables = {"OMP_NUM_THREADS": str(threads)} if threads else {}
-    log = workspace.file(run_id, LOG)
+    log = unshared(workspace.file(run_id, LOG))
     process = spare.take(words, log) if spare is not None and not threads else None
     process = process or ToldProcess(MODULE, words, log, variables)
     ended: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from workbench.events import Distance, Evaluated, RunState
 from workbench.workspace.measured.numbers import metrics_json, points_json
 from workbench.workspace.measured.superseded import is_other
-from workbench.workspace.paths import LARGEST, opened, regular, writable
+from workbench.workspace.paths import LARGEST, opened, regular, unshared, writable
 
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
@@ -119,12 +119,12 @@ class Journal:
     """Appends to a run's journal. Lines survive a kill of the process at once, and a power cut after `sync`.
 
     Raises:
-        Problem: its path is a link or anything but a file.
+        Problem: its path is a symbolic link or anything but a file, or it has other names and cannot be copied.
         OSError: it cannot be opened.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = os.fdopen(writable(folder / NAME, os.O_APPEND), "ab+", buffering=0)
+        self._file = os.fdopen(writable(unshared(folder / NAME), os.O_APPEND), "ab+", buffering=0)
         self._lock = Lock()  # heartbeats come from another thread
         self._end_cut_line()
 
