@@ -35,6 +35,7 @@ class Commands(Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a Problem becomes one sentence and an exit status, with --debug a traceback."""
         try:
+            _refuse_without_folder()
             return super().invoke(ctx)
         except Problem as problem:
             if ctx.params.get("debug"):
@@ -85,6 +86,15 @@ def main(arguments: list[str]) -> int:
         click.echo(f"The output could not be written ({error.strerror}). Send it to another disk.", err=True)
         return 1
     return 0
+
+
+def _refuse_without_folder() -> None:
+    """Raise Problem where the working folder was deleted: no relative path leads anywhere, and torch does not load."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        what = f"The working folder is not there any more ({error.strerror})."
+        raise Problem(what, kept="Nothing was started.", todo="Change to another folder and try again.") from None
 
 
 def _with_field(problem: Problem) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import signal
 import sys
 
 import click
@@ -104,6 +105,29 @@ def test_an_end_that_cannot_be_recorded_is_said_and_is_status_1(fails, trained, 
     assert said.exit_code == 1
     assert "The end of run 1 could not be recorded: The workspace is being written by another" in said.stderr
     assert ("The data set is empty." in said.stderr) == (fails is not None)
+
+
+def test_a_run_in_a_workspace_obeys_the_signal_to_end_with_a_checkpoint(monkeypatch, tmp_path):
+    def run(workspace, run_id, control, emit, recorder, *, resume=False, listed=None):
+        signal.getsignal(signal.SIGTERM)(signal.SIGTERM, None)  # as the system calls it
+        emit(Status("stopped" if control.interrupted else "Training"))
+
+    monkeypatch.setattr(launch, "run", run)
+    before = signal.getsignal(signal.SIGTERM)
+    said = CliRunner().invoke(cli, ["run", "sample-digits", "-w", str(tmp_path / "space")])
+    assert said.exit_code == 130
+    assert "Go on with: workbench run CONFIG --resume" in said.stderr
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the working folder of a program")
+def test_a_working_folder_that_was_deleted_is_said(monkeypatch, tmp_path, capsys):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["list", "runs", "--workspace", "space"]) == 1
+    assert "The working folder is not there any more (No such file or directory)." in capsys.readouterr().err
 
 
 def test_resume_takes_a_cancelled_run_with_a_checkpoint_and_passes_over_one_without(trained, tmp_path):

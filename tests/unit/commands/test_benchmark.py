@@ -1,15 +1,20 @@
 """The comparison of methods: every loss has a run on every bench, done runs are kept, the table is Markdown."""
 
+from time import monotonic, sleep
+
 import pytest
 import torch
 
+from tests.waits import HANG
 from workbench import cli
 from workbench.backbones.head import EmbeddingHead
 from workbench.commands.training import method_table
 from workbench.commands.training.method_table import BENCHES, Row, compare, config_for, table
 from workbench.entries import catalog
 from workbench.fair.benches import Bench
+from workbench.jobs import Job
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.workspace import Workspace
 
 METHODS = sorted(key.partition("/")[2] for key in catalog.current() if key.startswith("loss/"))
@@ -100,3 +105,32 @@ def test_the_table_has_mean_and_spread():
         "| untrained | 50.00 ± 0.00 | 10.00 ± 0.00 | 0.300 ± 0.000 |  |  |",
         "| ce | 85.00 ± 7.07 | 55.00 ± 7.07 | 0.650 ± 0.071 | 3.0 | 1,074 MB |",
     ]
+
+
+def test_ctrl_c_waits_for_the_thread_that_trains(tmp_path, monkeypatch):
+    """A process that ends beside it is aborted by the libraries, without a word and with another status."""
+    ended = []
+
+    def job(workspace, run_id, control, *, listed):
+        def train(control, emit):
+            end = monotonic() + HANG
+            while not control.interrupted and monotonic() < end:
+                sleep(0.01)
+            ended.append(control.interrupted)
+
+        made = Job("run", train, lambda event: None, control)
+        joined = made.join
+
+        def join(timeout=None):
+            if not control.interrupted:
+                raise KeyboardInterrupt
+            return joined(timeout)
+
+        monkeypatch.setattr(made, "join", join)
+        return made
+
+    monkeypatch.setitem(method_table.BENCHES, "digits", Bench("sample-digits", {}, {}))
+    monkeypatch.setattr(method_table, "make_job", job)
+    with Workspace(tmp_path, create=True) as workspace, pytest.raises(KeyboardInterrupt):
+        compare(workspace, "digits", ["ce"], [0], tmp_path, quiet)
+    assert ended == [True]

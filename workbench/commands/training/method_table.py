@@ -27,6 +27,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
 
 OPTIMISTIC = "Optimistic: the best epoch of each run was chosen on the half that is reported."
+LOOK = 0.2  # seconds between two looks at a run
 CHOSEN_ON = "omniglot"  # whose settings a method takes where it has none of the bench
 
 
@@ -125,7 +126,15 @@ def _trained(workspace: Workspace, config: RunConfig) -> Run:
     """Train a run of that config here and now. Raises Problem if it failed, or, before it is made, for its data."""
     listed = refuse_unusable(config, quiet)
     run_id = prepare_run(config, workspace)
-    make_job(workspace, run_id, Control(), listed=listed).start().join()
+    control = Control()
+    job = make_job(workspace, run_id, control, listed=listed).start()
+    try:
+        while not job.join(LOOK):
+            pass
+    except KeyboardInterrupt:
+        control.interrupt()  # libraries abort a process that ends while a thread of it trains
+        job.join()
+        raise
     run = workspace.run(run_id)
     if run.status != "done":
         raise Problem(f"{config.name}: {run.status}. {run.problem}", kept="The runs before it are kept.")

@@ -256,7 +256,7 @@ def _best_of_folder(folder: Path) -> tuple[dict[str, float], int]:
 
 @contextlib.contextmanager
 def _obeying_signals(control: Control) -> Iterator[None]:
-    """While a run works in a folder: SIGTERM ends it with a checkpoint, SIGUSR1 after its epoch."""
+    """While a run works: SIGTERM ends it with a checkpoint, SIGUSR1 after its epoch."""
     obeyed = {signal.SIGTERM: control.interrupt}
     if os.name == "posix":
         obeyed[signal.SIGUSR1] = control.stop
@@ -303,7 +303,8 @@ def _run_one(
         workspace.take_over(run_id)
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
     job = make_job(workspace, run_id, control, line, resume=resume, device=devices, listed=listed)
-    ended = _finished(job, control, line)
+    with _obeying_signals(control):
+        ended = _finished(job, control, line)
     done = workspace.run(run_id)
     line.finish(f"Run {run_id} {ended.status}. {best_in_words(done)}".rstrip())
     problem = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
