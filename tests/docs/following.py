@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -65,7 +66,8 @@ def call(
     """Run one command of an example, with `shorter` (else what SHORTER says) behind it; it must end with status 0."""
     program, *words = command
     words = [file for word in words for file in _files(otherwise.get(word, word))]
-    words += shorter_of(command) if shorter is None else shorter
+    behind = shorter_of(command) if shorter is None else shorter
+    words = [*without(words, behind), *behind]
     run = _in_own_process if in_own_process or program != "workbench" else _in_this_process
     status, said = run(program, words)
     assert status == 0, f"{example.page}, line {example.line}: {program} {' '.join(words)}\n{said}"
@@ -76,6 +78,21 @@ def shorter_of(command: Sequence[str]) -> Sequence[str]:
     whole = " ".join(command)
     beginnings = [beginning for beginning in SHORTER if whole.startswith(beginning)]
     return SHORTER[max(beginnings, key=len)] if beginnings else ()
+
+
+def without(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The words but for the options, and the fields of `--set`, that have their values among the others."""
+    changed = {_set_by(*pair) for pair in pairwise(others)}
+    left, rest = [], list(words)
+    while rest:
+        taken = 2 if len(rest) > 1 and rest[0].startswith("--") and _set_by(*rest[:2]) in changed else 1
+        left += rest[:1] if taken == 1 else []
+        del rest[:taken]
+    return left
+
+
+def _set_by(option: str, value: str) -> tuple[str, str]:
+    return option, value.partition("=")[0] if option == "--set" else ""
 
 
 def _files(word: str) -> list[str]:

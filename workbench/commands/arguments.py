@@ -12,6 +12,7 @@ from workbench.names import nearest_first
 from workbench.problem import UnknownName
 
 Command = Callable[..., Any]
+SETTING = "FIELD=VALUE"  # how the help writes an option that sets a field, and may be repeated for others
 LARGEST = 2**63 - 1  # the largest number that SQLite has
 
 
@@ -94,7 +95,7 @@ def losses_named(asked: Sequence[str], there: Sequence[str]) -> list[str]:
 
 
 def _refuse_two_values(command: click.Command, ctx: click.Context, words: list[str]) -> None:
-    """Raise click.UsageError for an option of one value that the words of a command give two different ones."""
+    """Raise click.UsageError for an option of one value, or a field, that the words of a command give two values."""
     single = [
         option
         for option in command.params
@@ -104,12 +105,24 @@ def _refuse_two_values(command: click.Command, ctx: click.Context, words: list[s
     for option in single:
         parser.add_option(option, option.opts, str(option.name), action="append")
     values, _, _ = parser.parse_args(list(words))
+    for parameter in command.params:
+        if parameter.metavar == SETTING:
+            _refuse_two_settings(parameter.opts[0], values.get(str(parameter.name)) or (), ctx)
     for option in single:
         different = list(dict.fromkeys(values.get(str(option.name)) or ()))
         if len(different) > 1:
             takes = "several in one value, with commas between them" if _is_list(option) else "one value"
             said = f"{', '.join(different[:-1])} and {different[-1]}"
             raise click.UsageError(f"{option.opts[0]} takes {takes}, and is given {said}. Write it once.", ctx)
+
+
+def _refuse_two_settings(name: str, settings: Sequence[str], ctx: click.Context) -> None:
+    """Raise click.UsageError for a field that FIELD=VALUE sets to two different values."""
+    fields: dict[str, str] = {}
+    for setting in settings:
+        field, _, value = setting.partition("=")
+        if fields.setdefault(field, value) != value:
+            raise click.UsageError(f"{name} gives {field} two values: {fields[field]} and {value}. Write it once.", ctx)
 
 
 def _is_list(option: click.Option) -> bool:

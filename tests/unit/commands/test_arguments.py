@@ -99,19 +99,31 @@ def test_an_empty_name_is_not_the_working_folder(command, tmp_path, monkeypatch,
         (["list", "runs", "-w", "A", "--workspace=B"], "--workspace takes one value, and is given A and B."),
         (["run", "sample-digits", "--folder", "A", "--folder", "B"], "--folder takes one value, and is given A and B."),
         (["sweep", "resume", "1", "--devices", "cpu", "--devices", "cuda"], "with commas between them, and is given"),
+        (
+            ["run", "sample-digits", "--set", "seed=1", "--set", "name=x=y", "--set", "seed=2"],
+            "--set gives seed two values",
+        ),
+        (
+            ["place", "add", "lab", "--ssh", "here", "--set", "devices=cpu", "--set", "devices=cuda"],
+            "devices two values",
+        ),
         (["place", "stop", "1", "--how", "saved", "--how", "at-once", "--how", "saved"], "is given saved and at-once."),
     ],
     ids=lambda part: part[0] if isinstance(part, list) else "",
 )
 def test_of_two_values_of_an_option_none_is_passed_over(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
     assert cli.main(words) == 2
     assert said in " ".join(capsys.readouterr().err.split())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_option_may_have_the_same_value_twice(space):
+def test_an_option_may_have_the_same_value_twice(space, capsys):
     assert cli.main(["list", "runs", "-w", space, "--workspace", space]) == 0
+    twice = ["--set", "split.nothing=1", "--set", "split.nothing=1", "-w", space]
+    assert cli.main(["run", "sample-digits", *twice]) == 2
+    assert "There is no such field" in capsys.readouterr().err
 
 
 def test_every_group_of_commands_refuses_two_values():
