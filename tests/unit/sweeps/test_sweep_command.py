@@ -11,7 +11,8 @@ from tests.unit.class_folders import draw_classes
 from workbench.cli import cli, main
 from workbench.places import records
 from workbench.places.place import SshPlace
-from workbench.running import unusable
+from workbench.problem import Problem
+from workbench.running import launch, unusable
 from workbench.sweeps import starting, worker
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker, sweeps
@@ -48,6 +49,20 @@ def images(tmp_path):
 def states(place):
     with Workspace(place) as workspace:
         return sweeps.one(workspace, 1).state, [trial.state for trial in sweeps.trials(workspace, 1)]
+
+
+def test_a_device_that_the_machine_does_not_have_starts_no_worker(place, started, monkeypatch):
+    """The worker would fail where nobody reads it."""
+    sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
+    sweep(place, "pause", 1)
+    started.clear()
+
+    def refuse(name):
+        raise Problem(f"This machine has no {name}.")
+
+    monkeypatch.setattr(launch, "device_named", refuse)
+    assert "This machine has no cuda:7." in sweep(place, "resume", 1, "--devices", "cuda:7", fails=1)
+    assert (started, states(place)[0]) == ([], "paused")
 
 
 def test_a_sweep_goes_on_where_its_terminal_is_gone(place, started, monkeypatch):
@@ -206,8 +221,9 @@ def test_a_device_that_is_not_here_is_named_before_a_sweep_is_made(place, starte
 
 
 def test_no_setting_has_a_path_that_leads_nowhere(place, started, images):
-    words = ("start", "sample-digits", "--set", "dataset.name=folder", "--set", "training.batch_size=4", "--detach")
-    said = sweep(place, *words, "-p", f"dataset.folder={images},{images / 'typo'}", fails=1)
+    words = ("start", "sample-digits", "--set", "training.batch_size=4", "--detach")
+    folders = ("--set", "dataset.name=folder", "-p", f"dataset.folder={images},{images / 'typo'}")
+    said = sweep(place, *words, *folders, fails=1)
     assert said.startswith(f"There is no folder or archive {images / 'typo'}, which dataset.folder would be set to.")
     assert not place.exists(), "nothing was made"
     lists = ("--set", "dataset.name=csv", "-p", f"dataset.file={images / 'ant' / '0.png'},{images / 'list.csv'}")

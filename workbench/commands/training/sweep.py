@@ -186,11 +186,14 @@ def resume(
     number: int, here: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
 ) -> None:
     """Resume a sweep that was paused or lost its worker."""
+    from workbench.running import launch
     from workbench.sweeps import starting
 
     _checked_place(names, place)
     with Workspace(folder or default_workspace()) as workspace:
         _refuse_early_stop(workspace, number, place)
+        for name in names:
+            launch.device_named(name)  # refused here, where it is read: a worker has only its log
         starting.resume(workspace, number)
         _go_on(workspace, number, here, names, workers or 0, place)
 
