@@ -11,7 +11,20 @@ import click
 from workbench import __version__
 from workbench.commands.arguments import Group
 from workbench.commands.machine import desktop, doctor, plugins
-from workbench.commands.results import compare, deploy, exchange, gallery, geometry, lists, report, search, tags, triage
+from workbench.commands.results import (
+    annotate,
+    compare,
+    deploy,
+    exchange,
+    gallery,
+    geometry,
+    lists,
+    report,
+    search,
+    tags,
+    trash,
+    triage,
+)  # fmt: skip
 from workbench.commands.terminal import INTERRUPTED, printable, spell_out
 from workbench.commands.training import benchmark, data, ingest, place, run, sweep
 from workbench.config import BadConfig
@@ -24,6 +37,7 @@ GROUPS = {  # heading of the help -> its commands
     "Look at runs": (
         lists.list_entries, compare.compare_runs, report.report_runs, search.search_run, gallery.index,
         geometry.geometry, triage.triage, tags.tags, deploy.deploy, exchange.export, exchange.import_run,
+        annotate.annotate, trash.trash,
     ),
     "This machine": (doctor.doctor, plugins.plugins, plugins.new, desktop.install_desktop),
 }  # fmt: skip

@@ -15,13 +15,17 @@ from workbench.workspace.tables import placements
 WIDEST = 40  # letters to which a column is padded
 
 
-def run_lines(workspace: Workspace) -> list[tuple[str, dict[str, Any]]]:
-    """A line for each run, newest first, in columns, with its data; a second line says what of a run cannot be read."""
+def run_lines(workspace: Workspace, *, trashed: bool = False) -> list[tuple[str, dict[str, Any]]]:
+    """A line for each run, newest first, in columns, with its data; a second line says what of a run cannot be read.
+
+    Args:
+        trashed: of those in the trash instead.
+    """
     with contextlib.suppress(Full):  # a list can be read where nothing can be written
         workspace.sweep_dead_runs()
     with workspace.reading() as db:
         places = {placement.run_id: placement.place for placement in placements.every(db)}
-    runs = workspace.runs()
+    runs = workspace.runs(trashed)
     known = catalogs.current()
     rows = [_cells(run, known) for run in runs]
     widths = [min(WIDEST, max(map(len, column))) for column in zip(*rows, strict=True)]
