@@ -33,8 +33,8 @@ def annotate(
                 workspace.rename(run_id, name)
             if note is not None:
                 workspace.set_note(run_id, note)
-        given, taken = ({tag.strip() for tag in tags} - {""} for tags in (added, removed))
-        workspace.change_tags(dict.fromkeys(runs, given), dict.fromkeys(runs, taken))
+        new, old = ({tag.strip() for tag in tags} - {""} for tags in (added, removed))
+        workspace.change_tags(dict.fromkeys(runs, new), dict.fromkeys(runs, old))
         for run in map(workspace.run, runs):
             tags = f"  [{', '.join(map(visible_name, run.tags))}]" if run.tags else ""
             click.echo(f"{run.id:>4}  {visible_name(run.name)}{tags}")
