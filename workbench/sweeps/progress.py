@@ -162,7 +162,10 @@ def to_propose(sweep: Sweep, trials: Sequence[Trial]) -> int:
 
 
 def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:
-    """Seconds of training that are left on one device, from the times of the runs so far; None without any."""
+    """Seconds that are left with as many runs at once as now, from the times of the runs so far; None without any.
+
+    Of runs at a place it is not known how many train at once: these seconds are of one after the other.
+    """
     if sweep.state in ("done", "cancelled"):
         return 0.0
     ended = [trial.seconds for trial in trials if trial.state == "done" and trial.seconds > 0]
@@ -173,7 +176,8 @@ def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:
     each_run = fmean(ended or timed)
     going_on = sum(trial.seconds_left or max(each_run - trial.seconds, 0.0) for trial in begun)
     closed = sum(trial.state not in OPEN and not trial.refused for trial in trials)
-    return going_on + (runs_in_all(sweep, trials) - closed - len(begun)) * each_run
+    at_once = max(1, sum(trial.state == "running" for trial in begun)) if sweep.holds else 1
+    return (going_on + (runs_in_all(sweep, trials) - closed - len(begun)) * each_run) / at_once
 
 
 def state_words(sweep: Sweep, trials: Sequence[Trial]) -> str:

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -254,6 +255,18 @@ def test_time_left_is_what_the_runs_took(workspace, config, known, runs):
             db.execute("update sweep_trials set run_id = ?, state = ? where place = ?", (run_id, status, run_id))
     left = seconds_left(sweeps.one(workspace, number), sweeps.trials(workspace, number))
     assert left == pytest.approx(7 + 12)
+
+
+def test_time_left_is_shared_by_the_runs_that_train_at_once_on_this_machine(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.02,0.03,0.04")
+    sweep, trials = sweeps.one(workspace, number), sweeps.trials(workspace, number)
+    times = [("done", 1, 10.0, 0.0), ("running", 2, 4.0, 6.0), ("running", 3, 3.0, 8.0), ("queued", None, 0.0, 0.0)]
+    timed = [
+        replace(trial, state=state, run_id=run_id, seconds=seconds, seconds_left=left)
+        for trial, (state, run_id, seconds, left) in zip(trials, times, strict=True)
+    ]
+    assert seconds_left(replace(sweep, holds=True), timed) == pytest.approx((6 + 8 + 10) / 2)
+    assert seconds_left(sweep, timed) == pytest.approx(6 + 8 + 10), "none trains, or they train at a place"
 
 
 def test_the_experiment_of_a_sweep_gets_no_result_of_one_config(workspace, config, known, runs):
