@@ -64,7 +64,7 @@ def save(
 
 def _ids(workspace: Workspace, evaluation: Evaluation, search: Search) -> bytes:
     """Row of the index, sample id and path, as CSV."""
-    samples = workspace.samples(workspace.run(evaluation.run_id).dataset_id or 0)
+    samples = workspace.samples(workspace.run(evaluation.run_id).dataset_id)
     paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
     rows = [[row, number, paths.get(number, "")] for row, number in enumerate(search.gallery_ids.tolist())]
     return csv_text(["row", "sample_id", "path"], rows).encode()

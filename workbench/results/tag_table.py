@@ -44,7 +44,7 @@ class Imported:
     replaced: tuple[Tagged, ...] = field(default=(), compare=False)  # earlier values, which are gone
 
 
-def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
+def import_tags(workspace: Workspace, dataset_id: int | None, path: Path) -> Imported:
     """Store the tags of a table. A cell of a column "view" becomes the attribute "view=front".
 
     A value of an attribute replaces the earlier one of its image; an empty cell changes nothing. A column "tags" has
@@ -59,7 +59,7 @@ def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
             tag was changed then.
     """
     samples = workspace.samples(dataset_id)
-    if not samples.paths:
+    if dataset_id is None or not samples.paths:
         raise Problem("This run has no data set with images.", kept=UNCHANGED)
     ids: ByName[int] = ByName(zip(samples.paths, samples.ids.tolist(), strict=True))
     added: dict[Tagged, None] = {}
@@ -98,13 +98,14 @@ def import_tags(workspace: Workspace, dataset_id: int, path: Path) -> Imported:
     return Imported(len(added), len(images), unknown, new, tuple(replaced))
 
 
-def export_tags(workspace: Workspace, dataset_id: int, path: Path) -> int:
+def export_tags(workspace: Workspace, dataset_id: int | None, path: Path) -> int:
     """Write all tags of a data set as a table that `import_tags` reads; returns its number of images.
 
     Raises:
         Problem: there are no tags, or the file cannot be written.
     """
-    by_tag, samples = all_tags(workspace, dataset_id), workspace.samples(dataset_id)
+    by_tag = {} if dataset_id is None else all_tags(workspace, dataset_id)
+    samples = workspace.samples(dataset_id)
     if not by_tag:
         todo = "`workbench export RUN --format npy` writes the paths of the test images, for a table of your own."
         raise Problem("No image of this data set has a tag.", kept="Nothing was written.", todo=todo)

@@ -303,8 +303,14 @@ class Workspace(Store):
         with self.reading() as db:
             return samples.read_dataset(db, dataset_id, self.path)
 
-    def samples(self, dataset_id: int) -> Samples:
-        """All samples of a data set as columns, by row of its pixel cache. Raises Problem, also when there is none."""
+    def samples(self, dataset_id: int | None) -> Samples:
+        """All samples of a data set as columns, by row of its pixel cache; of None, as a run without data has, none.
+
+        Raises:
+            Problem: there is no data set of that number, or it cannot be read.
+        """
+        if dataset_id is None:
+            return samples.no_samples()
         with self.reading() as db:
             return samples.read_samples(db, dataset_id)
 

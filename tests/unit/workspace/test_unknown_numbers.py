@@ -51,3 +51,7 @@ def test_the_samples_of_an_unknown_data_set_are_refused(workspace):
 def test_an_unknown_run_cannot_be_taken_over(workspace):
     with pytest.raises(UnknownName, match="There is no run 7 in"):
         workspace.take_over(7)
+
+
+def test_a_run_without_a_data_set_has_no_samples(workspace):
+    assert workspace.samples(workspace.run(workspace.create_run(RunConfig())).dataset_id).paths == []

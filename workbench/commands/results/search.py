@@ -162,7 +162,7 @@ def as_plain_json(run_id: int, answers: "Sequence[AnyAnswer]", rows: Sequence[Se
 
 def _rows(workspace: Workspace, run_id: int, answers: "Sequence[AnyAnswer]") -> list[list[Row]]:
     """The neighbours of every answer with their paths in the data set."""
-    samples = workspace.samples(workspace.run(run_id).dataset_id or 0)
+    samples = workspace.samples(workspace.run(run_id).dataset_id)
     paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
     return [
         [

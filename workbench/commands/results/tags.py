@@ -41,7 +41,7 @@ def tags(
 
     with Workspace(folder or default_workspace()) as workspace:
         evaluation = evaluation_of(workspace, run_id, epoch)
-        dataset_id = workspace.run(run_id).dataset_id or 0
+        dataset_id = workspace.run(run_id).dataset_id
         if read is not None:
             brought = import_tags(workspace, dataset_id, read)
             said = f"Tags stored: {brought.tags:,}, of {brought.images:,} images"

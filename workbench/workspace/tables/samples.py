@@ -72,6 +72,12 @@ def read_samples(db: Connection, dataset_id: int) -> Samples:
     return Samples(ids=ids, rows=rows, labels=labels, paths=paths, official=official)
 
 
+def no_samples() -> Samples:
+    """Those of a run without a data set."""
+    ids, rows, labels = np.empty((3, 0), np.int64)
+    return Samples(ids=ids, rows=rows, labels=labels, paths=[], official=[])
+
+
 def bits(db: Connection, dataset_id: int) -> int:
     """The bits that its 16-bit grey files use, by the config of a run: they are part of what identifies a data set."""
     from workbench.config import BadConfig, RunConfig

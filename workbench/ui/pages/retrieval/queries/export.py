@@ -39,7 +39,7 @@ def written(
             except Problem as problem:
                 without = f" It has no causes: {problem}"
         progress("Reading the paths", 0, 0)
-        samples = workspace.samples(workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id or 0)
+        samples = workspace.samples(workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id)
         with files.atomic_write(path) as file:
             for part in csv_parts([*FACTS, *CAUSES], _rows(listed, samples, causes)):
                 progress("Writing the file", 0, 0)
