@@ -110,7 +110,8 @@ def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
     assert states(place) == ("active", ["queued"] * 4)
     assert started == [1, 1, 1]
     assert "no failed or cancelled run" in sweep(place, "retry", 1, fails=1)
-    assert "has no run 9" in sweep(place, "retry", 1, "--run", 9, fails=2)
+    said = sweep(place, "retry", 1, "--run", 9, fails=2)
+    assert f"has no run 9. `workbench sweep show 1 --workspace {place}` lists its runs." in said
     assert "no sweep 5" in sweep(place, "show", 5, fails=2)
 
 

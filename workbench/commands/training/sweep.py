@@ -292,7 +292,8 @@ def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | No
     for trial in stored.trials(workspace, number):
         if trial.run_id == run_id:
             return trial.id
-    raise UnknownName(f"Sweep {number} has no run {run_id}.", todo="`workbench sweep show` lists its runs.")
+    shown = typed(workspace.path, "sweep", "show", str(number))
+    raise UnknownName(f"Sweep {number} has no run {run_id}.", todo=f"`{shown}` lists its runs.")
 
 
 def _go_on(
