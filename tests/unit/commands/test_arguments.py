@@ -114,6 +114,7 @@ def test_an_empty_name_is_not_the_working_folder(command, tmp_path, monkeypatch,
 def test_of_two_values_of_an_option_none_is_passed_over(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    monkeypatch.setenv("WORKBENCH_WORKSPACE", str(tmp_path / "space"))
     assert cli.main(words) == 2
     assert said in " ".join(capsys.readouterr().err.split())
     assert list(tmp_path.iterdir()) == []
