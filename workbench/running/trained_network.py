@@ -66,6 +66,9 @@ class Trained:
 
         if isinstance(images, str | Path) or not len(images):
             raise ValueError(f"`embed` takes a list of one image or more, not {images!r}.")
+        if isinstance(images, np.ndarray) and images.ndim == 3 and images.shape[2] in (1, 3):
+            # Its rows would be taken for grey images that are 3 pixels wide.
+            raise ValueError(f"`embed` takes a list of images: put the one of shape {list(images.shape)} in a list.")
         pixels = np.stack([self.prepared.square(self._picture(image)) for image in images])  # [m, S, S, C]
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
         with torch.no_grad():

@@ -182,6 +182,7 @@ def test_a_transformer_with_prompts_or_adapters_is_followed_for_any_number_of_im
         ([np.zeros(8, np.uint8)], r"not uint8 \[8\]"),
         ([np.zeros((8, 8), np.uint16)], r"not uint16 \[8, 8\]"),
         ([torch.zeros(8, 8, dtype=torch.uint8)], r"not torch.uint8 \[8, 8\]"),
+        (np.zeros((8, 8, 3), np.uint8), r"put the one of shape \[8, 8, 3\] in a list"),
         ([None], "not NoneType"),
         ([np.zeros((0, 8), np.uint8)], "at least one pixel"),
     ],
