@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from torch import nn
 
 from workbench.backbones.lora import add_lora
-from workbench.backbones.pretrained import read_state
+from workbench.backbones.pretrained import trained_file
 from workbench.backbones.prompts import add_prompts
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -33,10 +32,7 @@ class AdapterParams(Params):
     prompt_depth: Literal["deep", "shallow"] = param(
         "deep", help="deep: every block has its own prompts; shallow: those of the first block pass through all."
     )
-    trained_file: str = param(
-        "", label="Trained part", path="file",
-        help='What another run trained of this model, such as prompts: its export "Trained weights" (.safetensors).',
-    )  # fmt: skip
+    trained_file: str = trained_file()
     gradient_checkpointing: bool = param(
         False, label="Gradient checkpointing", help="Compute activations twice instead of keeping them: less memory."
     )
@@ -85,19 +81,3 @@ def layers_by_depth(
     outside = [weight for weight in backbone.parameters() if id(weight) not in inside]
     begins = [weight for weight in outside if id(weight) in first]
     return [begins, *layers, [weight for weight in outside if id(weight) not in first]]
-
-
-def load_trained(backbone: nn.Module, path: Path, refused: Refused) -> None:
-    """Put in what another run trained. Raises Problem for a file of another model or of another kind of prompts."""
-    prefix = "backbone."
-    state = {key[len(prefix) :]: value for key, value in read_state(path).items() if key.startswith(prefix)}
-    own = backbone.state_dict()
-    trained = {name for name, weight in backbone.named_parameters() if weight.requires_grad}
-    unfit = [key for key, value in state.items() if key not in own or own[key].shape != value.shape]
-    if unfit or not trained <= state.keys():
-        wrong = sorted(unfit) or sorted(trained - state.keys())
-        raise refused(
-            f"does not go with the trained part in {path}, such as {wrong[0]}",
-            "Choose the same model, prompts and adapters as that run, or leave the trained part out.",
-        )
-    backbone.load_state_dict(state, strict=False)

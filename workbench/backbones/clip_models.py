@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from workbench.backbones.adapters import AdapterParams, Tokens, adapt, layers_by_depth, load_trained
+from workbench.backbones.adapters import AdapterParams, Tokens, adapt, layers_by_depth
 from workbench.backbones.fetching import hub_file
 from workbench.backbones.pretrained import (
     GreyToColour,
@@ -142,10 +142,7 @@ def clip_model(params: ClipParams, channels: int, progress: Progress = quiet) ->
         model.visual.requires_grad_(False)
     if params.gradient_checkpointing:
         _recompute(model.visual, refused)
-    backbone = ClipBackbone(model, params, channels, path)
-    if params.trained_file:
-        load_trained(backbone, Path(params.trained_file), refused)
-    return backbone
+    return ClipBackbone(model, params, channels, path)
 
 
 def _tokens(visual: Any) -> Tokens | None:

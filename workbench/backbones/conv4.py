@@ -3,6 +3,7 @@
 from torch import nn
 
 from workbench.backbones.pooling import MaxOfParts
+from workbench.backbones.pretrained import trained_file
 from workbench.backbones.small_network import SmallNetwork
 from workbench.params import Params, param
 from workbench.registry import register
@@ -22,6 +23,7 @@ class Conv4Params(Params):
         unit="per side",
         help="Positions per side of the feature map that the embedding is made of.",
     )
+    trained_file: str = trained_file()
 
 
 @register(

@@ -1,5 +1,6 @@
 """The trained model: normalisation of pixels, a backbone, an embedding head."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -7,6 +8,7 @@ from torch import Tensor, nn
 
 from workbench import registry
 from workbench.backbones.head import EmbeddingHead
+from workbench.backbones.pretrained import load_trained
 from workbench.entries.facts import BackboneFacts
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
@@ -99,5 +101,8 @@ def build_model(
     registry.discover("workbench.backbones")
     entry = registry.entry("backbone", name)
     options = {"progress": progress} if cast(BackboneFacts, entry.facts).fetches else {}
-    backbone = entry.build(entry.params(**params), channels, **options)
+    values = entry.params(**params)
+    backbone = entry.build(values, channels, **options)
+    if trained_file := getattr(values, "trained_file", ""):
+        load_trained(backbone, Path(trained_file), entry.title)
     return EmbeddingModel(backbone, EmbeddingHead(backbone.feature_dim, embedding), backbone.mean, backbone.std)

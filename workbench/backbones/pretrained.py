@@ -24,8 +24,18 @@ LONGEST_KEY = 100  # letters of one of them
 MOST_LISTED = 8 << 20  # bytes of the list of tensors of a .safetensors file, about 80,000 of them
 FLOATS = torch.float64, torch.float32, torch.float16, torch.bfloat16
 INTEGERS = torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool
+TRAINED = "backbone."  # before the names of the backbone's weights in what a run exports; the head is left out
 NUMBERS = frozenset((*FLOATS, *INTEGERS))  # types of weights that are converted to the network's own
 WRAPPERS = ("state_dict", "model")  # under which published checkpoints keep the state dict beside other values
+
+
+def trained_file() -> Any:
+    """The field of a backbone that names such a file; `build_model` loads it."""
+    return param(
+        "", label="Trained weights", path="file",
+        help="What another run trained of this network, with which this one starts: its export \"Trained weights\" "
+        "(.safetensors). The head is made new.",
+    )  # fmt: skip
 
 
 class PretrainedParams(Params):
@@ -42,6 +52,7 @@ class PretrainedParams(Params):
         label="Allow download",
         help="Fetch the weights when the cache has none. Until then Preflight says from where, and how large they are.",
     )
+    trained_file: str = trained_file()
     levels: Literal["last", "low_mid_high"] = param(
         "last", help="low_mid_high concatenates the features of three depths, as ICE does."
     )
@@ -88,6 +99,36 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
         )
     model.load_state_dict({**own, **weights}, strict=False)
     _freeze_folded(model)
+
+
+def load_trained(backbone: nn.Module, path: Path, title: str) -> None:
+    """Put in what another run trained; `weights_path` names the file where it holds all weights of the backbone.
+
+    Args:
+        backbone: as it was made, with its adapters and prompts.
+        path: the export "Trained weights" of a run.
+        title: of the backbone, for messages.
+
+    Raises:
+        Problem: a file of another network, of other adapters or prompts, or without what is trained here.
+    """
+    state = {key.removeprefix(TRAINED): value for key, value in read_state(path).items() if key.startswith(TRAINED)}
+    own = backbone.state_dict()
+    weights = dict(backbone.named_parameters())
+    trained = {name for name, weight in weights.items() if weight.requires_grad}
+    unfit = [key for key, value in state.items() if key not in own or own[key].shape != value.shape]
+    if unfit or not trained <= state.keys():
+        wrong = sorted(unfit) or sorted(trained - state.keys())
+        raise Problem(
+            f"{title} does not go with the trained weights in {path}, such as {wrong[0]}.",
+            kept="Nothing was started.",
+            todo="Choose the same backbone with the same fields (model, width, prompts, adapters) as that run, and "
+            "freeze no less than it did; or leave the trained weights out.",
+            field="backbone.trained_file",
+        )
+    backbone.load_state_dict(state, strict=False)
+    if getattr(backbone, "weights_path", None) is None and weights.keys() <= state.keys():
+        backbone.weights_path = path  # type: ignore[assignment]
 
 
 def _is_finite(value: Tensor, own: Tensor) -> bool:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from workbench.backbones.pretrained import trained_file
 from workbench.params import Params, param
 
 Block = Callable[[int, int, int], nn.Module]  # channels before, channels after, stride
@@ -17,6 +18,7 @@ class StagesParams(Params):
     width: int = param(
         16, ge=4, le=256, unit="channels", help="Channels of the first stage; the next two have twice and four times."
     )
+    trained_file: str = trained_file()
 
 
 class SmallNetwork(nn.Module):

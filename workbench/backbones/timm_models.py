@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from workbench.backbones.adapters import AdapterParams, Tokens, adapt, layers_by_depth, load_trained
+from workbench.backbones.adapters import AdapterParams, Tokens, adapt, layers_by_depth
 from workbench.backbones.fetching import hub_file
 from workbench.backbones.pooling import GeM, Max, Mean
 from workbench.backbones.pretrained import (
@@ -183,10 +183,7 @@ def timm_model(params: TimmParams, channels: int, progress: Progress = quiet) ->
         except AssertionError:  # as timm says that a model cannot
             raise _refused(params.model, "has no gradient checkpointing", "Switch it off.") from None
         count_batches_once(model)
-    backbone = TimmBackbone(model, params, channels, path)
-    if params.trained_file:
-        load_trained(backbone, Path(params.trained_file), refused)
-    return backbone
+    return TimmBackbone(model, params, channels, path)
 
 
 def _made(params: TimmParams) -> Any:

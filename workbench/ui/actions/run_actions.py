@@ -11,7 +11,7 @@ from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.running.devices.together import parse_devices
 from workbench.ui.actions.exchange_actions import ExchangeActions
-from workbench.ui.actions.run_config import offer_settings
+from workbench.ui.actions.run_config import offer_settings, offer_start
 from workbench.ui.actions.ticked_actions import TickedActions
 from workbench.ui.actions.trash_actions import TrashActions
 from workbench.ui.places.actions import PlaceActions
@@ -43,6 +43,8 @@ class RunActions(QObject):
         self.end = add("run.cancel", "End the run now…", self._end, "", "x-circle")
         self.resume = add("run.resume", f"{RESUME} from its checkpoint", self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
+        self.train_on = add("run.train-on", "Start a run with its weights", self._train_on, "", "fast-forward")
+        self.train_on.setToolTip("Its settings, with what it trained as the start: for other data, or another loss")
         self.compare = add("run.compare", "Compare", self._compare, "", "scales")
         self.tick_all = add("run.tick-all", "Tick all runs shown", None, "", "check")
         self.untick_all = add("run.untick-all", "Untick all runs", partial(session.ticks.choose, ()))
@@ -71,8 +73,9 @@ class RunActions(QObject):
         ]  # fmt: skip
         self.of_list = [
             self.compare, self.tick_all, self.untick_all, _line(self),
-            self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
-            self.places.fetch, self.exchange.export, _line(self),
+            self.rename, self.tags, self.note, self.colour, _line(self),
+            self.duplicate, self.train_on, self.resume, self.folder, self.places.fetch, self.exchange.export,
+            _line(self),
             self.ticked.tags, self.ticked.end, self.trash.move_ticked, _line(self),
             self.trash.move, self.trash.restore, self.trash.delete, self.trash.show, self.trash.restore_all,
             self.trash.empty,
@@ -103,7 +106,7 @@ class RunActions(QObject):
         ticked = bool(self._session.ticks.runs)
         self.compare.setEnabled(there or ticked)
         self.untick_all.setEnabled(ticked)
-        ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
+        ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.train_on, self.folder)
         for action in (*ones, self.exchange.export):
             action.setEnabled(there)
         self.trash.refresh()
@@ -129,6 +132,11 @@ class RunActions(QObject):
         run = self._session.run()
         if run is not None:
             self._try(offer_settings, self._session, run, ", changed")
+
+    def _train_on(self) -> None:
+        run = self._session.run()
+        if run is not None:
+            self._try(offer_start, self._session, run)
 
     def _compare(self) -> None:
         """Show the comparison of the ticked runs; without any the shown run and those of its config are ticked."""
