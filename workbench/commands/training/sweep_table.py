@@ -63,7 +63,18 @@ def table(workspace: Workspace, number: int) -> list[str]:
         for trial in trials if trial.problem and not trial.refused
     ]  # fmt: skip
     problems += _refusals(trials)
-    return [*lines, *(["", *problems] if problems else [])]
+    lines += ["", *problems] if problems else []
+    return [*lines, "", *_importance(sweep, trials, titles)] if len(sweep.parameters) > 1 else lines
+
+
+def _importance(sweep: stored.Sweep, trials: list[stored.Trial], titles: dict[str, str]) -> list[str]:
+    """The shares of the parameters with their ranges, and what they are of."""
+    from workbench.entries import catalog
+    from workbench.sweeps.importance import importance, notes, share_words
+
+    measured = importance(sweep, trials, catalog.current())
+    shares = [f"{share_words(share):26} {titles.get(share.field, share.field)}" for share in measured.shares]
+    return [*(["Parameter importance:"] if shares else []), *shares, *notes(measured, titles)]
 
 
 def _refusals(trials: list[stored.Trial]) -> list[str]:
@@ -104,6 +115,8 @@ def as_data(workspace: Workspace, number: int) -> dict[str, Any]:
     Raises:
         Problem: there is no such sweep.
     """
+    from workbench.entries import catalog
+    from workbench.sweeps import importance
     from workbench.sweeps.progress import remarks, standings
 
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
@@ -126,7 +139,8 @@ def as_data(workspace: Workspace, number: int) -> dict[str, Any]:
         for standing in standings(sweep, trials)
     ]  # fmt: skip
     notes = remarks(sweep, trials, stored.best_untrained(workspace, number))
-    return {**head_as_data(workspace, sweep), "notes": notes, "settings": settings}
+    shares = importance.as_data(importance.importance(sweep, trials, catalog.current()))
+    return {**head_as_data(workspace, sweep), "notes": notes, "settings": settings, "importance": shares}
 
 
 def head_as_data(workspace: Workspace, sweep: stored.Sweep) -> dict[str, Any]:
