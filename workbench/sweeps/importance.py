@@ -1,7 +1,7 @@
 """Which parameter of a sweep matters: the share of the variance of the objective that each explains (fANOVA)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from math import isclose, isfinite, log
 from statistics import fmean
 from typing import Any
@@ -13,6 +13,7 @@ from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
 from workbench.numerals import percentage, significant
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.sweeps.space import Parameter, Value, checked, read
 from workbench.workspace.experiments.sweeps import Sweep, Trial
 
@@ -58,7 +59,7 @@ class Importance:
         return max(0.0, 1 - sum(share.share for share in self.shares))
 
 
-def importance(sweep: Sweep, trials: Sequence[Trial], known: Catalog) -> Importance:
+def importance(sweep: Sweep, trials: Sequence[Trial], known: Catalog, progress: Progress = quiet) -> Importance:
     """How much of the variance of the objective each field of a sweep explains, by its settings so far.
 
     A random forest predicts the mean objective of a setting (over seeds and folds) from its fields. Its prediction
@@ -68,7 +69,7 @@ def importance(sweep: Sweep, trials: Sequence[Trial], known: Catalog) -> Importa
     Listed values and the points of a grid weigh alike; a logarithmic range is even in the logarithm. Only settings
     count of which every run has trained to its end.
 
-    It takes seconds: for a thread.
+    It takes seconds, most of them in Python, and loads scikit-learn: server.py computes it for the window.
     """
     try:
         config = RunConfig.from_toml_text(sweep.config, known=known)
@@ -86,7 +87,8 @@ def importance(sweep: Sweep, trials: Sequence[Trial], known: Catalog) -> Importa
         single=tuple(axis.field for at, axis in enumerate(common) if at not in varied and axis.several),
         proposed=sweep.how == "bayes",
     )
-    return facts if facts.reason else _measured(facts, [common[at] for at in varied], rows[:, varied], values)
+    axes = [common[at] for at in varied]
+    return facts if facts.reason else _measured(facts, axes, rows[:, varied], values, progress)
 
 
 def share_words(share: Share) -> str:
@@ -106,9 +108,9 @@ def notes(measured: Importance, titles: Mapping[str, str]) -> list[str]:
         f"No field explains the other {percentage(measured.rest)} alone. The forest behind these shares predicts "
         f"settings that it has not seen with R² {significant(measured.predicted, 2)}.",
     ]
-    for fields, why in ((measured.conditional, ONLY_SOME), (measured.single, ONE_VALUE)):
-        if fields:
-            sentences.append(f"{why}: {', '.join(titles.get(field, field) for field in fields)}.")
+    for left_out, why in ((measured.conditional, ONLY_SOME), (measured.single, ONE_VALUE)):
+        if left_out:
+            sentences.append(f"{why}: {', '.join(titles.get(field, field) for field in left_out)}.")
     if measured.proposed:
         sentences.append(PROPOSED)
     return sentences
@@ -121,6 +123,19 @@ def as_data(measured: Importance) -> dict[str, Any]:
         "shares": [asdict(share) for share in measured.shares],
         "left_out": [*measured.conditional, *measured.single],
     }  # fmt: skip
+
+
+def results(trials: Sequence[Trial]) -> list[list[Any]]:
+    """What the shares depend on, as plain data: number, outcome and objective of each trial."""
+    return [[trial.id, trial.outcome, trial.objective] for trial in trials]
+
+
+def from_answer(answer: Mapping[str, Any]) -> Importance:
+    """The importance in an answer of server.py."""
+    facts = {one.name: answer[one.name] for one in fields(Importance)}
+    for name in ("conditional", "single"):
+        facts[name] = tuple(facts[name])
+    return Importance(**{**facts, "shares": tuple(Share(**share) for share in facts["shares"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +206,9 @@ def _reason(values: np.ndarray, varied: int) -> str:
     return ""
 
 
-def _measured(facts: Importance, axes: Sequence[_Axis], rows: np.ndarray, values: np.ndarray) -> Importance:
+def _measured(
+    facts: Importance, axes: Sequence[_Axis], rows: np.ndarray, values: np.ndarray, progress: Progress
+) -> Importance:
     """The facts with the shares, or with the reason why the forest has none."""
     predicted = _predicted(rows, values)
     if predicted <= 0:
@@ -204,6 +221,7 @@ def _measured(facts: Importance, axes: Sequence[_Axis], rows: np.ndarray, values
     rng = np.random.default_rng(SEED)
     resampled: list[dict[str, float]] = []
     while len(resampled) < RESAMPLES:
+        progress("Parameter importance", len(resampled), RESAMPLES)
         drawn = rng.integers(len(values), size=len(values))
         if not isclose(values[drawn].min(), values[drawn].max(), rel_tol=1e-6):
             resampled.append(_shares(axes, rows[drawn], values[drawn], TREES_OF_RESAMPLE))

@@ -1,14 +1,16 @@
 """Which parameter of a sweep matters: planted responses, what is counted, and when there is no number."""
 
+import json
 from math import log10
 
 import numpy as np
 import pytest
 
 from workbench.commands.training.sweep_table import as_data, table
+from workbench.progress import quiet
 from workbench.settings.changed import read_config
-from workbench.sweeps import starting
-from workbench.sweeps.importance import FEWEST, importance, notes
+from workbench.sweeps import server, starting
+from workbench.sweeps.importance import FEWEST, from_answer, importance, notes
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.workspace.experiments import sweeps
@@ -179,3 +181,9 @@ def test_the_command_line_shows_the_shares_below_its_table(answered, workspace):
 def test_a_sweep_of_one_parameter_is_not_asked_which_matters(answered, workspace):
     answered([LR], lambda setting: setting["training.lr"])
     assert table(workspace, 1)[-1].startswith("| ")
+
+
+def test_the_process_of_the_window_answers_the_same(answered, workspace):
+    measured = answered([LR, DIM], lambda setting: setting["embedding.dim"] / 128)
+    answer = server.importance({"workspace": str(workspace.path), "sweep": 1}, quiet)
+    assert from_answer(json.loads(json.dumps(answer))) == measured

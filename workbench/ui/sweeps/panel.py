@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QMessageBox, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QSplitter, QStackedWidget, QTabWidget, QWidget
 
 from workbench.comparing.measures import BEST
 from workbench.jobs.newest import Newest
@@ -12,6 +12,8 @@ from workbench.ui.state.report_offer import offer_report
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import PAUSE, RESUME
+from workbench.ui.sweeps.importance_plot import TITLE
+from workbench.ui.sweeps.importance_tab import ImportanceTab
 from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel_model import HEAD, Change, Look, SweepsModel, look
 from workbench.ui.widgets.boxes import in_column
@@ -53,7 +55,11 @@ class SweepsPanel(QDialog):
         self.show_run = button("Show the run")
         self.up, self.down = button("Move up", "arrow-up"), button("Move down", "arrow-down")
         below = QWidget()
-        in_column(self.words, (self.trials, 1), on=below, margins=(0, 8, 0, 0), spacing=8)
+        self.tabs, self.importance = QTabWidget(), ImportanceTab(self._session)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.trials, "Runs")
+        self.tabs.addTab(self.importance, TITLE)
+        in_column(self.words, (self.tabs, 1), on=below, margins=(0, 8, 0, 0), spacing=8)
         split = QSplitter(Qt.Orientation.Vertical)
         split.setObjectName("sweeps-panel")
         split.addWidget(self.sweeps)
@@ -79,6 +85,8 @@ class SweepsPanel(QDialog):
         self.sweeps.itemSelectionChanged.connect(self._sweep_chosen)
         self.trials.itemSelectionChanged.connect(self._trial_chosen)
         self.trials.itemDoubleClicked.connect(self._open_run)
+        self.tabs.currentChanged.connect(self._show_importance)
+        self.importance.announced.connect(self._session.notify)
         self.pause.clicked.connect(self._pause_or_resume)
         self.retry.clicked.connect(self._retry)
         self.cancel.clicked.connect(self._cancel)
@@ -142,7 +150,13 @@ class SweepsPanel(QDialog):
         self.words.setText(self.model.words())
         trial = self.model.trial
         self.trials.show_rows(*self.model.trial_rows(), None if trial is None else trial.id)
+        self._show_importance()
         self._offer()
+
+    def _show_importance(self, *_: object) -> None:
+        """Compute the importance where it is seen; without a sweep, as in another workspace, there is none."""
+        if self.model.shown is None or self.tabs.currentWidget() is self.importance:
+            self.importance.show_sweep(self.model.shown)
 
     def _offer(self) -> None:
         """Enable the commands that apply now."""
@@ -228,6 +242,7 @@ class SweepsPanel(QDialog):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._timer.stop()
+        self.importance.end()
 
 
 def show_sweeps(session: Session, parent: QWidget | None, number: int | None = None) -> SweepsPanel:
