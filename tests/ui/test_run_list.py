@@ -288,6 +288,12 @@ def test_a_row_says_that_its_run_is_being_ended(session, runs, how, words):
         ("nesterov=true", []),
         ("=", ["other"]),
         ("x=1", ["other"]),
+        ("lr<0.1", ["slow", "fast"]),
+        ("training.lr>=1e-2 lr<=0.02", ["slow", "fast"]),
+        ("lr>0.02", ["other"]),
+        ("optimiser<3", []),
+        ("lr<", ["slow", "fast", "other"]),
+        ("backbone.lr<1", []),
     ],
 )
 def test_runs_are_found_by_their_settings(session, words, fit):

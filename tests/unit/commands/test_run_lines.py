@@ -31,3 +31,16 @@ def test_the_catalog_is_read_once_for_all_runs(tmp_path, monkeypatch):
             workspace.create_run(RunConfig(name=str(number)))
         assert len(run_lines(workspace)) == 3
     assert reads == [1]
+
+
+def test_runs_are_listed_by_words_and_conditions(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for name, lr in (("slow", 0.001), ("fast", 0.1)):
+            workspace.create_run(RunConfig.model_validate({"name": name, "training": {"lr": lr}}))
+        workspace.set_tags(1, ["baseline"])
+        listed = {
+            words: [data["name"] for _, data in run_lines(workspace, words.split())]
+            for words in ("lr<0.01", "LR>0.01 queued", "tag=baseline fast", "tag=baseline")
+        }
+    assert listed.pop("tag=baseline fast") == []
+    assert listed == {"lr<0.01": ["slow"], "LR>0.01 queued": ["fast"], "tag=baseline": ["slow"]}

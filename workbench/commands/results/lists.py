@@ -30,12 +30,13 @@ KINDS = {
 @workspace_option
 def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path | None) -> None:
     """Show what a config file can name, with each parameter, its default and range; the models of timm; the fields of
-    every config; presets; or the runs. With WORDS, only those that contain each of them."""
+    every config; presets; or the runs. With WORDS, only those that contain each of them. Of runs a word may be a
+    condition, in quotes: "lr<0.01", "MAP@R>80" (in %), tag=baseline, date=today, "date>=2026-11-20"."""
 
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
 
-    listed = _listed(what, wanted, folder)
+    listed = iter(_runs(words, folder)) if what == "runs" else _listed(what, wanted)
     if as_json:
         show_json([data for _, data in listed])
         return
@@ -44,13 +45,14 @@ def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path 
     show_lines((line for line, _ in listed), f"There are no {what}{holding}.{others}")
 
 
-def _listed(what: str, wanted: Callable[..., bool], folder: Path | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of each run, model, field, preset or entry whose texts are wanted, with its data for JSON."""
-    if what == "runs":
-        with Workspace(folder or default_workspace()) as workspace:
-            lines = run_lines(workspace)
-        yield from (listed for listed in lines if wanted(listed[0]))
-    elif what == "models":
+def _runs(words: tuple[str, ...], folder: Path | None) -> list[tuple[str, dict[str, Any]]]:
+    with Workspace(folder or default_workspace()) as workspace:
+        return run_lines(workspace, words)
+
+
+def _listed(what: str, wanted: Callable[..., bool]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of each model, field, preset or entry whose texts are wanted, with its data for JSON."""
+    if what == "models":
         for model in offered_models("timm_models"):
             if wanted(model.name, model.licence):
                 yield _model_line(model), asdict(model)

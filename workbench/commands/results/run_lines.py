@@ -10,15 +10,19 @@ from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import short_names
+from workbench.workspace.run_search import meets
 from workbench.workspace.tables import placements
 
 WIDEST = 40  # letters to which a column is padded
 
 
-def run_lines(workspace: Workspace, *, trashed: bool = False) -> list[tuple[str, dict[str, Any]]]:
+def run_lines(
+    workspace: Workspace, words: Sequence[str] = (), *, trashed: bool = False
+) -> list[tuple[str, dict[str, Any]]]:
     """A line for each run, newest first, in columns, with its data; a second line says what of a run cannot be read.
 
     Args:
+        words: only runs whose lines hold each of them, or that meet it as a condition: see workspace/run_search.py.
         trashed: of those in the trash instead.
     """
     with contextlib.suppress(Full):  # a list can be read where nothing can be written
@@ -30,10 +34,13 @@ def run_lines(workspace: Workspace, *, trashed: bool = False) -> list[tuple[str,
     rows = [_cells(run, known) for run in runs]
     widths = [min(WIDEST, max(map(len, column))) for column in zip(*rows, strict=True)]
     at = [places.get(run.id, "") for run in runs]
-    return [
-        (_line(run, cells, widths, place), _data(run, cells, place))
-        for run, cells, place in zip(runs, rows, at, strict=True)
-    ]
+    searched = [word.casefold() for word in words]
+    listed = []
+    for run, cells, place in zip(runs, rows, at, strict=True):
+        line = _line(run, cells, widths, place)
+        if all(word in line.casefold() or meets(run, word) for word in searched):
+            listed.append((line, _data(run, cells, place)))
+    return listed
 
 
 def _cells(run: Run, known: catalogs.Catalog) -> list[str]:

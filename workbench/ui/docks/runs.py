@@ -29,6 +29,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
 
+CONDITIONS = "conditions: lr<0.01, MAP@R>80 (%), tag=baseline, date=today, date>=2026-11-20"
 WIDTH, NARROWEST = 260, 220  # px at 100% text
 _SELECT = QItemSelectionModel.SelectionFlag
 
@@ -42,7 +43,7 @@ class RunsDock(Dock):
         self.model = RunList(session.ticks, self)
         self.search = QLineEdit(placeholderText="Search name, loss, tag, state", clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs")
-        self.search.setToolTip("Words of name, loss, backbone, data, tags, note or state, or a setting: lr=0.01")
+        self.search.setToolTip(f"Words of name, loss, backbone, data, tags, note or state, or {CONDITIONS}")
         self.list = QListView()
         self.rows = RunRow(self.list)
         self.arrange = ArrangeButton(session.preferences)

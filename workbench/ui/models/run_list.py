@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean
 from typing import Any
 from zlib import crc32
@@ -11,11 +12,11 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from workbench.entries.catalog import Catalog
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.numerals import percentage
-from workbench.ui.models.settings_search import has_setting
 from workbench.ui.state.selection.ticks import Ticks
 from workbench.ui.style.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 from workbench.workspace.run_names import backbone_title, data_title, names_of, title_of
+from workbench.workspace.run_search import meets
 
 Index = QModelIndex | QPersistentModelIndex
 # The states of which the first is shown for a group.
@@ -27,14 +28,15 @@ TICKED, EMPTY, SOME = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckSt
 OTHER_GROUPS = 2**31  # the numbers of groups that are no experiments begin here
 
 
-def _best(run: Run) -> float:
-    return -run.best.get("MAP@R", -1.0)
+def _best(metric: str, run: Run) -> float:
+    return -run.best.get(metric, -1.0)
 
 
 ORDERS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "newest": ("Newest", lambda run: -run.id),
     "name": ("Name", lambda run: run.name.casefold()),
-    "best": ("Best MAP@R", _best),
+    "best": ("Best MAP@R", partial(_best, "MAP@R")),
+    "recall": ("Best R@1", partial(_best, "recall@1")),
     "state": ("State", lambda run: state_word(run.status)),
     "time": ("Longest", lambda run: -run.seconds),
 }
@@ -81,7 +83,7 @@ class Arrangement:
 class RunList(QAbstractListModel):
     """One row per run that has every word of the search in name, loss, backbone, data, tags, note or state.
 
-    A word such as "lr=0.01" is also found in the config.
+    A word such as "lr<0.01", "MAP@R>80", "tag=baseline" or "date=today" is a condition, too.
 
     Runs of one group stand under a row of its own, which unfolds; its number is negative. Experiments are folded at
     first, other groups open. A run is ticked to be compared; the tick of a group is that of all its runs.
@@ -296,7 +298,7 @@ class RunList(QAbstractListModel):
         titles, keys = names_of(self.known, run), (run.loss, run.backbone, run.dataset)
         text = " ".join((run.name, *keys, *titles, *run.tags, run.note, state_word(run.status)))
         text = text.casefold()
-        return all(word in text or ("=" in word and has_setting(run.config, word)) for word in self._words)
+        return all(word in text or meets(run, word) for word in self._words)
 
 
 def together(experiment: Experiment, runs: list[Run]) -> Run:
