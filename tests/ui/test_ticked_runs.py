@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QWidget
 
+from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.state.commands import Commands
@@ -36,10 +37,11 @@ def numbers(runs):
 
 
 def test_without_a_ticked_run_the_actions_are_not_shown(session, actions, ticked):
-    of_ticked = (actions.trash.move_ticked, actions.ticked.tags, actions.ticked.end)
-    assert [action.isVisible() for action in of_ticked] == [True] * 3
+    several = actions.ticked
+    of_ticked = (actions.trash.move_ticked, several.tags, several.end, several.colour, several.again.action)
+    assert [action.isVisible() for action in of_ticked] == [True] * 5
     session.ticks.choose([])
-    assert [action.isVisible() for action in of_ticked] == [False] * 3
+    assert [action.isVisible() for action in of_ticked] == [False] * 5
 
 
 def test_titles_say_how_many_runs_they_are_about(actions, ticked):
@@ -169,3 +171,101 @@ def test_ticked_runs_go_on_where_the_answer_is_to_keep_them(session, actions, ti
     actions.ticked.ask.reject()
     assert ended == []
     assert actions.ticked.ask is None
+
+
+def colours(session):
+    return [run.colour for run in sorted(session.runs(), key=lambda run: run.id)]
+
+
+def test_ticked_runs_get_one_colour_and_undo_brings_back_their_own(session, actions, ticked):
+    before = colours(session)
+    session.ticks.choose([1, 2, LAST])
+    assert actions.ticked.colour.text() == "Colour of 3 ticked runs"
+    actions.ticked.colour.menu().actions()[5].trigger()
+    session.follower.look()
+    assert colours(session) == [5, 5, before[2], 5]
+    assert actions.undo_stack.undoText() == "colour of 3 runs"
+    actions.undo_stack.undo()
+    session.follower.look()
+    assert colours(session) == before
+    actions.undo_stack.redo()
+    session.follower.look()
+    assert colours(session) == [5, 5, before[2], 5]
+
+
+def test_the_colour_of_the_shown_run_can_be_undone(session, actions, ticked):
+    before = colours(session)
+    session.show_run(2)
+    actions.colour.menu().actions()[0].trigger()
+    session.follower.look()
+    assert colours(session)[1] == 0
+    actions.undo_stack.undo()
+    session.follower.look()
+    assert colours(session) == before
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """What is typed into the next questions for settings; and what these said."""
+    typed, said = [], []
+
+    def ask(parent, title, words, *, text, verb, explanation):
+        said.append((words, text, verb, explanation))
+        return typed.pop(0)
+
+    monkeypatch.setattr("workbench.ui.actions.train_again.ask_lines", ask)
+    return typed, said
+
+
+def test_ticked_runs_are_queued_again_with_a_changed_setting(
+    qtbot, session, workspace, actions, ticked, answers, monkeypatch
+):
+    queued, noticed = [], []
+    monkeypatch.setattr(session.queue, "add", lambda run_id, alone: queued.append(run_id))
+    session.noticed.connect(lambda message: noticed.append(str(message)))
+    for run_id, lr in ((5, 0.1), (6, 0.2)):
+        workspace.create_run(RunConfig.model_validate({"name": f"Run {run_id}", "training": {"lr": lr}}))
+    session.follower.look()
+    session.ticks.choose([5, 6])
+    typed, said = answers
+    typed.append("seed=9\n\n training.epochs=2 ")
+    actions.ticked.again.action.trigger()
+    qtbot.waitUntil(lambda: bool(noticed))
+    assert said[0][:3] == ("Settings that change in 2 runs", "", "Queue 2 runs")
+    assert noticed == ["Queued 2 runs."]
+    assert queued == [7, 8]
+    made = [RunConfig.from_toml_text(workspace.run(run_id).config) for run_id in queued]
+    assert [(config.seed, config.training.epochs, config.training.lr) for config in made] == [(9, 2, 0.1), (9, 2, 0.2)]
+    assert [config.name for config in made] == ["Run 5, seed 9, epochs 2", "Run 6, seed 9, epochs 2"]
+
+
+def test_runs_that_become_alike_are_queued_once(qtbot, session, workspace, actions, ticked, answers, monkeypatch):
+    noticed = []
+    monkeypatch.setattr(session.queue, "add", lambda run_id, alone: None)
+    session.noticed.connect(lambda message: noticed.append(str(message)))
+    answers[0].append("")
+    actions.ticked.again.action.trigger()
+    qtbot.waitUntil(lambda: bool(noticed))
+    assert noticed == ["Queued 1 run. 3 others would have had the same settings."]
+    assert len(workspace.runs()) == LAST + 1
+
+
+def test_a_wrong_setting_queues_nothing_and_is_asked_for_again(qtbot, session, workspace, actions, ticked, answers):
+    typed, said = answers
+    typed += ["training.lr=much", None]
+    actions.ticked.again.action.trigger()
+    qtbot.waitUntil(lambda: len(said) == 2)
+    _, text, _, explanation = said[1]
+    assert text == "training.lr=much"
+    assert explanation.startswith("The config of “Counting” cannot be used. training.lr: Must be a number.")
+    assert len(workspace.runs()) == LAST
+
+
+def test_runs_of_other_programs_are_not_trained_again(session, workspace, actions, ticked):
+    with workspace.writing() as db:
+        db.execute("""update runs set environment = '{"imported": {"embeddings": "a.npy"}}' where id = 1""")
+    session.follower.look()
+    actions.refresh()
+    assert actions.ticked.again.action.text() == "Train 3 ticked runs again…"
+    session.ticks.choose([1])
+    assert not actions.ticked.again.action.isEnabled()

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.config import KINDS, BadConfig, RunConfig, with_similar
@@ -23,16 +23,38 @@ def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
         UnknownName: there is no such file or preset.
         Problem: the file cannot be read.
     """
+    texts = parted(changes, "--set ")
+    return changed_by_texts(_named(name), texts, catalogs.current(), name).with_whole_paths(catalogs.last())
+
+
+def parted(changes: Iterable[str], option: str = "") -> dict[str, str]:
+    """The values that are written as `FIELD=VALUE`, by field.
+
+    Args:
+        option: stands before each of them in an error message.
+
+    Raises:
+        BadConfig: a change is written in another way.
+    """
     texts: dict[str, str] = {}
     for change in changes:
-        field, _, text = change.partition("=")
-        if not field or "=" not in change:
-            raise BadConfig(f"--set {change}", {field or "FIELD": "Write it as FIELD=VALUE."})
+        field, sign, text = change.partition("=")
+        if not field or not sign:
+            raise BadConfig(f"{option}{change}", {field or "FIELD": "Write it as FIELD=VALUE."})
         texts[field] = text
-    config, values = _named(name), {field: toml_value(text) for field, text in texts.items()}
+    return texts
+
+
+def changed_by_texts(config: RunConfig, texts: Mapping[str, str], known: Catalog, source: str) -> RunConfig:
+    """As `changed`, of values as a person writes them; a field that is text takes `2026` as it is written.
+
+    Raises:
+        BadConfig: naming each bad field.
+    """
+    values = {field: toml_value(text) for field, text in texts.items()}
     while True:  # fields of entries are checked after the others
         try:
-            return changed(config, values, catalogs.current(), name).with_whole_paths(catalogs.last())
+            return changed(config, values, known, source)
         except BadConfig as bad:
             words = {field for field in texts if bad.errors.get(field) == NO_TEXT and values[field] != texts[field]}
             if not words:

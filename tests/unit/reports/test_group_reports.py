@@ -129,8 +129,7 @@ def test_the_plot_of_means_has_the_names_of_the_groups_in_full(workspace, count)
 
 
 def test_groups_have_the_colours_of_the_window(workspace, runs):
-    workspace.set_colour(1, 3)
-    workspace.set_colour(2, 9)  # the same, one turn later: it takes the first that nobody wants
+    workspace.set_colours({1: 3, 2: 9})  # the same, one turn later: it takes the first that nobody wants
     for drawing in made(workspace, runs).document.drawings.values():
         host = Figure()
         drawing.paint(host)

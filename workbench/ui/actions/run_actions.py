@@ -4,12 +4,13 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, QUrl, Signal
-from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoStack
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtGui import QAction, QDesktopServices, QUndoStack
+from PySide6.QtWidgets import QWidget
 
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.running.devices.together import parse_devices
+from workbench.ui.actions.colour_menu import colour_menu
 from workbench.ui.actions.exchange_actions import ExchangeActions
 from workbench.ui.actions.run_config import offer_settings, offer_start
 from workbench.ui.actions.ticked_actions import TickedActions
@@ -20,7 +21,6 @@ from workbench.ui.state.concern import EVERYWHERE, Concern
 from workbench.ui.state.runs.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible, forget_runs
-from workbench.ui.style.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, can_stop, counted
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.widgets.dialogs.text_question import ask_line, ask_lines
@@ -52,7 +52,7 @@ class RunActions(QObject):
         self.tags = add("run.tags", "Tags…", self._tags, "", "tag")
         self.note = add("run.note", "Note…", self._note, "", "note")
         self.colour = add("run.colour", "Colour")
-        self.colour.setMenu(self._colours())
+        self.colour.setMenu(colour_menu(window, self._paint))
         self.folder = add("run.folder", "Show its folder", self._folder, "", "folder-open")
         self.exchange = ExchangeActions(session, commands, window)
         self.places = PlaceActions(session, commands, window)
@@ -76,7 +76,8 @@ class RunActions(QObject):
             self.rename, self.tags, self.note, self.colour, _line(self),
             self.duplicate, self.train_on, self.resume, self.folder, self.places.fetch, self.exchange.export,
             _line(self),
-            self.ticked.tags, self.ticked.end, self.trash.move_ticked, _line(self),
+            self.ticked.again.action, self.ticked.tags, self.ticked.colour, self.ticked.end, self.trash.move_ticked,
+            _line(self),
             self.trash.move, self.trash.restore, self.trash.delete, self.trash.show, self.trash.restore_all,
             self.trash.empty,
         ]  # fmt: skip
@@ -257,17 +258,10 @@ class RunActions(QObject):
         self._session.preferences.set_flag(OWN_PROCESS, on)
         self._session.keep_spare()
 
-    def _colours(self) -> QMenu:
-        menu = QMenu(self._window)
-        for index, name in enumerate(RUN_COLOUR_NAMES):
-            swatch = QPixmap(12, 12)
-            swatch.fill(run_colour(index))
-            menu.addAction(QIcon(swatch), name).triggered.connect(partial(self._paint, index))
-        return menu
-
     def _paint(self, index: int) -> None:
-        if self._session.run_id is not None:
-            self._change(self._session.workspace.set_colour, self._session.run_id, index)
+        run = self._session.run()
+        if run is not None:
+            self.ticked.paint([run], index)
 
     def _folder(self) -> None:
         if self._session.run_id is not None:

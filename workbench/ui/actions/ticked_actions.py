@@ -1,10 +1,13 @@
 """What can be done with all ticked runs at once, besides comparing them and moving them to the trash."""
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from workbench.ui.actions.colour_menu import colour_menu
+from workbench.ui.actions.train_again import TrainAgain
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
@@ -28,14 +31,22 @@ class TickedActions(QObject):
     def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._window = session, window
+        self.again = TrainAgain(session, commands, window)
         self.tags = commands.add("run.tag-ticked", "Tags of ticked runs…", self._tags, "", "tag")
+        self.colour = commands.add("run.colour-ticked", "Colour of ticked runs")
+        self.colour.setMenu(colour_menu(window, self._paint))
         self.end = commands.add("run.end-ticked", "End ticked runs now…", self._ask_end, "", "x-circle")
         self.ask: Question | None = None
 
     def refresh(self) -> None:
         """Enable what can be done now."""
+        self.again.refresh()
         ticked, working = self._ticked(), self._working()
-        for action, runs, title in ((self.tags, ticked, "Tags of {}…"), (self.end, working, "End {} now…")):
+        for action, runs, title in (
+            (self.tags, ticked, "Tags of {}…"),
+            (self.colour, ticked, "Colour of {}"),
+            (self.end, working, "End {} now…"),
+        ):
             action.setText(title.format(counted(len(runs), TICKED) if runs else f"{TICKED}s"))
             action.setVisible(bool(ticked))
             action.setEnabled(bool(runs))
@@ -68,19 +79,32 @@ class TickedActions(QObject):
         added = {run.id: tags for run in runs if (tags := wanted - frozenset(run.tags))}
         removed = {run.id: tags for run in runs if (tags := shared - wanted)}
         if added or removed:
-            change, back = (
-                partial(workspace.change_tags, added, removed),
-                partial(workspace.change_tags, removed, added),
-            )
-            self._session.change(change)
-            step = Reversible(
-                f"tags of {counted(len(runs), 'run')}",
-                lambda refused: self._session.change(change, failed=refused),
-                lambda refused: self._session.change(back, failed=refused),
-                partial(self._session.notify, concern=EVERYWHERE),
-                tuple(added | removed),
-            )
-            self._session.done.emit(step)
+            change, back = workspace.change_tags, partial(workspace.change_tags, removed, added)
+            self._do(f"tags of {counted(len(runs), 'run')}", partial(change, added, removed), back, added | removed)
+
+    def _paint(self, index: int) -> None:
+        self.paint(self._ticked(), index)
+
+    def paint(self, runs: Sequence[Run], index: int) -> None:
+        """Give runs one colour, by its index in the palette of runs; undo gives each its own back."""
+        before = {run.id: run.colour for run in runs if run.colour != index}
+        if before:
+            workspace = self._session.workspace
+            change = partial(workspace.set_colours, dict.fromkeys(before, index))
+            what = f"colour of {counted(len(runs), 'run')}"
+            self._do(what, change, partial(workspace.set_colours, before), before)
+
+    def _do(self, what: str, change: Callable[[], None], back: Callable[[], None], run_ids: Iterable[int]) -> None:
+        """Change the runs; `back` is the step that undoes it."""
+        self._session.change(change)
+        step = Reversible(
+            what,
+            lambda refused: self._session.change(change, failed=refused),
+            lambda refused: self._session.change(back, failed=refused),
+            partial(self._session.notify, concern=EVERYWHERE),
+            tuple(run_ids),
+        )
+        self._session.done.emit(step)
 
     def _ask_end(self) -> None:
         runs = [run.id for run in self._working()]

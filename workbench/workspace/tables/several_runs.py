@@ -1,4 +1,4 @@
-"""What is done to several runs in one transaction: moved to the trash and back, and tagged."""
+"""What is done to several runs in one transaction: moved to the trash and back, tagged and coloured."""
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -39,3 +39,10 @@ def change_tags(db: Connection, added: Mapping[int, Collection[str]], removed: M
             db.executemany("delete from tags where run_id = ? and tag = ?", [(run_id, tag) for tag in taken])
             new = [(run_id, tag) for tag in added.get(run_id, ())]
             db.executemany("insert or ignore into tags (run_id, tag) values (?, ?)", new)
+
+
+def set_colours(db: Connection, colours: Mapping[int, int]) -> None:
+    """Give runs other colours; runs that are gone are left out."""
+    for run_id, colour in colours.items():
+        with suppress(runs.Deleted):
+            runs.set_column(db, run_id, "colour", colour)

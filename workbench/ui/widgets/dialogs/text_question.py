@@ -93,9 +93,11 @@ def ask_name(
     return line.text() if dialog.agreed() else None
 
 
-def ask_lines(parent: QWidget, title: str, words: str, *, text: str = "", verb: str = "Save") -> str | None:
+def ask_lines(
+    parent: QWidget, title: str, words: str, *, text: str = "", verb: str = "Save", explanation: str = ""
+) -> str | None:
     """As `ask_line`, for a text of several lines."""
     lines = QPlainTextEdit(text)
     lines.setTabChangesFocus(True)
-    question = TextQuestion(parent, title, words, verb, lines, own_keys("Ctrl+Enter saves it."))
+    question = TextQuestion(parent, title, words, verb, lines, explanation or own_keys("Ctrl+Enter saves it."))
     return lines.toPlainText() if question.agreed() else None
