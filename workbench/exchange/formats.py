@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from workbench import files
-from workbench.exchange.exported import config, embeddings, scalars, tensorboard, trained
+from workbench.exchange.exported import config, embeddings, run_folder, scalars, tensorboard, trained
 from workbench.exchange.source import BEST, Epoch, Source, source_of
 from workbench.files.packages import missing
 from workbench.problem import Problem, UnknownName
@@ -42,13 +42,17 @@ class Format:
     title: str
     help: str
     write: Callable[[Source, Path, Progress], list[Path]]
-    needs: Literal["", "curves", "evaluation", "checkpoint"] = ""
+    needs: Literal["", "curves", "evaluation", "checkpoint", "end"] = ""
     extra: str = ""
     packages: tuple[str, ...] = ()
 
 
 FORMATS: dict[str, Format] = {
     "config": Format("Config", "config.toml, as the run was started", config.write),
+    "run": Format(
+        "Run folder", "a folder with all of the run, which `workbench ingest` imports into another workspace",
+        run_folder.write, "end",
+    ),
     "csv": Format("Curves as CSV", "scalars.csv, for a spreadsheet", scalars.write_csv, "curves"),
     "parquet": Format(
         "Curves as Parquet", "scalars.parquet, for a data frame", scalars.write_parquet, "curves", "parquet",
@@ -79,6 +83,8 @@ def refusal(name: str, source: Source) -> str:
     wanted, run = FORMATS[name], source.run
     if lacking := missing(wanted.title.rpartition(" ")[2], wanted.extra, wanted.packages):
         return lacking
+    if wanted.needs == "end":
+        return run_folder.refusal(run, source.workspace.folder(run.id))
     there = {
         "": True,
         "curves": bool(source.workspace.scalar_names(run.id)),

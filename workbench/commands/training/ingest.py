@@ -29,7 +29,8 @@ POLL = 1.0  # seconds between two looks with --follow
 @workspace_option
 @click.option("--follow", is_flag=True, help="Continue while runs in DIR grow; stop with Ctrl+C.")
 def take_in(source: Path, folder: Path | None, follow: bool) -> None:
-    """Import the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
+    """Import the runs of DIR into a workspace: a folder of `workbench run --folder` or of `workbench export --format
+    run`, or a folder of them.
 
     Nothing is imported twice, and a folder may be imported while its run trains. Where a window asks a training loop
     of your own to stop, its folder gets an empty file after-epoch. The exit status is 0 if all that is in DIR was

@@ -173,6 +173,12 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
         Problem: it is no run folder.
     """
     if not has_run(folder):
+        if folder.name.isdigit() and (folder.absolute().parent.parent / DATABASE).is_file():
+            raise Problem(
+                f"{shown(str(folder))} is a run of a workspace, whose database has what belongs to it.",
+                kept="Nothing was imported.",
+                todo=f"`workbench export {folder.name} --format run` writes it as a folder that can be imported.",
+            )
         raise Unfinished(
             f"There is no {CARD} in {folder}: it is not whole, or no run was started in it.",
             todo="If it is a copy, copy it again. Where it is made, start its run again.",
@@ -227,7 +233,8 @@ def run_folders(source: Path) -> list[Path]:
         raise Problem(
             f"{shown(str(source))} holds the runs of a workspace, whose database has what belongs to them.",
             kept="Nothing was imported.",
-            todo=f"Open the workspace {shown(str(source.parent))} to see them.",
+            todo=f"Open the workspace {shown(str(source.parent))} to see them. `workbench export RUN --format run` "
+            "writes a run as a folder that another workspace can import.",
         )
     if len(held) > MOST_FOLDERS:
         raise Problem(f"{source} holds more than {MOST_FOLDERS:,} run folders.", todo="Take them in by parts.")
