@@ -1,11 +1,13 @@
-"""The commands "Export…" of a run and "Import embeddings…"."""
+"""The commands "Export…" of a run, "Import embeddings…" and "Import run folders…"."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.problem import Problem
+from workbench.ui.actions.run_folders import import_run_folders
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.session import Session
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ExchangeActions(QObject):
-    """Two commands, each with its dialog."""
+    """Three commands, each with its dialog."""
 
     def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
         super().__init__(window)
@@ -24,6 +26,7 @@ class ExchangeActions(QObject):
         self.import_embeddings = commands.add(
             "file.import", "Import embeddings…", self.ask_import, "", "download-simple"
         )
+        commands.add("file.import-runs", "Import run folders…", self.ask_run_folders, "", "download-simple")
 
     def ask_export(self) -> "ExportDialog | None":
         """Open the export dialog for the shown run; None when no run is shown."""
@@ -48,3 +51,9 @@ class ExchangeActions(QObject):
         dialog = ImportDialog(self._session, self._window)
         dialog.open()
         return dialog
+
+    def ask_run_folders(self) -> None:
+        """Ask for a run folder, or a folder of them, and import what is in it."""
+        title = "A run folder, or a folder of run folders"
+        if chosen := QFileDialog.getExistingDirectory(self._window, title):
+            import_run_folders(self._session, Path(chosen))

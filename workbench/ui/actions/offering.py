@@ -24,6 +24,13 @@ def holds_images(path: Path) -> bool:
     return path.is_dir() or (is_archive(path) and path.is_file())
 
 
+def is_run_folder(path: Path) -> bool:
+    """Whether the path is the folder of a run that another workspace or machine has trained."""
+    from workbench.workspace.folders import travelling  # late: the window is shown first
+
+    return path.is_dir() and travelling.has_run(path)
+
+
 def check_known(catalog: Catalog) -> None:
     """Raises Problem while the catalog is not there yet."""
     if not catalog:

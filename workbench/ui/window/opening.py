@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.actions import offering
+from workbench.ui.actions.run_folders import import_run_folders
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
@@ -78,7 +79,10 @@ class Opening(QObject):
         self._task: Task | None = None  # opens a workspace
 
     def offer(self, path: Path) -> None:
-        """A folder or archive of images, or a config file becomes a config on the Set up page."""
+        """A folder or archive of images, or a config file becomes a config on Set up; a run folder is imported."""
+        if offering.is_run_folder(path):
+            import_run_folders(self._session, path)
+            return
         near = [folder for kind in ("data_folders", "data") for folder in self._session.preferences.recent(kind)]
         try:
             proposal = offering.proposed_from(path, near, self._session.catalog)
