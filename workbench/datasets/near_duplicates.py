@@ -125,16 +125,18 @@ def _pairs(
     block = max(1, AT_ONCE // max(1, count))
     for start in range(0, count, block):
         progress("Comparing images", start, count)
-        first, second = np.nonzero(values[start : start + block] @ values[start:].T >= LEAST)
+        correlation = values[start : start + block] @ values[start:].T
+        first, second = np.nonzero(correlation >= LEAST)
+        similarity = correlation[first, second]
         first, second = first + start, second + start
         wanted = (second > first) & ((group_of[first] < 0) | (group_of[first] != group_of[second]))
-        first, second = first[wanted], second[wanted]
+        first, second, similarity = first[wanted], second[wanted], similarity[wanted]
         total += len(first)
         other_class += int((labels[first] != labels[second]).sum())
         for these, those in ((first, second), (second, first)):
             shared[these[(part_of[these] == 2) & (part_of[those] == 0)]] = True
-        similarity = np.einsum("pd,pd->p", values[first], values[second])
-        best = np.concatenate([best, np.stack([similarity, first, second], axis=1)])
+        most = np.argsort(-similarity, kind="stable")[:MOST_PAIRS]  # frames of a video are millions of pairs
+        best = np.concatenate([best, np.stack([similarity[most], first[most], second[most]], axis=1)])
         best = best[np.argsort(-best[:, 0], kind="stable")[:MOST_PAIRS]]
     pairs = [(min(1.0, float(similarity)), int(first), int(second)) for similarity, first, second in best]
     return pairs, (total, int(shared.sum()), other_class)

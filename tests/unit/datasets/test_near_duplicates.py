@@ -1,5 +1,7 @@
 """Near-duplicates: saved again, resized or brightened images are found, others are not."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from listeners import give_up, silent
@@ -117,6 +119,21 @@ def test_only_the_most_similar_are_listed_and_all_are_counted(build, tmp_path, m
     few = find(images, pixels, Split(np.arange(15), np.arange(15, 30), False), [], silent)
     assert (few.total, few.shared) == (everything.total, everything.shared)
     assert [pair.similarity for pair in few.pairs] == [pair.similarity for pair in everything.pairs[:7]]
+
+
+def test_frames_of_a_still_scene_do_not_fill_the_memory(build, tmp_path):
+    (tmp_path / "c").mkdir()
+    images = set_of(250, build, tmp_path / "c")
+    rng = np.random.default_rng(0)
+    pixels = (rng.integers(40, 200, (16, 16, 1)) + rng.integers(0, 2, (250, 16, 16, 1))).astype(np.uint8)
+    tracemalloc.start()
+    try:
+        near = find(images, pixels, Split(np.arange(125), np.arange(125, 250), False), [], silent)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert near.total == 250 * 249 // 2
+    assert most < 16 << 20, "two kilobytes for each pair are 64 MB"
 
 
 def test_it_can_be_given_up_and_refuses_what_would_take_hours(build, folder, tmp_path_factory, monkeypatch):
