@@ -1,5 +1,6 @@
 """Memory that programs here may have: all of the machine, or what a container or a cluster's job is limited to."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -93,8 +94,8 @@ def _limits() -> Iterator[Limit]:
 def _groups() -> Iterator[tuple[Callable[[Path], Limit | None], Path, Path]]:
     """How limits are read, the folder of the group of this process, and that of the topmost group; of each version."""
     try:
-        lines = [line.split(":", 2) for line in (PROC / "self/cgroup").read_text("utf-8").splitlines()]
-        mounts = (PROC / "self/mountinfo").read_text("utf-8", "replace").splitlines()
+        lines = [os.fsdecode(line).split(":", 2) for line in (PROC / "self/cgroup").read_bytes().splitlines()]
+        mounts = os.fsdecode((PROC / "self/mountinfo").read_bytes()).splitlines()
     except OSError:  # not Linux, or hidden
         return
     paths = {"" if number == "0" else kind: path for number, kinds, path in lines for kind in kinds.split(",")}

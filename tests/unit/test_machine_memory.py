@@ -1,5 +1,6 @@
 """The memory that programs may have where Linux limits their control group, in folders such as the kernel shows."""
 
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,7 +33,7 @@ def in_groups(machine, groups, mounts):
     (machine / "self/mountinfo").write_text("22 1 8:1 / / rw - ext4 /dev/sda1 rw\n" + mounts)
 
 
-def second(folder: Path, most, *, taken=0, of_files=0, swap=None):
+def second(folder: Path, most, *, taken=0, of_files=0, swap=None, swapped=0):
     """A group of the second version."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "memory.max").write_text(f"{most}\n")
@@ -40,7 +41,7 @@ def second(folder: Path, most, *, taken=0, of_files=0, swap=None):
     (folder / "memory.stat").write_text(f"anon {taken - of_files}\nfile {of_files}\ninactive_file {of_files}\n")
     if swap is not None:
         (folder / "memory.swap.max").write_text(f"{swap}\n")
-        (folder / "memory.swap.current").write_text("0\n")
+        (folder / "memory.swap.current").write_text(f"{swapped}\n")
 
 
 def first(folder: Path, most, *, taken=0, of_files=0, both=None):
@@ -106,6 +107,12 @@ def test_swap_counts_as_far_as_the_group_may_use_it(machine, swap, obtainable):
     assert machine_memory.obtainable() == obtainable * GB
 
 
+def test_swap_that_the_group_has_used_is_not_to_be_had(machine):
+    second(machine / "groups", 4 * GB, taken=2 * GB, swap=3 * GB, swapped=GB)
+    in_groups(machine, "0::/\n", second_mounted(machine))
+    assert machine_memory.obtainable() == 4 * GB
+
+
 @pytest.mark.parametrize(("both", "obtainable"), [(None, 11), (4 * GB, 3), (6 * GB, 5), (2**63 - 4096, 11)])
 def test_the_first_version_is_read_where_memory_is_its(machine, both, obtainable):
     first(machine / "groups", 2**63 - 4096)
@@ -114,11 +121,24 @@ def test_the_first_version_is_read_where_memory_is_its(machine, both, obtainable
     assert memory() == (4 * GB, 3 * GB, obtainable * GB)
 
 
-@pytest.mark.parametrize(("root", "path"), [("/docker/a", "/docker/a/in"), ("/docker/a", "/docker/a"), ("/", "/../..")])
+@pytest.mark.parametrize(
+    ("root", "path"),
+    [("/docker/a", "/docker/a/in"), ("/docker/a", "/docker/a"), ("/docker/a", "/docker/b"), ("/", "/../..")],
+)
 def test_a_container_that_sees_only_its_own_group_has_its_limit(machine, root, path):
+    first(machine, GB)  # beside the mounted folder
     first(machine / "groups", 4 * GB)
     (machine / "groups/in").mkdir()
     in_groups(machine, f"4:memory:{path}\n", first_mounted(machine, root))
+    assert machine_memory.whole() == 4 * GB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such file names")
+def test_a_group_whose_name_is_not_utf_8_or_has_colons_is_read(machine):
+    name = os.fsdecode(b"cri:caf\xe9:1")
+    second(machine / "groups" / name, 4 * GB)
+    in_groups(machine, "", second_mounted(machine))
+    (machine / "self/cgroup").write_bytes(b"0::/" + os.fsencode(name) + b"\n")
     assert machine_memory.whole() == 4 * GB
 
 
