@@ -84,3 +84,36 @@ def test_names_notes_and_tags_are_changed_and_the_rest_stays(space):
     assert [space.run(number).note for number in (1, 2)] == ["why", "why"]
     assert done("annotate", "1", "--name", "Best").stdout == "   1  Best  [kept, new]\n"
     assert (space.run(1).name, space.run(1).note) == ("Best", "why")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--name", " "], "It is empty."),
+        (["--tag", ""], "It is empty."),
+        (["--name", "two\nlines"], "more than one line"),
+        (["--name", "n" * 201], "It has 201 letters"),
+        (["--name", "\udcff"], "is not Unicode text"),
+        (["--note", "\udcff"], "is not Unicode text"),
+        (["--untag", "\udcff"], "is not Unicode text"),
+        (["--tag", "a,b"], "Write --tag once for each"),
+        (["--tag", "a", "--untag", " a"], "with --tag and with --untag"),
+    ],
+)
+def test_what_a_run_cannot_have_is_refused_and_nothing_changed(space, words, said):
+    other = [] if "--name" in words else ["--name", "other"]
+    refused = done("annotate", "1", *other, *words)
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+    assert (space.run(1).name, space.run(1).note, space.run(1).tags) == ("run 1", "", ())
+
+
+def test_a_name_as_long_as_in_the_window_is_taken(space):
+    assert done("annotate", "1", "--name", "n" * 200).exit_code == 0
+    assert space.run(1).name == "n" * 200
+
+
+def test_a_run_stays_in_its_line(space):
+    space.rename(1, "two\nlines")
+    space.set_tags(1, ["a\nb"])
+    assert done("annotate", "1").stdout == "   1  two lines  [a b]\n"
