@@ -111,8 +111,9 @@ def read(text: str) -> Parameter:
     limits, *marks = listing.split(":")
     low, _, high = limits.partition("..")
     ends = _number(field, low), _number(field, high)
-    numbers = [int(mark[:9]) for mark in marks if mark.isascii() and mark.isdigit()]
-    if len(numbers) > 1 or any(mark != "log" and not mark.isdigit() for mark in marks):
+    digits = [mark for mark in marks if mark != "log"]
+    numbers = [int(mark[:9]) for mark in digits if mark.isascii() and mark.isdigit()]
+    if len(digits) > 1 or len(numbers) < len(digits):
         raise BadConfig("The sweep", {field: f"After the range only :log and a number of points can stand: {listing}."})
     return Parameter(field, (), *ends, log="log" in marks, points=numbers[0] if numbers else None)
 

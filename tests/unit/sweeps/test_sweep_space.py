@@ -59,7 +59,17 @@ def test_whatever_values_are_written_are_read_again(values):
 
 
 @pytest.mark.parametrize(
-    "text", ["loss.scale", "=3", "loss.scale=", "training.lr=a..b", "training.lr=1..2:lin", "a.b=1..2:3:4"]
+    "text",
+    [
+        "loss.scale",
+        "=3",
+        "loss.scale=",
+        "training.lr=a..b",
+        "training.lr=1..2:lin",
+        "a.b=1..2:3:4",
+        "a.b=1..2:\u0663",
+        "a.b=1..2:\u00b2",
+    ],
 )
 def test_words_that_mean_nothing_are_a_sentence(text):
     with pytest.raises(BadConfig) as caught:
