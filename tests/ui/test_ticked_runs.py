@@ -86,7 +86,7 @@ def test_runs_that_began_to_work_meanwhile_stay_and_it_is_said(qtbot, session, w
     actions.trash.move_ticked.trigger()
     qtbot.waitUntil(lambda: bool(said))
     session.follower.look()
-    assert said == ["Of 3 runs 1 were not moved to the trash: they work, or have been deleted."]
+    assert said == ["Of 3 runs 1 was not moved to the trash: it works, or has been deleted."]
     assert numbers(session.trashed_runs()) == {1, 3}
 
 

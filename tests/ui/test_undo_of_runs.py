@@ -100,6 +100,23 @@ def test_a_run_that_a_full_disk_does_not_let_into_the_trash_is_offered_to_be_del
     assert not workspace.folder(runs[0]).exists()
 
 
+@pytest.mark.parametrize("in_trash", [True, False])
+def test_the_shown_run_stays_shown_while_the_trash_is_emptied_unless_it_is_there(
+    qtbot, session, workspace, actions, runs, monkeypatch, in_trash
+):
+    def answer(box):
+        next(button for button in box.buttons() if button.text() == "Delete").click()
+
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+    gone, kept = runs
+    workspace.trash(gone)
+    session.follower.look()
+    session.show_run(gone if in_trash else kept)
+    actions.trash.empty.trigger()
+    qtbot.waitUntil(lambda: not workspace.runs(trashed=True))
+    assert session.run_id == (None if in_trash else kept)
+
+
 def test_a_page_that_is_shown_again_is_followed_by_the_same_steps(qtbot, session):
     page = QWidget()
     qtbot.addWidget(page)

@@ -170,7 +170,8 @@ class TrashActions(QObject):
             self._session.notify("The trash is empty.")
             return
         if self._sure(f"Delete {counted(len(runs), 'run')} for ever?", "This cannot be undone."):
-            self._session.show_run(None)
+            if self._session.run_id in runs:
+                self._session.show_run(None)
             # Others may have been moved there meanwhile.
             self._session.change(partial(self._session.workspace.empty_trash, runs))
 

@@ -262,9 +262,10 @@ class WindowRuns(Shown):
         if moved:
             self._trashed({run_id: names[run_id] for run_id in moved})
         if left := len(names) - len(moved):
-            self.notify(
-                f"Of {len(names):,} runs {left:,} were not moved to the trash: they work, or have been deleted."
-            )
+            what = "1 was not moved to the trash: it works, or has been deleted."
+            if left > 1:
+                what = f"{left:,} were not moved to the trash: they work, or have been deleted."
+            self.notify(f"Of {len(names):,} runs {what}")
 
     def _trashed(self, names: dict[int, str]) -> None:
         if self.run_id in names:
