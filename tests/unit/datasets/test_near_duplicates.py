@@ -133,14 +133,41 @@ def test_frames_of_a_still_scene_do_not_fill_the_memory(build, tmp_path):
     finally:
         tracemalloc.stop()
     assert near.total == 250 * 249 // 2
+    assert max(pair.similarity for pair in near.pairs) <= 1
     assert most < 16 << 20, "two kilobytes for each pair are 64 MB"
 
 
-def test_it_can_be_given_up_and_refuses_what_would_take_hours(build, folder, tmp_path_factory, monkeypatch):
+def test_the_part_of_an_image_is_named_and_that_of_one_that_is_left_out_is_empty(build, tmp_path):
+    (tmp_path / "c").mkdir()
+    images = set_of(4, build, tmp_path / "c")
+    pixels = np.zeros((4, 120, 120, 3), np.uint8)
+    for row in range(4):
+        pixels[row, ::2] = 200 - row
+    split = Split(np.array([1]), np.array([2]), False, validation=np.array([0]))
+    near = find(images, pixels, split, [], silent)
+    members = {member.path: member for pair in near.pairs for member in (pair.first, pair.second)}
+    assert [members[path].half for path in images.paths] == ["held out", "train", "test", ""]
+    assert {member.picture.shape for member in members.values()} == {(96, 96, 3)}
+
+
+@pytest.mark.parametrize("stage", ["Reading images", "Comparing images"])
+def test_it_can_be_given_up_while_it_reads_and_while_it_compares(build, folder, tmp_path_factory, stage):
     whole = build("folder", folder=str(folder), image_size=32)
     images, pixels = kept(whole, tmp_path_factory.mktemp("cache"), encoded=False)
+
+    def give_up_then(text, done, total):
+        if text == stage:
+            give_up(text, done, total)
+
     with pytest.raises(Cancelled):
-        find(images, pixels, halves_of(images), [], give_up)
+        find(images, pixels, halves_of(images), [], give_up_then)
+
+
+def test_what_would_take_hours_is_refused(build, folder, tmp_path_factory, monkeypatch):
+    whole = build("folder", folder=str(folder), image_size=32)
+    images, pixels = kept(whole, tmp_path_factory.mktemp("cache"), encoded=False)
+    monkeypatch.setattr(near_duplicates, "MOST_IMAGES", 10)
+    assert find(images, pixels, halves_of(images), [], silent).total
     monkeypatch.setattr(near_duplicates, "MOST_IMAGES", 9)
     with pytest.raises(Problem, match="at most; these are 10"):
         find(images, pixels, halves_of(images), [], silent)
