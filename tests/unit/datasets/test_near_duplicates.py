@@ -126,6 +126,7 @@ def test_frames_of_a_still_scene_do_not_fill_the_memory(build, tmp_path):
     images = set_of(250, build, tmp_path / "c")
     rng = np.random.default_rng(0)
     pixels = (rng.integers(40, 200, (16, 16, 1)) + rng.integers(0, 2, (250, 16, 16, 1))).astype(np.uint8)
+    pixels[1::2] = pixels[::2]  # whose correlation is 1, give or take the last digit
     tracemalloc.start()
     try:
         near = find(images, pixels, Split(np.arange(125), np.arange(125, 250), False), [], silent)
