@@ -30,7 +30,8 @@ def in_trash():
 
 
 def test_runs_are_put_into_the_trash_and_brought_back(space):
-    assert done("trash", "add", "1", "2").stdout == "In the trash: runs 1, 2.\n"
+    moved = done("trash", "add", "1", "2")
+    assert (moved.exit_code, moved.stdout) == (0, "In the trash: runs 1, 2.\n")
     assert in_trash() == [2, 1]
     assert "run 1" in done("trash", "list").stdout
     assert done("trash", "restore", "1").stdout == "In the list again: run 1.\n"
@@ -43,6 +44,12 @@ def test_a_run_that_trains_stays_and_the_others_go(space):
     assert (moved.exit_code, in_trash()) == (1, [1])
     assert "In the trash: run 1." in moved.stdout
     assert "run 3. End them first." in moved.stderr
+
+
+def test_of_runs_that_all_stay_none_is_said_to_be_in_the_trash(space):
+    moved = done("trash", "add", "3")
+    assert (moved.exit_code, moved.stdout) == (1, "")
+    assert moved.stderr.startswith("Not moved, because they train, are queued or have been deleted: run 3.")
 
 
 def test_one_number_that_there_is_not_moves_nothing(space):

@@ -157,6 +157,14 @@ def test_a_step_that_float16_skips_has_no_norm(feed):
     assert all(map(math.isfinite, norms.values()))
 
 
+def test_an_infinite_gradient_is_told_where_no_step_is_skipped(feed):
+    parts, events = make_parts(), []
+    parts.weights[1].register_hook(lambda grad: torch.full_like(grad, math.inf) if parts.step == 1 else grad)
+    with pytest.raises(Problem, match="The loss is nan at step 3"):
+        run(parts, feed, emit=events.append)
+    assert Scalar(meter.GRADIENT_NORM, 2, math.inf) in events
+
+
 def test_what_is_not_yet_told_is_told_before_a_pause(feed):
     control, events, parts = Control(), [], make_parts()
 
