@@ -81,6 +81,7 @@ def unshared(path: Path) -> Path:
         if path.exists() and path.stat().st_nlink > 1:
             with parts.whole_file(path) as own, opened(path) as shared:
                 shutil.copyfileobj(shared, own)
+                shutil.copymode(path, own.name)  # a private file stays private
     except OSError as error:
         raise files.explain(error, path) from error
     return path

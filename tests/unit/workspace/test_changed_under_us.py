@@ -70,6 +70,7 @@ def test_other_names_of_a_file_keep_what_they_had(tmp_path, write):
     path, other = tmp_path / "run" / "journal.jsonl", tmp_path / "other"
     path.parent.mkdir()
     other.write_text('{"step": 1}\n')
+    other.chmod(0o600)
     path.hardlink_to(other)
     if write == "journal":
         lines = Journal(path.parent)
@@ -82,6 +83,7 @@ def test_other_names_of_a_file_keep_what_they_had(tmp_path, write):
         paths.write_from(path, 12, b'{"step": 2}\n')
     assert other.read_text() == '{"step": 1}\n'
     assert path.read_text() == '{"step": 1}\n{"step": 2}\n'
+    assert path.stat().st_mode == other.stat().st_mode, "a private file stays private"
     assert list(path.parent.iterdir()) == [path]
 
 
