@@ -34,11 +34,16 @@ def test_the_median_of_an_even_number_is_between_the_middle_two():
 def test_of_a_loss_the_greater_value_is_stopped():
     assert reason_to_stop(curve(0.3, 0.2), OTHERS, 8, least=True) == "above the median of 5 trials at epoch 2"
     assert reason_to_stop(curve(0.3, 0.05), OTHERS, 8, least=True) == ""
+    assert reason_to_stop(curve(0.3, 0.1), OTHERS, 8, least=True) == "", "as good as the median"
 
 
 @pytest.mark.parametrize(("epochs", "stopped"), [(4, True), (8, True), (9, False), (2, False), (1, False)])
 def test_it_is_judged_after_a_quarter_of_its_epochs_and_before_the_last(epochs, stopped):
     assert bool(reason_to_stop(curve(0.0, 0.0), OTHERS, epochs)) is stopped
+
+
+def test_of_four_epochs_it_is_judged_after_the_first():
+    assert reason_to_stop(curve(0.0), OTHERS, 4) == "below the median of 5 trials at epoch 1"
 
 
 def test_without_enough_others_at_its_epoch_none_is_stopped():
