@@ -9,6 +9,7 @@ from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.state.commands import Commands
 from workbench.ui.window.frame.message_bar import MessageBar
 from workbench.ui.window.runs.trash_message import TrashMessage
+from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
 LAST = 4  # the number of the newest run, which trains
@@ -269,3 +270,66 @@ def test_runs_of_other_programs_are_not_trained_again(session, workspace, action
     assert actions.ticked.again.action.text() == "Train 3 ticked runs again…"
     session.ticks.choose([1])
     assert not actions.ticked.again.action.isEnabled()
+
+
+def test_a_second_end_does_not_ask_twice_and_another_workspace_ends_the_question(
+    session, actions, ticked, tmp_path, monkeypatch
+):
+    ended = []
+    monkeypatch.setattr(session.queue, "control", lambda run_id: Control() if run_id == 1 else None)
+    monkeypatch.setattr(session.queue, "end", ended.append)
+    actions.refresh()
+    actions.ticked.end.trigger()
+    ask = actions.ticked.ask
+    assert ask.isVisible()
+    actions.ticked.end.trigger()
+    assert actions.ticked.ask is ask
+    session.open_workspace(Workspace(tmp_path / "other", create=True))
+    assert actions.ticked.ask is None, "there others have their numbers"
+    assert ended == []
+
+
+@pytest.fixture
+def answered(session, workspace, actions, ticked, monkeypatch):
+    """answered(text): the tags of the ticked runs after `text` was given, or left with None; all had "old"."""
+    for run_id in ticked:
+        workspace.set_tags(run_id, ["old"])
+    session.follower.look()
+
+    def tags_after(text):
+        monkeypatch.setattr("workbench.ui.actions.ticked_actions.ask_line", lambda *_, **__: text)
+        actions.ticked.tags.trigger()
+        session.follower.look()
+        return {run.tags for run in session.runs()}
+
+    return tags_after
+
+
+@pytest.mark.parametrize("text", [None, " old ,, "])
+def test_tags_that_are_left_as_they_were_are_no_step(actions, answered, text):
+    before = actions.undo_stack.count()
+    assert answered(text) == {("old",)}
+    assert actions.undo_stack.count() == before
+
+
+@pytest.mark.parametrize(("text", "tags"), [("old, new", ("new", "old")), ("", ())])
+def test_tags_that_are_only_given_or_only_taken_can_be_undone(session, actions, answered, text, tags):
+    assert answered(text) == {tags}
+    actions.undo_stack.undo()
+    session.follower.look()
+    assert {run.tags for run in session.runs()} == {("old",)}
+
+
+def test_no_runs_of_another_workspace_get_tags(session, config, actions, ticked, tmp_path, monkeypatch):
+    other = Workspace(tmp_path / "other", create=True)
+    other.create_run(config)
+
+    def written(*_, **__):
+        session.open_workspace(other)
+        return "mine"
+
+    monkeypatch.setattr("workbench.ui.actions.ticked_actions.ask_line", written)
+    actions.ticked.tags.trigger()
+    session.follower.look()
+    assert other.run(1).tags == ()
+    assert not actions.undo_stack.canUndo()
