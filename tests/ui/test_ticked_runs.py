@@ -1,7 +1,7 @@
 """What is done to all ticked runs at once: the trash and back, tags, and the end."""
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from workbench.config import RunConfig
 from workbench.control import Control
@@ -10,6 +10,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.window.frame.message_bar import MessageBar
 from workbench.ui.window.runs.trash_message import TrashMessage
 from workbench.workspace import Workspace
+from workbench.workspace.database.problems import Full
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
 LAST = 4  # the number of the newest run, which trains
@@ -89,6 +90,77 @@ def test_runs_that_began_to_work_meanwhile_stay_and_it_is_said(qtbot, session, w
     session.follower.look()
     assert said == ["Of 3 runs 1 was not moved to the trash: it works, or has been deleted."]
     assert numbers(session.trashed_runs()) == {1, 3}
+
+
+def test_ticked_runs_that_all_work_cannot_be_moved(session, actions, ticked):
+    session.ticks.choose([LAST])
+    actions.refresh()
+    assert (actions.trash.move_ticked.text(), actions.trash.move_ticked.isEnabled()) == (
+        "Move ticked runs to trash",
+        False,
+    )
+
+
+def test_a_move_that_cannot_be_done_again_says_why(session, workspace, actions, ticked):
+    said = []
+    session.noticed.connect(lambda message: said.append(str(message)))
+    actions.trash.move_ticked.trigger()
+    session.follower.look()
+    actions.undo_stack.undo()
+    session.follower.look()
+    assert session.run_id == 3, "the newest of those that came back"
+    for run_id in (1, 2, 3):
+        workspace.set_status(run_id, "running")
+    actions.undo_stack.redo()
+    session.follower.look()
+    assert session.trashed_runs() == []
+    assert len(said) == 1
+    assert said[0].endswith("None of 3 runs can be moved: they work, or are gone.")
+
+
+def test_runs_that_are_all_gone_cannot_be_brought_back_and_it_is_said(session, workspace, actions, ticked):
+    said = []
+    session.noticed.connect(lambda message: said.append(str(message)))
+    actions.trash.move_ticked.trigger()
+    session.follower.look()
+    workspace.empty_trash()
+    actions.trash.bring_back([1, 2, 3])
+    assert said == ["None of 3 runs is there any more."]
+    assert session.run_id is None
+
+
+def test_a_restore_by_command_of_what_was_moved_last_can_be_done_again(session, actions, ticked):
+    actions.trash.move_ticked.trigger()
+    session.follower.look()
+    actions.refresh()
+    actions.trash.restore_all.trigger()
+    session.follower.look()
+    assert session.trashed_runs() == []
+    actions.undo_stack.redo()
+    session.follower.look()
+    assert numbers(session.trashed_runs()) == {1, 2, 3}
+
+
+def test_ticked_runs_that_a_full_disk_does_not_let_into_the_trash_are_offered_to_be_deleted(
+    qtbot, session, workspace, actions, ticked, monkeypatch
+):
+    asked = []
+
+    def full(run_ids):
+        raise Full(workspace.database)
+
+    def answer(box):
+        asked.append(f"{box.text()} {box.informativeText()}")
+        next(button for button in box.buttons() if button.text() == "Delete").click()
+
+    monkeypatch.setattr(workspace, "trash_several", full)
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+    actions.trash.move_ticked.trigger()
+    qtbot.waitUntil(lambda: [run.id for run in workspace.runs()] == [LAST])
+    assert asked == [
+        "Delete 3 runs for ever? The disk is full: they cannot be moved to the trash. Their curves, evaluations, maps "
+        "and checkpoints are deleted. This cannot be undone."
+    ]
 
 
 def test_of_runs_that_were_deleted_since_the_others_come_back(session, workspace, actions, ticked):

@@ -115,6 +115,12 @@ def test_what_a_run_cannot_have_is_refused_and_nothing_changed(space, words, sai
     assert (space.run(1).name, space.run(1).note, space.run(1).tags) == ("run 1", "", ())
 
 
+def test_tags_are_given_and_taken_several_at_once(space):
+    space.set_tags(1, ["a", "b", "c"])
+    words = ["--untag", "a", "--untag", "b", "--tag", "d", "--tag", "e"]
+    assert done("annotate", "1", *words).stdout == "   1  run 1  [c, d, e]\n"
+
+
 def test_a_name_as_long_as_in_the_window_is_taken(space):
     assert done("annotate", "1", "--name", "n" * 200).exit_code == 0
     assert space.run(1).name == "n" * 200
