@@ -130,6 +130,8 @@ def test_runs_that_are_all_gone_cannot_be_brought_back_and_it_is_said(session, w
 
 
 def test_a_restore_by_command_of_what_was_moved_last_can_be_done_again(session, actions, ticked):
+    said = []
+    session.noticed.connect(lambda message: said.append(str(message)))
     actions.trash.move_ticked.trigger()
     session.follower.look()
     actions.refresh()
@@ -139,6 +141,7 @@ def test_a_restore_by_command_of_what_was_moved_last_can_be_done_again(session, 
     actions.undo_stack.redo()
     session.follower.look()
     assert numbers(session.trashed_runs()) == {1, 2, 3}
+    assert said == []
 
 
 def test_ticked_runs_that_a_full_disk_does_not_let_into_the_trash_are_offered_to_be_deleted(
