@@ -182,7 +182,28 @@ def test_no_parameter_and_a_field_twice_are_refused(config, known):
 
 def test_points_of_a_range_have_equal_steps_or_equal_ratios():
     assert read("a.b=0..1:5").listed() == (0.0, 0.25, 0.5, 0.75, 1.0)
+    assert read("a.b=2..4:3").listed() == (2.0, 3.0, 4.0)
     assert read("a.b=1e-4..1:log:5").listed() == (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+
+def test_points_of_whole_numbers_are_whole(config, known):
+    [epochs] = checked([read("training.epochs=2..8:3")], config, known)
+    assert epochs.listed() == (2, 5, 8)
+    assert {type(value) for value in epochs.listed()} == {int}
+
+
+def test_a_grid_takes_every_whole_number_of_a_short_range(config, known):
+    [epochs] = checked([read("training.epochs=3..66")], config, known)
+    assert epochs.listed() == tuple(range(3, 67))
+    [epochs] = checked([read("training.epochs=3..67")], config, known)
+    with pytest.raises(BadConfig, match=r"A grid needs values, or a range with points: 3\.\.67:5\."):
+        epochs.listed()
+
+
+@pytest.mark.parametrize("listing", ["1,,2", "[1,2]", '"",2'])
+def test_what_is_no_list_of_values_is_said_so(listing):
+    with pytest.raises(BadConfig, match="are not values separated by commas"):
+        read(f"a.b={listing}")
 
 
 def test_every_field_that_is_offered_can_be_checked(config, known):
