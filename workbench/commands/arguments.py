@@ -32,6 +32,21 @@ class Number(click.ParamType[int]):
         return number
 
 
+class Text(click.ParamType[str]):
+    """Words that are stored or searched for. A terminal may pass bytes that are no letters."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text; a usage error where it is not Unicode."""
+        text = str(value)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self.fail(f"{text!r} is not Unicode text.", param, ctx)
+        return text
+
+
 class Folder(click.Path):
     """A folder. An empty name, as of a variable that is not set, would be the working folder."""
 
@@ -61,6 +76,7 @@ class Group(click.Group):
 
 
 NUMBER = Number()
+TEXT = Text()
 FOLDER = Folder()
 
 

@@ -121,6 +121,17 @@ def test_of_two_values_of_an_option_none_is_passed_over(words, said, tmp_path, m
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["report", "1", "--title"], ["import", __file__, "--name"], ["search", "1", "--text"],
+     ["search", "1", "--class-names"], ["annotate", "1", "--note"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_bytes_that_are_no_letters_are_refused(words, space, capsys):
+    assert cli.main([*words, "caf\udce9", "--workspace", space]) == 2
+    assert "is not Unicode text." in capsys.readouterr().err
+
+
 def test_an_option_may_have_the_same_value_twice(space, capsys):
     assert cli.main(["list", "runs", "-w", space, "--workspace", space]) == 0
     twice = ["--set", "split.nothing=1", "--set", "split.nothing=1", "-w", space]

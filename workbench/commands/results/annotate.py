@@ -5,28 +5,13 @@ from typing import Any
 
 import click
 
-from workbench.commands.arguments import NUMBER, workspace_option
+from workbench.commands.arguments import NUMBER, TEXT, Text, workspace_option
 from workbench.commands.terminal import one_line
 from workbench.names import visible_name
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 LONGEST = 200  # letters of a name, as in the window
-
-
-class Text(click.ParamType[str]):
-    """What is stored with a run. A terminal may pass bytes that are no letters."""
-
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The text; a usage error where it cannot be stored."""
-        text = str(value)
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            self.fail(f"{text!r} is not Unicode text.", param, ctx)
-        return text
 
 
 class Words(Text):
@@ -47,10 +32,10 @@ class Words(Text):
 @click.command("annotate", short_help="Change names, notes and tags of runs.")
 @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
 @click.option("--name", type=Words(), default=None, help="Another name.")
-@click.option("--note", type=Text(), default=None, metavar="TEXT", help="Instead of the note that is there.")
+@click.option("--note", type=TEXT, default=None, metavar="TEXT", help="Instead of the note that is there.")
 @click.option("--tag", "added", type=Words(), multiple=True, metavar="TAG", help="Give this tag; can be repeated.")
 @click.option(
-    "--untag", "removed", type=Text(), multiple=True, metavar="TAG", help="Take this tag away; can be repeated."
+    "--untag", "removed", type=TEXT, multiple=True, metavar="TAG", help="Take this tag away; can be repeated."
 )
 @workspace_option
 def annotate(

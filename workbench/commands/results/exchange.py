@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, typed, workspace_option
+from workbench.commands.arguments import FOLDER, NUMBER, TEXT, epoch_option, typed, workspace_option
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.imported.gallery_import import import_gallery
@@ -60,7 +60,7 @@ def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Ep
     "--images", type=click.Path(path_type=Path, exists=True), default=None,
     help="Folder from which the column path starts, or .npy of uint8 [n, height, width(, 3)].",
 )  # fmt: skip
-@click.option("--name", default="", help="Name of the run; by default that of the file.")
+@click.option("--name", type=TEXT, default="", help="Name of the run; by default that of the file.")
 @click.option(
     "--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True,
     help="How two embeddings are compared.",

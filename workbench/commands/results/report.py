@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from workbench.commands.arguments import FOLDER, NUMBER, workspace_option
+from workbench.commands.arguments import FOLDER, NUMBER, TEXT, workspace_option
 from workbench.commands.results.compare import EPOCH_OPTION
 from workbench.commands.terminal import told
 from workbench.files.unreadable import TABLES, refusing
@@ -30,7 +30,7 @@ TEMPLATES = ("one-run", "comparison", "paper-appendix")
 @click.option(
     "--section", "sections", multiple=True, type=click.Choice(tuple(SECTIONS)), help="Instead of the template's."
 )
-@click.option("--title", default="", help="By default the run's name.")
+@click.option("--title", type=TEXT, default="", help="By default the run's name.")
 @click.option(
     "--text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Your own text, a Markdown file."
 )

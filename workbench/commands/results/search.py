@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER, epoch, workspace_option
+from workbench.commands.arguments import NUMBER, TEXT, epoch, workspace_option
 from workbench.commands.terminal import printable
 from workbench.files.spreadsheet import csv_text
 from workbench.numerals import percentage
@@ -31,11 +31,11 @@ Row = tuple[int, float, str, int, str]  # in the order of COLUMNS
 @click.argument("images", metavar="[IMAGE...]", type=click.Path(path_type=Path), nargs=-1)
 @workspace_option
 @click.option(
-    "--text", "texts", multiple=True, metavar="WORDS",
+    "--text", "texts", type=TEXT, multiple=True, metavar="WORDS",
     help="Search by words instead of images; once or more. For runs of a CLIP tower that was not trained.",
 )  # fmt: skip
 @click.option(
-    "--class-names", "sentence", metavar="SENTENCE", default=None,
+    "--class-names", "sentence", type=TEXT, metavar="SENTENCE", default=None,
     help='Ask for each class by name in a sentence such as "a photo of a {}", and print how well that finds it.',
 )  # fmt: skip
 @click.option(
