@@ -14,6 +14,7 @@ from small_run import blobs, store_run
 from tests.ui.seen import drawn
 from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page, places_of
 from tests.waits import HANG
+from workbench.datasets.decisions import read_decisions
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.point_colours import value_words
 from workbench.ui.pages.map.drawing.level_note import LevelNote
@@ -422,7 +423,9 @@ def test_a_selection_is_exported_as_table_and_as_folder(qtbot, page, session, tm
     qtbot.waitUntil(lambda: bool(page.store.selections))
     page.named.export_table(tmp_path / "two.csv")
     page.named.export_folder(tmp_path / "two")
-    qtbot.waitUntil(lambda: len(told) == 2)
+    page.named.export_left_out(tmp_path / "dropped.csv")
+    qtbot.waitUntil(lambda: len(told) == 3)
+    assert [decision.decision for decision in read_decisions(tmp_path / "dropped.csv")] == ["drop", "drop"]
     rows = list(csv.DictReader((tmp_path / "two.csv").read_text("utf-8").splitlines()))
     assert [int(row["sample_id"]) for row in rows] == page.run.ids[:2].tolist()
     assert float(rows[0]["ap"]) == pytest.approx(page.run.ap[0])

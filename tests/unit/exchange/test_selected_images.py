@@ -9,8 +9,10 @@ from PIL import Image
 
 from tests.ui.small_run import store_run
 from workbench.control import Cancelled
+from workbench.datasets.decisions import DROPPED, decided_labels, read_decisions
+from workbench.datasets.image_set import ImageSet
 from workbench.exchange.exported import selected_images
-from workbench.exchange.exported.selected_images import Written, safe, write_links, write_table
+from workbench.exchange.exported.selected_images import Written, safe, write_dropped, write_links, write_table
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -55,6 +57,17 @@ def test_the_table_has_one_row_each_and_no_formula(space, tmp_path):
     assert [int(row["first_hit"]) for row in rows] == run.first_hit[[1, 6]].tolist()
     write_table(tmp_path / "b.csv", workspace, dataset, run.ids[:1], None)
     assert next(csv.DictReader((tmp_path / "b.csv").read_text("utf-8").splitlines()))["ap"] == ""
+
+
+def test_dropped_images_are_decisions_that_a_run_takes(space, tmp_path):
+    workspace, dataset, run = space
+    write_dropped(tmp_path / "dropped.csv", workspace, dataset, run.ids[[6, 1]])
+    decisions = read_decisions(tmp_path / "dropped.csv")
+    assert [(one.class_name, one.decision) for one in decisions] == [(CLASSES[0], "drop"), (CLASSES[1], "drop")]
+    paths = workspace.samples(dataset).paths
+    images = ImageSet("same", None, list(paths), LABELS, list(CLASSES), 1, 8, lambda row: np.zeros((8, 8), np.uint8))
+    left_out = np.flatnonzero(decided_labels(images, decisions) == DROPPED)
+    assert workspace.samples(dataset).ids[left_out].tolist() == run.ids[[1, 6]].tolist()
 
 
 def test_images_that_are_no_files_are_written_as_they_were_trained_on(space, tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image
 
 from workbench import files
+from workbench.datasets.decisions import PathDecision, decisions_text
 from workbench.files import parts
 from workbench.files.disk_names import RESERVED, UNSAFE
 from workbench.files.spreadsheet import csv_text
@@ -44,6 +45,28 @@ def write_table(
     """
     progress("Reading the samples", 0, 0)
     text = _csv_of(workspace, dataset_id, ids, evaluation_id)
+    progress("Writing the file", 0, 0)
+    with files.atomic_write(path) as file:
+        file.write(text.encode())
+
+
+def write_dropped(
+    path: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, progress: Progress = quiet
+) -> None:
+    """The samples as label decisions, each with “drop”: a run that takes the file leaves these images out.
+
+    Args:
+        progress: called at each stage; may raise Cancelled, which leaves no file behind.
+
+    Raises:
+        Problem: the place cannot be written, or the data set is gone.
+    """
+    progress("Reading the samples", 0, 0)
+    dataset, samples = workspace.dataset(dataset_id), workspace.samples(dataset_id)
+    text = decisions_text(
+        PathDecision(samples.paths[at], dataset.class_name(int(samples.labels[at])), "drop")
+        for at in np.flatnonzero(np.isin(samples.ids, ids))
+    )
     progress("Writing the file", 0, 0)
     with files.atomic_write(path) as file:
         file.write(text.encode())

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.exchange.exported.selected_images import Written, safe, write_links, write_table
+from workbench.exchange.exported.selected_images import Written, safe, write_dropped, write_links, write_table
 from workbench.progress import Progress
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.state.session import Session
@@ -25,10 +25,11 @@ from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.first_size import open_at
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.workspace.choices.selections import LONGEST, LONGEST_NOTE, Selection
 
 SIZE = (640, 400)  # px at 100% text
+LEFT_OUT = "A run that takes this file under Label decisions, in training, evaluation or both, leaves these images out."
 NONE_YET = "No selection of this data set has a name yet. Select points on the map, then save them here."
 
 
@@ -62,6 +63,8 @@ class SelectionsDialog(QDialog):
         self.choose = button("Select these", "cursor")
         self.add = button("Add to the selection", "plus")
         self.table = button("Export as CSV…", "export")
+        self.left_out = button("Export as images to drop…", "export")
+        self.left_out.setToolTip(plain_tip(LEFT_OUT))
         self.folder = button("Export as a folder of links…", "folder-open")
         self.delete = button("Delete", "trash", "danger")
         form = QFormLayout()
@@ -69,7 +72,7 @@ class SelectionsDialog(QDialog):
         form.addRow(label("Note"), self.note)
         self.details = QWidget()
         right = in_column(form, self.facts, on=self.details, spacing=8)
-        for action in (self.choose, self.add, self.table, self.folder, self.delete):
+        for action in (self.choose, self.add, self.table, self.left_out, self.folder, self.delete):
             right.addWidget(action, 0, Qt.AlignmentFlag.AlignLeft)
         right.addStretch(1)
         left = QVBoxLayout()
@@ -91,6 +94,7 @@ class SelectionsDialog(QDialog):
         self.choose.clicked.connect(self._select)
         self.add.clicked.connect(self._add)
         self.table.clicked.connect(self._ask_table)
+        self.left_out.clicked.connect(self._ask_left_out)
         self.folder.clicked.connect(self._ask_folder)
         self.delete.clicked.connect(self._delete)
 
@@ -201,6 +205,13 @@ class SelectionsDialog(QDialog):
             if name:
                 self.export_table(Path(name))
 
+    def _ask_left_out(self) -> None:
+        if self.current is not None:
+            start = f"{safe(self.current.name)}-dropped.csv"
+            name, _ = QFileDialog.getSaveFileName(self, "Export label decisions", start, "Table (*.csv)")
+            if name:
+                self.export_left_out(Path(name))
+
     def _ask_folder(self) -> None:
         if self.current is not None:
             name = safe(self.current.name)
@@ -220,6 +231,18 @@ class SelectionsDialog(QDialog):
 
         self.session.run_in_thread("Export the selection", work, partial(self._table_written, path), lasting=True)
 
+    def export_left_out(self, path: Path) -> None:
+        """Write the shown selection as label decisions that drop its images."""
+        shown, workspace = self.current, self.session.workspace
+        if shown is None:
+            return
+        ids = np.array(shown.samples, np.int64)
+
+        def work(progress: Progress) -> None:
+            write_dropped(path, workspace, shown.dataset_id, ids, progress)
+
+        self.session.run_in_thread("Export the selection", work, partial(self._left_out_written, path), lasting=True)
+
     def export_folder(self, folder: Path) -> None:
         """Make a folder of links to the images of the shown selection."""
         shown, workspace, evaluation = self.current, self.session.workspace, self.session.evaluation_id
@@ -234,6 +257,9 @@ class SelectionsDialog(QDialog):
 
     def _table_written(self, path: Path, _: None) -> None:
         self.session.notify(f"The selection was written to {path}.")
+
+    def _left_out_written(self, path: Path, _: None) -> None:
+        self.session.notify(f"The selection was written to {path}. {LEFT_OUT}")
 
     def _folder_written(self, folder: Path, files: Written) -> None:
         parts = [
