@@ -89,7 +89,7 @@ def test_a_run_that_has_not_ended_stays_where_it_is(workspace):
 
 
 def test_the_folder_in_a_workspace_itself_is_refused_with_the_command_that_helps(workspace, stored_run, other):
-    with pytest.raises(Problem, match=f"`workbench export {stored_run} --format run` writes it as a folder"):
+    with pytest.raises(Problem, match=f"`workbench export {stored_run} --format run --workspace .*` writes it"):
         ingest(other, workspace.folder(stored_run))
     with pytest.raises(Problem, match="export RUN --format run` writes a run as a folder that another"):
         travelling.run_folders(workspace.folder(stored_run).parent)

@@ -17,6 +17,7 @@ from workbench import __version__, files
 from workbench.config import LARGEST, RunConfig
 from workbench.files import locks, parts
 from workbench.files.new_files import NewFiles
+from workbench.jobs import command_line
 from workbench.problem import Problem
 from workbench.workspace.folders.dataset_copy import ExperimentCopy
 from workbench.workspace.folders.journal import Text
@@ -173,11 +174,14 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
         Problem: it is no run folder.
     """
     if not has_run(folder):
-        if folder.name.isdigit() and (folder.absolute().parent.parent / DATABASE).is_file():
+        space = folder.absolute().parent.parent
+        if folder.name.isdigit() and (space / DATABASE).is_file():
+            there = ("--workspace", shown(str(space)))
+            again = command_line("workbench", "export", folder.name, "--format", "run", *there)
             raise Problem(
                 f"{shown(str(folder))} is a run of a workspace, whose database has what belongs to it.",
                 kept="Nothing was imported.",
-                todo=f"`workbench export {folder.name} --format run` writes it as a folder that can be imported.",
+                todo=f"`{again}` writes it as a folder that can be imported.",
             )
         raise Unfinished(
             f"There is no {CARD} in {folder}: it is not whole, or no run was started in it.",
