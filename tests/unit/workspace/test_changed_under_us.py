@@ -87,6 +87,13 @@ def test_other_names_of_a_file_keep_what_they_had(tmp_path, write):
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_file_of_one_name_is_not_copied(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text("whole")
+    with path.open("rb") as file:
+        assert os.path.samestat(os.fstat(file.fileno()), paths.unshared(path).stat())
+
+
 def test_a_copy_that_the_disk_refuses_leaves_both_names_as_they_were(tmp_path, monkeypatch):
     path, other = tmp_path / "journal.jsonl", tmp_path / "other"
     other.write_text('{"step": 1}\n')
