@@ -374,14 +374,18 @@ def test_two_workers_end_together_when_they_are_asked_to(workspace, config, know
     assert "running" not in states(workspace, number)
 
 
-def test_settings_that_train_now_are_not_proposed_again():
+def test_what_is_like_a_setting_that_trains_now_is_not_proposed():
+    """The best so far is at the upper end, where four settings train."""
     lr = [read("training.lr=1e-4..1e-1:log")]
     tried = [({"training.lr": 10.0**-power}, 1.0 - power / 10) for power in (1, 1.5, 2, 2.5, 3, 3.5, 4)]
-    now = [{"training.lr": 0.09}, {"training.lr": 0.08}]
-    alone = next_proposal(lr, tried, 0, 9, least=False)
-    beside = next_proposal(lr, [*tried, *((setting, None) for setting in now)], 0, 9, least=False, pending=now)
-    assert beside not in now
-    assert alone == next_proposal(lr, tried, 0, 9, least=False)
+    now = [{"training.lr": rate} for rate in (0.095, 0.09, 0.08, 0.07)]
+    beside = [*tried, *((setting, None) for setting in now)]
+    seeds = range(10)
+    alone = [next_proposal(lr, tried, seed, 9, least=False) for seed in seeds]
+    others = [next_proposal(lr, beside, seed, 9, least=False, pending=now) for seed in seeds]
+    assert sum(setting["training.lr"] > 0.05 for setting in alone) > 5
+    assert sum(setting["training.lr"] > 0.05 for setting in others) < 3
+    assert alone == [next_proposal(lr, tried, seed, 9, least=False) for seed in seeds]
 
 
 def test_sweeps_that_share_one_of_their_gpus_wait_for_each_other(workspace, config, known, runs, monkeypatch):
