@@ -5,10 +5,12 @@ Arguments: the workspace, which has one trained run, the kind of task, its title
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from time import monotonic, sleep
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QDialog
@@ -29,15 +31,25 @@ Step = tuple[Callable[[], bool], Callable[[], object]]
 
 
 class SlowDisk:
-    """Among the finders of modules: holds the load of torch half-way until the window that is closed says so."""
+    """Among the finders of modules: holds the load of torch half-way until the window that is closed says so.
+
+    It holds the module, not the search for it, during which no other thread can import anything.
+    """
 
     def __init__(self) -> None:
         self.halfway, self.go_on = threading.Event(), threading.Event()
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        if name == HALFWAY:
-            self.halfway.set()
-            self.go_on.wait(PATIENCE)
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path) if name == HALFWAY else None
+        if spec is not None and spec.loader is not None:
+            spec.loader.exec_module = partial(self._hold, spec.loader.exec_module)
+        return spec
+
+    def _hold(self, load: Callable[[ModuleType], None], module: ModuleType) -> None:
+        self.halfway.set()
+        if not self.go_on.wait(PATIENCE):
+            sys.stderr.write("the window was not closed while torch was loaded\n")
+        load(module)
 
 
 class Person(QObject):
