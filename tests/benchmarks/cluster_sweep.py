@@ -22,7 +22,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
-from compare_speed import WorkedStalls, report
+from compare_speed import WorkedStalls, opened, report
 from PySide6.QtWidgets import QApplication
 from window_stalls import wait
 
@@ -38,8 +38,6 @@ from workbench.sweeps.at_place import PlaceWorker
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.state.runs import place_follower
-from workbench.ui.state.session import Session
-from workbench.ui.window.main_window import MainWindow
 from workbench.ui.window.process.garbage import Garbage
 from workbench.workspace import Workspace
 
@@ -162,13 +160,7 @@ def watch(workspace: Workspace, seconds: float) -> None:
     app = QApplication(sys.argv[:1])
     garbage = Garbage(app)  # as in the program
     app.setStyle("Fusion")
-    session = Session(workspace)
-    session.theme.apply()
-    session.set_catalog(catalog.current())
-    window = MainWindow(session)
-    window.resize(1440, 900)
-    window.show()
-    window.make_ready()
+    session, window = opened(workspace)
     wait(20.0)
     garbage.settle()
     stalls = WorkedStalls()

@@ -107,19 +107,25 @@ def main() -> None:
             print(
                 f"workspace made in {perf_counter() - started:.0f} s, {workspace.database.stat().st_size / 1e6:,.0f} MB"
             )
-        session = Session(workspace)
-        session.theme.apply()
-        session.set_catalog(catalog.current())
-        window = MainWindow(session)
-        window.resize(1440, 900)
-        window.show()
-        window.make_ready()
+        session, window = opened(workspace)
         wait(SETTLE)
         stalls = WorkedStalls()
         stalls.start()
         look(session, window, stalls, args.rounds)
         session.close()
         window.close()
+
+
+def opened(workspace: Workspace) -> tuple[Session, MainWindow]:
+    """The window of the program on a workspace, which begins to load what it needs."""
+    session = Session(workspace)
+    session.theme.apply()
+    session.set_catalog(catalog.current())
+    window = MainWindow(session)
+    window.resize(1440, 900)
+    window.show()
+    window.make_ready()
+    return session, window
 
 
 def look(session: Session, window: MainWindow, stalls: WorkedStalls, rounds: int) -> None:

@@ -27,9 +27,6 @@ from PySide6.QtWidgets import QApplication
 from window_stalls import wait
 
 from workbench.app import share_cores
-from workbench.entries import catalog
-from workbench.ui.state.session import Session
-from workbench.ui.window.main_window import MainWindow
 from workbench.ui.window.process.garbage import Garbage
 from workbench.workspace import Workspace
 
@@ -68,14 +65,8 @@ def look(workspace: Workspace) -> None:
     garbage = Garbage(app)  # as in the program
     app.setStyle("Fusion")
     began = perf_counter()
-    session = Session(workspace)
-    session.theme.apply()
-    session.set_catalog(catalog.current())
-    window = MainWindow(session)
-    window.resize(1440, 900)
-    window.show()
+    session, window = compare_speed.opened(workspace)
     print(f"shown after {perf_counter() - began:.2f} s")
-    window.make_ready()
     wait(SETTLE)
     garbage.settle()
     stalls = WorkedStalls()

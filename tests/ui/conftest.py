@@ -9,18 +9,23 @@ from time import sleep
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
 
 from tests.ui.played_analysis import Analysis
 from tests.ui.trained import trained_run
 from workbench.config import RunConfig
+from workbench.entries import catalog
 from workbench.events import Progress, Scalar
 from workbench.jobs import Job
 from workbench.problem import Problem
+from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.preferences import Preferences
+from workbench.ui.state.commands import Commands
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
+from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -220,3 +225,21 @@ def stored_evaluation(workspace):
             ).lastrowid
 
     return store
+
+
+@pytest.fixture
+def actions(qtbot, session):
+    """What can be done with runs, without a window of the program."""
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    return RunActions(session, Commands(session.preferences, parent), parent)
+
+
+@pytest.fixture
+def window(qtbot, session):
+    """The window of the program with the whole catalog."""
+    session.set_catalog(catalog.current())
+    made = MainWindow(session)
+    qtbot.addWidget(made)
+    made.show()
+    return made

@@ -7,10 +7,8 @@ from PySide6.QtWidgets import QLabel
 from trained import trained_run
 
 from workbench.config import RunConfig
-from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.ui.actions.export_dialog import ExportDialog
-from workbench.ui.window.main_window import MainWindow
 
 pytestmark = [
     pytest.mark.qt_log_ignore("propagateSizeHints"),
@@ -21,15 +19,6 @@ pytestmark = [
 @pytest.fixture
 def run_id(workspace, tmp_path):
     return trained_run(workspace, tmp_path / "cache")
-
-
-@pytest.fixture
-def window(qtbot, session):
-    session.set_catalog(catalog.current())
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.show()
-    return made
 
 
 @pytest.fixture

@@ -10,21 +10,11 @@ from workbench.entries import catalog
 from workbench.files import digest
 from workbench.problem import Problem
 from workbench.running import launch, trained_network
-from workbench.ui.window.main_window import MainWindow
 
 pytestmark = [
     pytest.mark.qt_log_ignore("propagateSizeHints"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning:numba"),
 ]
-
-
-@pytest.fixture
-def window(qtbot, session):
-    session.set_catalog(catalog.current())
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.show()
-    return made
 
 
 @pytest.fixture

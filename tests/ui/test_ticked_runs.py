@@ -1,12 +1,10 @@
 """What is done to all ticked runs at once: the trash and back, tags, and the end."""
 
 import pytest
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QMessageBox
 
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.ui.actions.run_actions import RunActions
-from workbench.ui.state.commands import Commands
 from workbench.ui.window.frame.message_bar import MessageBar
 from workbench.ui.window.runs.trash_message import TrashMessage
 from workbench.workspace import Workspace
@@ -14,13 +12,6 @@ from workbench.workspace.database.problems import Full
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
 LAST = 4  # the number of the newest run, which trains
-
-
-@pytest.fixture
-def actions(qtbot, session):
-    window = QWidget()
-    qtbot.addWidget(window)
-    return RunActions(session, Commands(session.preferences, window), window)
 
 
 @pytest.fixture

@@ -4,17 +4,9 @@ import pytest
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import Reversible, StackSteps, UndoCommands
 from workbench.workspace.database.problems import Full
-
-
-@pytest.fixture
-def actions(qtbot, session):
-    window = QWidget()
-    qtbot.addWidget(window)
-    return RunActions(session, Commands(session.preferences, window), window)
 
 
 @pytest.fixture

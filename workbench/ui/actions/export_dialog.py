@@ -149,7 +149,7 @@ class ExportDialog(MainButtonDialog):
         fields = {"run": self._run.id, "formats": self.formats(), "out": str(out), "epoch": str(self.epoch.value())}
         done, notify = partial(_tell, self._session, out), self._session.notify
         process, title = process_of(self._session, "workbench.exchange.server"), f"Export run {self._run.id}"
-        ProcessWork(self._session, process, title, "export", fields, done, notify, _nothing, ends_process=True)
+        ProcessWork(self._session, process, title, "export", fields, done, notify, ends_process=True)
         self.accept()
 
 
@@ -163,7 +163,3 @@ def _look(workspace: Workspace, run_id: int, progress: Progress) -> Look:
 def _tell(session: Session, out: Path, answer: dict[str, list[str]]) -> None:
     count = len(answer["files"])
     session.notify(" ".join([f"Exported {counted(count, 'file')} to {out}.", *answer["remarks"]]))
-
-
-def _nothing() -> None:
-    """The Activity panel says that it was cancelled."""

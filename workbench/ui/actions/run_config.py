@@ -49,7 +49,7 @@ def _export(session: Session, run: Run, out: str) -> None:
     fields = {"run": run.id, "formats": ["trained"], "out": out, "epoch": "best"}
     process, title = process_of(session, "workbench.exchange.server"), f"Trained weights of run {run.id}"
     then = partial(_offer_trained, session, session.workspace, run)
-    ProcessWork(session, process, title, "export", fields, then, session.notify, _nothing, ends_process=True)
+    ProcessWork(session, process, title, "export", fields, then, session.notify, ends_process=True)
 
 
 def _offer_trained(session: Session, workspace: Workspace, run: Run, answer: dict[str, list[str]]) -> None:
@@ -67,7 +67,3 @@ def _offer_trained(session: Session, workspace: Workspace, run: Run, answer: dic
     name = f"{config.name}, trained on"[:200]
     session.config_offered.emit(config.model_copy(update={"name": name, "backbone": backbone}))
     session.show_page("setup")
-
-
-def _nothing() -> None:
-    """The Activity panel says that it was cancelled."""

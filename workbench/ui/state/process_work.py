@@ -21,7 +21,8 @@ class ProcessWork:
         title: in the Activity panel.
         op: what is asked.
         fields: of the request, without the workspace.
-        done: called with the answer. failed: called with the Problem. cancelled: called after the user cancelled.
+        done: called with the answer. failed: called with the Problem. cancelled: called after the user cancelled,
+            which the Activity panel says by itself.
         ends_process: the process does this alone and ends with it; torch, once loaded, would keep its memory.
 
     Attributes:
@@ -37,7 +38,7 @@ class ProcessWork:
         fields: Answer,
         done: Callable[[Answer], None],
         failed: Callable[[Problem], None],
-        cancelled: Callable[[], None],
+        cancelled: Callable[[], None] = lambda: None,
         *,
         ends_process: bool = False,
     ) -> None:
