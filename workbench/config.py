@@ -275,22 +275,39 @@ def _whole(values: dict[str, Any], fields: Catalog) -> dict[str, str]:
 
 
 def with_similar(errors: dict[str, str], values: Mapping[str, Any], known: Catalog) -> dict[str, str]:
-    """The errors of a config with these values; those of unknown fields name the fields with a similar name."""
+    """The errors of a config with these values; those of unknown fields name the fields that may be meant."""
     named = dict(errors)
     for field, sentence in errors.items():
         if sentence == catalogs.NO_FIELD:
-            part, dot, name = field.rpartition(".")
-            alike = ", ".join(f"{part}{dot}{other}" for other in similar(name, _fields_of(part, values, known)))
+            alike = ", ".join(similar_fields(field, values, known))
             named[field] = f"{sentence} Similar: {alike}." if alike else sentence
     return named
 
 
-def _fields_of(part: str, values: Mapping[str, Any], known: Catalog) -> list[str]:
-    """The names of the fields in a part of a config, as that part is chosen there; without a part, the parts."""
+def similar_fields(field: str, values: Mapping[str, Any], known: Catalog) -> list[str]:
+    """Fields of any part that are called so in a config or in the form, then those of its part with a similar name."""
+    part, _, name = field.rpartition(".")
+    same = []
+    for other in ("", *KINDS, *sections()):
+        for key, label in _fields_of(other, values, known).items():
+            if key != "name" and name.casefold() in (key.casefold(), label.casefold().replace(" ", "_")):
+                same.append(_dotted(other, key))
+    near = [_dotted(part, other) for other in similar(name, _fields_of(part, values, known))]
+    return [other for other in dict.fromkeys([*same, *near]) if other != field]
+
+
+def _dotted(part: str, name: str) -> str:
+    return f"{part}.{name}" if part else name
+
+
+def _fields_of(part: str, values: Mapping[str, Any], known: Catalog) -> dict[str, str]:
+    """The fields in a part of a config, as that part is chosen there, with their labels; without a part, the parts."""
     if not part:
-        return list(RunConfig.model_fields)
+        return dict.fromkeys(RunConfig.model_fields, "")
     if part not in KINDS:
-        return list(sections().get(part, {}))
-    chosen = values.get(part)
-    entry = chosen.get("name") if isinstance(chosen, dict) else chosen
-    return ["name", *known.get(f"{part}/{entry}", {"params": {}})["params"]]
+        fields = sections().get(part, {})
+    else:
+        chosen = values.get(part)
+        entry = chosen.get("name") if isinstance(chosen, dict) else chosen
+        fields = {"name": {}} | known.get(f"{part}/{entry}", {"params": {}})["params"]
+    return {name: facts.get("label") or "" for name, facts in fields.items()}

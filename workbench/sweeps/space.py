@@ -17,6 +17,7 @@ from workbench.config import (
     TrainingParams,
     from_root,
     sections,
+    similar_fields,
 )
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
@@ -304,8 +305,10 @@ def _unknown(field: str, config: RunConfig, known: Catalog, chosen: Mapping[str,
         return "Seeds are not a parameter: set their number with --seeds."
     part = field.partition(".")[0]
     there = [name for name in fields(config, known, chosen) if name.startswith(f"{part}.")]
-    listed = ", ".join(nearest_first(field, there))
-    return f"{catalogs.NO_FIELD} {f'Known: {listed}.' if there else 'Write its part before it, as in loss.scale.'}"
+    if there:
+        return f"{catalogs.NO_FIELD} Known: {', '.join(nearest_first(field, there))}."
+    alike = ", ".join(similar_fields(field, config.model_dump(), known))
+    return f"{catalogs.NO_FIELD} {f'Similar: {alike}.' if alike else 'Write its part before it, as in loss.scale.'}"
 
 
 def _whole(number: float | None) -> int | float | None:

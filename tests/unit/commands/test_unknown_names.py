@@ -33,6 +33,11 @@ UNKNOWN = {
         [*RUN, "--set", "loss.name=norm_ce", "--set", "loss.temprature=1"],
         "loss.temprature: There is no such field. Similar: loss.temperature",
     ),
+    "field without its part": ([*RUN, "--set", "batch_size=3"], "no such field. Similar: training.batch_size."),
+    "field of another part": ([*RUN, "--set", "loss.batch_size=3"], "no such field. Similar: training.batch_size."),
+    "field by its label": ([*RUN, "--set", "training.learning_rate=1"], "no such field. Similar: training.lr."),
+    "field above its part": ([*RUN, "--set", "training.seed=1"], "no such field. Similar: seed."),
+    "field of a sweep without its part": (["sweep", "start", "sample-digits", "-p", "lr=1,2"], "Similar: training.lr."),
     "part": ([*RUN, "--set", "los.name=ce"], "los.name: There is no such field. Similar: loss."),
     "field of a place": (
         ["place", "add", "new", "--ssh", "host", "--set", "foldr=/x"],

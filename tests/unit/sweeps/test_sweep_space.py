@@ -83,7 +83,7 @@ def test_words_that_mean_nothing_are_a_sentence(text):
         ("loss.scale=16", "There is no such field. Known: loss.name, loss."),
         ("los.scale=16", "Write its part before it, as in loss.scale."),
         ("seed=1,2", "--seeds"),
-        ("name=a,b", "There is no such field."),
+        ("name=a,b", "There is no such field. Write its part before it"),
         ("loss.dropout=0.1,1.5", "1.5: Must be less than 1."),
         ("training.epochs=1.5,2", "1.5: Must be a whole number."),
         ("training.epochs=1.5..3", "1.5: Must be a whole number."),
