@@ -74,6 +74,27 @@ def test_the_shown_run_stays_marked_and_the_keys_stay_at_the_row_that_unfolds(do
     assert rows(dock) == [("Alone", ""), ("Three seeds", "folded")]
 
 
+def ground(dock, row):
+    """The colour of a row, left of its box."""
+    place = dock.list.visualRect(dock.model.index(row))
+    return dock.list.viewport().grab().toImage().pixelColor(place.x() + 3, place.bottom() - 3).name()
+
+
+def test_a_folded_group_that_hides_the_shown_run_is_marked(dock, session):
+    plain = ground(dock, 1)
+    press(dock, 1)
+    press(dock, 3)
+    assert ground(dock, 1) == plain, "its own row is marked"
+    chosen = ground(dock, 3)
+    press(dock, 1)
+    QTest.mouseMove(dock.list.viewport(), QPoint(5, dock.list.viewport().height() - 5))
+    assert [name for name, _ in rows(dock)] == ["Alone", "Three seeds"]
+    assert ground(dock, 1) not in (plain, chosen)
+    press(dock, 0)
+    assert session.run().name == "Alone"
+    assert (ground(dock, 0), ground(dock, 1)) == (chosen, plain)
+
+
 def test_the_arrow_of_a_group_lies_beside_its_name(dock, session):
     def arrow():
         place = dock.list.visualRect(dock.model.index(0))

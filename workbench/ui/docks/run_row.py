@@ -19,6 +19,7 @@ from workbench.workspace.run_names import data_title, title_of
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
 BAR, BAR_LEAST, THICK = 44, 16, 4  # px: the progress bar of a run that is training
 PAD, DOT, ICON, INDENT, BOX = 8, 10, 14, 14, 14  # px
+WEAK = 0.5  # opacity of the mark of a group that hides the shown run
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -31,6 +32,7 @@ class RunRow(QStyledItemDelegate):
         super().__init__(parent)
         self.known: Catalog = {}  # how entries are called
         self.control_of: Callable[[int], Control | None] = lambda run_id: None  # of a run that the window steers
+        self.over_shown = 0  # the number of the folded group that hides the shown run; 0 for none
         self.away = False  # the workspace cannot be read at the moment
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -46,6 +48,10 @@ class RunRow(QStyledItemDelegate):
             painter.fillRect(option.rect, QColor(tokens.selection))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, QColor(tokens.divider))
+        elif run.id == self.over_shown:
+            painter.setOpacity(WEAK)
+            painter.fillRect(option.rect, QColor(tokens.selection))
+            painter.setOpacity(1)
         fold = index.data(FOLD_ROLE)
         if (tick := index.data(TICK)) is not None:
             self._paint_box(painter, box_of(option.rect, fold), tick, tokens)

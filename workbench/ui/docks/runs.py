@@ -310,7 +310,10 @@ class RunsDock(Dock):
         self.model.show(runs, self._session.experiments() if any(run.experiment_id for run in runs) else None)
 
     def _mark(self, run_id: int | None) -> None:
-        """Mark the shown run; the keyboard stays at a row that only folds."""
+        """Mark the shown run, or the folded group that hides it; the keyboard stays at a row that only folds."""
+        if (over := self.model.folded_over(run_id)) != self.rows.over_shown:
+            self.rows.over_shown = over
+            self.list.viewport().update()
         row, selection, whole = self.model.row_of(run_id), self.list.selectionModel(), _SELECT.ClearAndSelect
         index, at = self.model.index(row), selection.currentIndex()
         if at.row() == row and (row < 0 or selection.isSelected(index)):

@@ -190,6 +190,11 @@ class RunList(QAbstractListModel):
         """The row of a run, or -1."""
         return next((row for row, run in enumerate(self._shown) if run.id == run_id), -1)
 
+    def folded_over(self, run_id: int | None) -> int:
+        """The number of the folded group that hides this run, which is negative; 0 if none does."""
+        groups = (group for group, members in self._members.items() if any(run.id == run_id for run in members))
+        return next((-group for group in groups if not self._is_open(group)), 0)
+
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self._shown)
 
