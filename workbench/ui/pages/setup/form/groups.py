@@ -1,10 +1,10 @@
-"""The form of Set up in one column: what most runs need, then everything else, folded to what differs."""
+"""The form of Set up: what most runs need, then everything else, folded to what differs, or beside it."""
 
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.entries.catalog import listed
 from workbench.ui.pages.setup.form.essential_parts import EssentialParts
@@ -23,6 +23,8 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 
 ESSENTIALS = "Essentials"
 SIDES = 40  # px beside the fields of a card
+BETWEEN = 12  # px between the two cards
+TWO_COLUMNS = 1300  # px of the form at 100% text from which on Advanced stands beside Essentials
 NEAR = 12  # px below the top at which a heading counts as being there
 OFFERS = {"published": "Use the published values", "measured": "Use the values measured here"}
 
@@ -31,7 +33,7 @@ class FormGroups(QScrollArea):
     """All fields of a run. It shows a draft and sends signals for edits; it changes nothing itself.
 
     Rows of the Advanced card are made when they are first to be seen: folded it holds what is changed or wrong, a
-    search shows what fits, and unfolded it holds all.
+    search shows what fits, and unfolded it holds all. In a wide form it is unfolded beside Essentials.
     """
 
     edited = Signal(str, object)  # path, value
@@ -51,6 +53,9 @@ class FormGroups(QScrollArea):
         self._errors: dict[str, str] = {}
         self.forms: dict[str, ParamsForm] = {}
         self._headings: dict[str, QLabel] = {}
+        self._to_unfold: list[str] = []  # headings whose rows are made in the next turns, one in each
+        self._unfolding = QTimer(self, interval=0, singleShot=True)
+        self._unfolding.timeout.connect(self._unfold_next)
         self.defaults = label("", "muted", wrap=True)
         self.defaults.setAccessibleName("Published and measured values of the loss")
         self.offers = {kind: button(words, kind="quiet") for kind, words in OFFERS.items()}
@@ -59,6 +64,8 @@ class FormGroups(QScrollArea):
         self.unfold = button("Advanced", "caret-right", kind="quiet")
         self.unfold.setCheckable(True)
         self.unfold.toggled.connect(self._fold_or_unfold)
+        self._unfolded_for_room = False  # and not by the user
+        self.unfold.clicked.connect(self._keep_fold)
         self.summary = ElidedLabel("", "muted")
         self.search = QLineEdit(placeholderText="Find a field", clearButtonEnabled=True)
         self.search.setAccessibleName("Find a field")
@@ -76,11 +83,13 @@ class FormGroups(QScrollArea):
     def _build(self) -> None:
         column = QVBoxLayout(self._inside)
         column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(12)
+        self._cards = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._cards.setSpacing(BETWEEN)
+        column.addLayout(self._cards)
         self.essentials, self.advanced = Card(ESSENTIALS), Card()
         for card in (self.essentials, self.advanced):
             card.body.setContentsMargins(16, 12, 16, 12)
-            column.addWidget(card)
+            self._cards.addWidget(card, 0, Qt.AlignmentFlag.AlignTop)
         self._add_form(ESSENTIALS, self.essentials)
         self.parts = EssentialParts(self.forms[ESSENTIALS])
         self.essentials.body.addWidget(self.defaults)
@@ -121,7 +130,22 @@ class FormGroups(QScrollArea):
         self._take_room()
 
     def _take_room(self) -> None:
-        self.forms[ESSENTIALS].set_room(room(self.viewport().width() / self._scale - SIDES))
+        width = self.viewport().width() / self._scale
+        beside = width >= TWO_COLUMNS
+        if beside != (self._cards.direction() == QBoxLayout.Direction.LeftToRight):
+            self._put_beside(beside)
+        self.forms[ESSENTIALS].set_room(room(((width - BETWEEN) / 2 if beside else width) - SIDES))
+
+    def _put_beside(self, on: bool) -> None:
+        """Put Advanced beside Essentials, unfolded, or below it."""
+        self._cards.setDirection(QBoxLayout.Direction.LeftToRight if on else QBoxLayout.Direction.TopToBottom)
+        for card in range(self._cards.count()):
+            self._cards.setStretch(card, int(on))  # both have half of the width
+        if on and not self.unfold.isChecked():
+            self._to_unfold, self._unfolded_for_room = list(GROUPS), True
+            self.unfold.setChecked(True)
+        elif not on and self._unfolded_for_room:
+            self.unfold.setChecked(False)
 
     def show_draft(self, draft: Draft, errors: dict[str, str]) -> None:
         """Show the draft's fields, values, changes, errors and repairs."""
@@ -158,6 +182,21 @@ class FormGroups(QScrollArea):
         self._tell_hidden([path for heading in GROUPS for path in parts[heading]], changed, hidden)
         if new:
             self.rows_made.emit()
+        if self._to_unfold:
+            self._unfolding.start()
+
+    def _unfold_next(self) -> None:
+        if self._to_unfold:
+            self._to_unfold.pop(0)
+            self._show_rows()
+
+    def _unfold_all(self) -> None:
+        """Show every field now."""
+        waiting, self._to_unfold, self._unfolded_for_room = self._to_unfold, [], False
+        self.search.clear()
+        self.unfold.setChecked(True)
+        if waiting:
+            self._show_rows()
 
     def _find(self) -> None:
         self._show_rows()
@@ -177,7 +216,7 @@ class FormGroups(QScrollArea):
         """The advanced fields that are shown now."""
         if words := self.search.text().casefold().split():
             return {path: field for path, field in every.items() if _holds(heading, path, field, words)}
-        if self.unfold.isChecked():
+        if self.unfold.isChecked() and heading not in self._to_unfold:
             return every
         in_use = self._path_in_use()  # stays, also where it is just set back to the preset
         return {path: field for path, field in every.items() if path in striking or path == in_use}
@@ -200,6 +239,10 @@ class FormGroups(QScrollArea):
     def _fold_or_unfold(self, on: bool) -> None:
         self.unfold.setIcon(icon("caret-down" if on else "caret-right"))
         self._show_rows()
+
+    def _keep_fold(self) -> None:
+        """What the user folds or unfolds stays so, whatever the room."""
+        self._unfolded_for_room = False
 
     def counts(self) -> dict[str, tuple[int, int]]:
         """Changed and wrong fields under each heading of the contents."""
@@ -235,8 +278,7 @@ class FormGroups(QScrollArea):
                 if path in form.names():
                     return form.row(path)
             if not again:
-                self.search.clear()
-                self.unfold.setChecked(True)
+                self._unfold_all()
         raise KeyError(path)
 
     def show_field(self, path: str) -> None:
@@ -260,8 +302,7 @@ class FormGroups(QScrollArea):
             self.verticalScrollBar().setValue(0)
             self._see(heading)
             return
-        self.search.clear()
-        self.unfold.setChecked(True)
+        self._unfold_all()
         if (layout := self._inside.layout()) is not None:
             layout.activate()
         self.verticalScrollBar().setValue(self._top_of(heading))
