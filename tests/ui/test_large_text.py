@@ -30,6 +30,7 @@ from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.icons import icon
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.numbers.tile import Tile
 from workbench.ui.widgets.tables.row_table import head_width
 from workbench.ui.window.frame.rail import Rail
@@ -86,7 +87,9 @@ def test_the_choices_of_compare_are_whole(large, qtbot):
 
 
 def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large, qtbot):
-    listed, centre, beside = QWidget(), QWidget(), QWidget()
+    listed, centre, beside, words = QWidget(), QWidget(), QWidget(), QWidget()
+    words.setMinimumWidth(350)
+    in_column(words, on=beside)
     columns = TriageColumns(large.theme, listed, centre, beside)
     qtbot.addWidget(columns)
     columns.resize(*PAGE)
@@ -99,6 +102,8 @@ def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large,
     qtbot.waitUntil(columns.side.isVisible)
     assert beside.isVisible()
     assert beside.mapTo(columns, beside.rect().topLeft()).x() > centre.mapTo(columns, centre.rect().topLeft()).x()
+    columns.resize(1700, 560)
+    qtbot.waitUntil(lambda: columns.side.viewport().width() >= beside.width() >= 350)
 
 
 @pytest.mark.parametrize("kind", [Curves, AnatomyPanel], ids=["curves", "anatomy"])

@@ -140,7 +140,7 @@ def test_neighbours_are_as_large_as_the_card_allows(panel, qtbot):
     def side() -> set[int]:
         return {picture.width() for row in panel.suspect.near for picture in row}
 
-    for width, expected in ((1000, 60), (1500, 100), (1150, 80)):
+    for width, expected in ((1000, 60), (1500, 140), (1150, 80), (2000, 180), (1300, 100)):
         panel.resize(width, 720)
         qtbot.waitUntil(lambda expected=expected: side() == {expected})
 

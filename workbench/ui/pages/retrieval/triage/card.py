@@ -20,7 +20,7 @@ from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
-NEAR_PX, LARGE_PX = (100, 80, 60), 150  # sides of a neighbour, of which the largest that fits is taken
+NEAR_PX, LARGE_PX = (180, 140, 100, 80, 60), 150  # sides of a neighbour, of which the largest that fits is taken
 GAP = 6  # px between two neighbours
 NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader
 RIGHT, SUSPECTED = "label is right", "as suspected"  # second lines of the buttons

@@ -36,7 +36,8 @@ class TriageColumns(QWidget):
         around = 2 * (MARGIN + SPACING)
         stacked = self.width() < self._theme.px(LIST_PX + CENTRE_PX + SIDE_PX) + around
         self._listed.setFixedWidth(self._theme.px(LIST_PX) if stacked else self._theme.side(LIST_PX))
-        self.side.setFixedWidth(self._theme.side(SIDE_PX))
+        needed = self._beside.minimumSizeHint().width() + self.side.verticalScrollBar().sizeHint().width()
+        self.side.setFixedWidth(max(self._theme.side(SIDE_PX), needed))
         if stacked == self._stacked:
             return
         self._stacked = stacked
