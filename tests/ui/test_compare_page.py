@@ -305,6 +305,9 @@ def test_a_group_that_ended_early_has_a_chip_that_says_so(qtbot, session, worksp
     assert "Not finished: 2 (stopped, epoch 1 of 4)" in second.data(Qt.ItemDataRole.ToolTipRole)
     assert "Not finished" not in first.data(Qt.ItemDataRole.ToolTipRole)
     assert table.index(1, 1).data(CHIP_ROLE) is None
+    page.head.copy_button.click()
+    _, whole, early = QGuiApplication.clipboard().text().splitlines()
+    assert (whole.split("\t")[0], early.split("\t")[0]) == ("Plain", "<b>Bold</b> (not finished)")
 
 
 def test_the_table_is_saved_as_csv(qtbot, session, workspace, tmp_path, monkeypatch):

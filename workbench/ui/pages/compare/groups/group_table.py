@@ -80,10 +80,16 @@ class GroupTable(QAbstractTableModel):
         return ["\t".join(head), *("\t".join((pasted(cells[0]), *cells[1:])) for cells in rows)]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows as texts, without what keeps a spreadsheet from reading a name as a formula."""
+        """Header and rows as texts, without what keeps a spreadsheet from reading a name as a formula.
+
+        A group whose values are of runs that are not done says so behind its title, as in the window.
+        """
         meant = {Kind.VALUE: ", mean ± half of the 95% interval over seeds", Kind.DIFFERENCE: " from the first row"}
         head = [f"{column.title}{meant.get(column.kind, '')}" for column in self.columns]
-        return head, [[self._text(row, column) for column in self.columns] for row in self.rows]
+        rows = [[self._text(row, column) for column in self.columns] for row in self.rows]
+        for cells, row in zip(rows, self.rows, strict=True):
+            cells[0] += f" ({UNFINISHED})" if _unfinished(row) else ""
+        return head, rows
 
     def _icon(self, title: str) -> QIcon | None:
         """The swatch of a group, drawn once."""
@@ -126,8 +132,7 @@ class GroupTable(QAbstractTableModel):
 
     def _chip(self, row: BaselineRow) -> str:
         """Whether it is the baseline of others, and whether its values are of runs that are not done; else empty."""
-        unfinished = any(cell.summary.values and not cell.summary.trained_to_the_end for cell in row.cells)
-        words = (BASELINE if row.is_baseline and len(self.rows) > 1 else "", UNFINISHED if unfinished else "")
+        words = (BASELINE if row.is_baseline and len(self.rows) > 1 else "", UNFINISHED if _unfinished(row) else "")
         return ", ".join(filter(None, words))
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -161,6 +166,11 @@ class GroupTable(QAbstractTableModel):
                 difference = cell.difference
                 return "" if difference is None else number(difference.mean, metric, signed=True)
         return cost(summary)[0 if column.kind is Kind.SECONDS else 1]
+
+
+def _unfinished(row: BaselineRow) -> bool:
+    """Whether the values of a group are of runs that are not done."""
+    return any(cell.summary.values and not cell.summary.trained_to_the_end for cell in row.cells)
 
 
 def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
