@@ -14,6 +14,7 @@ from workbench.files import parts
 from workbench.problem import Problem, RunTaken
 from workbench.workspace.database.connection import Connection, InPlace
 from workbench.workspace.database.problems import Busy, Gone
+from workbench.workspace.experiments import early_stops
 from workbench.workspace.folders.dataset_copy import keep_dataset
 from workbench.workspace.folders.journal import evaluation_line
 from workbench.workspace.measured import stored_evaluation, superseded
@@ -134,6 +135,8 @@ class Recorder(Recording):
             self._in_place.check(at_once=bool(self._new.changes.get("ended")))  # there is no later check
             with self._writing() as db:
                 self._new.write(db)
+                if self._new.changes.get("ended"):
+                    early_stops.take_end(db, self.run_id, self._new.changes["status"])
                 self._write_journal()
         except Problem as problem:
             self._new.rolled_back()

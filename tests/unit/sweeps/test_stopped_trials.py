@@ -191,6 +191,59 @@ def test_a_trial_that_fails_while_it_is_stopped_failed_and_can_be_retried(worksp
     assert sweeps.retry(workspace, number) == 1
 
 
+def resumed_by_hand(workspace, run_id, epochs, status):
+    """The run trains on in another program; its bad learning rate turns out to be good after all."""
+    workspace.take_over(run_id)
+    recorder = Recorder(workspace, run_id)
+    for epoch in epochs:
+        recorder(Status("Training"))
+        recorder(Scalar("probe/ce", epoch, 1 / epoch))
+        store(workspace, run_id, epoch / 10, epoch=epoch, step=epoch)
+    recorder(Ended(status))
+
+
+@pytest.mark.parametrize(("metric", "whole", "half"), [("MAP@R", 1.0, 0.7), ("probe/ce", 0.1, 1 / 7)])
+def test_a_stopped_trial_that_is_resumed_has_the_value_of_its_run_again(
+    workspace, config, known, runs, metric, whole, half
+):
+    number = sweep_of(workspace, config, known, RATES, stop_early=True, metric=metric)
+    Worker(workspace, number).run()
+    bad = sweeps.trials(workspace, number)[-1]
+    sentence = bad.problem
+    with workspace.writing() as db:
+        db.execute("update runs set note = 'Mine.' || char(10) || note where id = ?", (bad.run_id,))
+    resumed_by_hand(workspace, bad.run_id, range(5, 8), "stopped")
+    again = sweeps.trials(workspace, number)[-1]
+    assert (again.outcome, again.objective) == ("stopped early", pytest.approx(half))
+    assert again.problem == sentence
+    resumed_by_hand(workspace, bad.run_id, range(8, 11), "done")
+    again = sweeps.trials(workspace, number)[-1]
+    assert (again.outcome, again.objective, again.problem) == ("done", pytest.approx(whole), "")
+    assert workspace.run(bad.run_id).note == "Mine."
+    assert standings(sweeps.one(workspace, number), sweeps.trials(workspace, number))[0].point == 6
+
+
+def test_a_stopped_trial_that_is_resumed_and_fails_keeps_what_it_had(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, RATES, stop_early=True)
+    Worker(workspace, number).run()
+    bad = sweeps.trials(workspace, number)[-1]
+    resumed_by_hand(workspace, bad.run_id, range(5, 8), "failed")
+    assert sweeps.trials(workspace, number)[-1].objective == bad.objective
+
+
+def test_a_stopped_trial_that_is_resumed_and_diverges_has_failed(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, RATES, stop_early=True, metric="probe/ce")
+    Worker(workspace, number).run()
+    bad = sweeps.trials(workspace, number)[-1]
+    workspace.take_over(bad.run_id)
+    recorder = Recorder(workspace, bad.run_id)
+    recorder(Scalar("probe/ce", 11, float("nan")))
+    recorder(Ended("done"))
+    again = sweeps.trials(workspace, number)[-1]
+    assert (again.outcome, again.objective) == ("failed", None)
+    assert again.problem == "The run has no CE on the probe at its end."
+
+
 def test_evaluations_that_a_run_did_not_keep_count_too(workspace, known, runs):
     changes = {"device": "cpu", "evaluation.keep": "best and last", "training.epochs": 4}
     config = changed(read_config("sample-digits"), changes, known, "test")
