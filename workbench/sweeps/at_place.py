@@ -38,21 +38,25 @@ class PlaceWorker(Worker):
         place: where its runs train.
         launcher: of that place.
         say: receives one line about each start and result.
-        workers: runs at the place at once; by default all of a grid or of random draws, 8 of a Bayesian sweep.
+        workers: runs at the place at once; by default as many as the worker before was asked for, at first all of a
+            grid or of random draws, 8 of a Bayesian sweep.
     """
 
     def __init__(
         self, workspace: Workspace, sweep_id: int, place: Place, launcher: Launcher,
         say: Callable[[str], None] = lambda line: None, workers: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(workspace, sweep_id, say)
-        self._place, self._launcher, self._ahead = place, launcher, workers
+        super().__init__(workspace, sweep_id, say, workers=workers)
+        self._place, self._launcher = place, launcher
         self._following = Following(workspace, place, launcher)
 
     def run(self) -> str:
         """As `Worker.run`; there is no device to wait for."""
         sweep = self._active()
+        asked = self._use_as_before(self._place.name)
         sweep_worker.take(self._workspace, self._id, f"place {self._place.name}")
+        if asked:
+            sweep_worker.remember(self._workspace, self._id, (), self._asked_workers, self._place.name)
         try:
             while True:
                 self._work_there(sweep)
@@ -87,7 +91,7 @@ class PlaceWorker(Worker):
 
     def _send(self, sweep: Sweep, there: dict[int, Trial]) -> bool:
         """Send the trials that may train now; returns whether none is left in the queue."""
-        ahead = self._ahead or (AHEAD if sweep.how == "bayes" else MOST_AHEAD)
+        ahead = self._asked_workers or (AHEAD if sweep.how == "bayes" else MOST_AHEAD)
         new: list[int] = []
         over = False
         line = [trial for trial in stored.trials(self._workspace, self._id) if trial.state in ("queued", "paused")]

@@ -31,6 +31,7 @@ POLL = 0.3  # seconds between two checks of the sweep's state
 BEAT = 20.0  # seconds between two heartbeats
 ALIKE = 3  # runs in a row that fail for the same reason
 MOST_REFUSED = 100  # proposals in a row that cannot be trained
+OTHER_DEVICES = "`workbench sweep resume` with --devices uses others."
 UNRECORDED = "Its end could not be recorded. What was saved before is kept."
 
 
@@ -51,8 +52,9 @@ class Worker:
         workspace: where the sweep is; this process's own.
         say: receives one line about each start and result, and each remark of the runs once.
         listen: hears the events of every run of a worker that trains one at a time.
-        devices: by name; by default the config's.
-        workers: trials at once, spread over the devices; each in a process of its own where there are several.
+        devices: by name; by default those that the worker before it was asked to use, at first the config's.
+        workers: trials at once, spread over the devices; each in a process of its own where there are several. By
+            default as many as before on the same devices, at first one on each device.
         listed: may have the data set of the trials.
     """
 
@@ -66,7 +68,8 @@ class Worker:
         workers: int = 0,
         listed: Listed | None = None,
     ) -> None:
-        self._devices, self._workers = tuple(devices), workers or max(1, len(devices))
+        self._devices, self._asked_workers = tuple(devices), workers
+        self._workers = 1  # until it is known which devices it uses
         self._workspace, self._id, self._say, self._listen = workspace, sweep_id, say, listen
         self._known = catalogs.current()
         self._interrupted = False
@@ -87,10 +90,12 @@ class Worker:
             Problem: the sweep is finished, paused or has a worker; the device does not exist; the disk is full.
         """
         sweep = self._active()
-        config = RunConfig.from_toml_text(sweep.config, known=self._known)
-        chosen = [launch.device_named(name) for name in self._devices or config.device.split(",")]
-        devices = list(dict.fromkeys(chosen))
+        asked = self._use_as_before()
+        self._workers = self._asked_workers or max(1, len(self._devices))
+        devices = self._there(sweep, asked)
         sweep_worker.take(self._workspace, self._id, ",".join(devices))
+        if asked:
+            sweep_worker.remember(self._workspace, self._id, self._devices, self._asked_workers)
         locks = [DeviceLock(device) for device in devices]
         try:
             while True:
@@ -111,6 +116,24 @@ class Worker:
                 todo = f"`workbench sweep retry {self._id}` brings failed and cancelled runs back."
             raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=todo)
         return sweep
+
+    def _use_as_before(self, place: str = "") -> bool:
+        """Use what it was asked to, and what was not said as before; returns whether something was asked."""
+        devices, workers = sweep_worker.remembered(self._workspace, self._id, place)
+        asked = bool(self._devices or self._asked_workers)
+        self._asked_workers = self._asked_workers or (0 if self._devices else workers)
+        self._devices = self._devices or devices
+        return asked
+
+    def _there(self, sweep: Sweep, asked: bool) -> list[str]:
+        """The devices to use. Raises Problem for one that this machine lacks; the sweep says so if nobody asked now."""
+        names = self._devices or RunConfig.from_toml_text(sweep.config, known=self._known).device.split(",")
+        try:
+            return list(dict.fromkeys(launch.device_named(name) for name in names))
+        except Problem as missing:
+            if not (asked or sweep.alive):  # a worker in the background has only its log
+                stored.set_state(self._workspace, self._id, "paused", f"{missing} {OTHER_DEVICES}")
+            raise
 
     def _work(self, sweep: Sweep, devices: list[str], locks: list[DeviceLock]) -> None:
         if not self._wait_for(devices, locks):

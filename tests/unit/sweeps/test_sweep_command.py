@@ -65,6 +65,25 @@ def test_a_device_that_the_machine_does_not_have_starts_no_worker(place, started
     assert (started, states(place)[0]) == ([], "paused")
 
 
+def test_devices_of_before_that_the_machine_does_not_have_start_no_worker(place, started, monkeypatch):
+    sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
+    sweep(place, "pause", 1)
+    started.clear()
+    with Workspace(place) as workspace:
+        sweep_worker.remember(workspace, 1, ["cuda:6", "cuda:7"], 0)
+
+    def look_for(name):
+        if name == "cuda:7":
+            raise Problem(f"This machine has no {name}.")
+        return name
+
+    monkeypatch.setattr(launch, "device_named", look_for)
+    assert "This machine has no cuda:7." in sweep(place, "resume", 1, fails=1)
+    assert (started, states(place)[0]) == ([], "paused")
+    sweep(place, "resume", 1, "--devices", "cuda:6")
+    assert (started, states(place)[0]) == ([1], "active")
+
+
 def test_a_sweep_goes_on_where_its_terminal_is_gone(place, started, monkeypatch):
     sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
     goes_on = []

@@ -422,3 +422,65 @@ def test_a_setting_of_which_a_run_failed_is_compared_with_none(workspace, config
     assert [standing.point for standing in ranked] == [1, 2], "a mean over one of two runs is not the best"
     assert ranked[1].mean > ranked[0].mean
     assert [value for _, value in results_so_far(trials)] == [pytest.approx(0.8805), None]
+
+
+@pytest.fixture
+def used(workspace, config, known, runs, monkeypatch):
+    """Runs a worker that ends at once; gives the device of its sweep and its runs at once."""
+    monkeypatch.setattr("workbench.running.launch.device_named", lambda name: name)
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
+    at_once = []
+
+    class Ending(Worker):
+        def _work(self, sweep, devices, locks):
+            at_once.append((",".join(devices), self._workers))
+            self.interrupt()
+
+    def work(**options):
+        Ending(workspace, number, **options).run()
+        return at_once[-1]
+
+    return work
+
+
+def test_the_next_worker_uses_the_devices_and_runs_at_once_of_the_one_before(used):
+    assert used() == ("cpu", 1)
+    assert used(devices=["cuda:0", "cuda:1"], workers=4) == ("cuda:0,cuda:1", 4)
+    assert used() == ("cuda:0,cuda:1", 4)
+    assert used(workers=3) == used() == ("cuda:0,cuda:1", 3)
+    assert used(devices=["cuda:2"]) == used() == ("cuda:2", 1)
+
+
+def test_what_another_place_was_asked_for_is_not_used_here(used, workspace):
+    sweep_worker.remember(workspace, 1, (), 8, "cluster")
+    assert sweep_worker.remembered(workspace, 1, "cluster") == ((), 8)
+    assert used() == ("cpu", 1)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        '{"worker": {"devices": [1], "workers": 2, "place": ""}}',
+        '{"worker": {"devices": [], "workers": 9999, "place": ""}}',
+        '{"worker": 3}',
+        "[]",
+    ],
+)
+def test_what_a_workspace_cannot_have_remembered_is_not_used(used, workspace, stored):  # fmt: skip
+    with workspace.writing() as db:
+        db.execute("update experiments set result = ?", (stored,))
+    assert used() == ("cpu", 1)
+
+
+def test_a_device_of_before_that_this_machine_lacks_pauses_the_sweep_with_the_reason(workspace, used, monkeypatch):
+    used(devices=["cuda:7"])
+
+    def refuse(name):
+        raise Problem(f"This machine has no {name}.")
+
+    monkeypatch.setattr("workbench.running.launch.device_named", refuse)
+    with pytest.raises(Problem, match=r"no cuda:7"):
+        used()
+    sweep = sweeps.one(workspace, 1)
+    assert sweep.state == "paused"
+    assert sweep.problem == "This machine has no cuda:7. `workbench sweep resume` with --devices uses others."

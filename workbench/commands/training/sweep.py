@@ -18,6 +18,7 @@ from workbench.running.listed import Listed
 from workbench.settings import checks
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.paths import default_workspace
 
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 Places = Callable[[], Path]
 devices_option = click.option(
     "--devices", "names", default="", metavar="NAME,NAME", callback=lambda ctx, option, value: devices_of(value),
-    help="Devices to use, such as cuda:0,cuda:1; by default the config's.",
+    help="Devices to use, such as cuda:0,cuda:1; by default those that the sweep used before, at first the config's.",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines; times are seconds.")
 workers_option = click.option(
-    "--workers", type=click.IntRange(1, 64), default=None,
-    help="Runs at once, each in a process of its own; by default one for each device.",
+    "--workers", type=click.IntRange(1, sweep_worker.MOST_WORKERS), default=None,
+    help="Runs at once, each in a process of its own; by default as many as before, at first one for each device.",
 )  # fmt: skip
 place_option = click.option(
     "--place",
@@ -188,11 +189,13 @@ def resume(
     """Resume a sweep that was paused or lost its worker."""
     from workbench.running import launch
     from workbench.sweeps import starting
+    from workbench.sweeps.at_place import place_of
 
     _checked_place(names, place)
     with Workspace(folder or default_workspace()) as workspace:
         _refuse_early_stop(workspace, number, place)
-        for name in names:
+        at = place or place_of(workspace, number)
+        for name in names or sweep_worker.remembered(workspace, number, at)[0]:
             launch.device_named(name)  # refused here, where it is read: a worker has only its log
         starting.resume(workspace, number)
         _go_on(workspace, number, here, names, workers or 0, place)

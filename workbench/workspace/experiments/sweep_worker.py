@@ -1,15 +1,57 @@
 """What the worker of a sweep records: that it is running, its device, and the results of its trials."""
 
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from workbench.problem import Problem
+from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.experiments.sweeps import Trial, starts_now
 from workbench.workspace.owners import ownership
 from workbench.workspace.owners.ownership import Owner
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
+
+MOST_WORKERS = 64  # runs of a sweep at once
+
+
+def remember(workspace: Workspace, sweep_id: int, devices: Sequence[str], workers: int, place: str = "") -> None:
+    """Store what a worker was asked to use, for the next one.
+
+    Args:
+        devices: by name; none for the config's.
+        workers: runs at once, 0 for one on each device.
+        place: the name of the place that they are at, empty for this machine.
+    """
+    asked = {"devices": list(devices), "workers": workers, "place": place}
+    with workspace.writing() as db:
+        number, mark = _mark(db, sweep_id)
+        if number is not None:
+            text = json.dumps({**mark, "worker": asked})
+            db.execute("update experiments set result = ? where id = ?", (text, number))
+
+
+def remembered(workspace: Workspace, sweep_id: int, place: str = "") -> tuple[tuple[str, ...], int]:
+    """The devices and runs at once that `remember` stored for that place; none and 0 where it stored nothing."""
+    with workspace.reading() as db:
+        _, mark = _mark(db, sweep_id)
+    match mark.get("worker"):
+        case {"devices": [*names], "workers": int(workers), "place": str(there)} if there == place:
+            sound = all(isinstance(name, str) for name in names) and 0 <= workers <= MOST_WORKERS
+            return (tuple(names), workers) if sound else ((), 0)
+    return (), 0
+
+
+def _mark(db: Connection, sweep_id: int) -> tuple[int | None, dict[str, Any]]:
+    """The experiment of a sweep with what is stored about it; None without one, or with what cannot be read."""
+    sql = "select e.id, e.result from sweeps s join experiments e on e.id = s.experiment_id where s.id = ?"
+    row = db.execute(sql, (sweep_id,)).fetchone()
+    try:
+        return (None, {}) if row is None else (row[0], parsed(row[1], dict))
+    except Unreadable:  # whoever lists the experiments says so
+        return None, {}
 
 
 def announce(workspace: Workspace, sweep_id: int) -> bool:
