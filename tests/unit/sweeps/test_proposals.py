@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from itertools import product
+from math import log10
+from statistics import pstdev
 
 import pytest
 from hypothesis import given
@@ -165,3 +167,56 @@ def test_tpe_proposes_less_of_what_failed():
             tried.append((setting, None if rate > 0.1 else rate))
         failed += sum(value is None for _, value in tried[10:])
     assert failed < 20, "of 40"
+
+
+NEIGHBOURS = Parameter("loss.k", (), 1, 10_000, log=True, whole=True)
+
+
+def test_tpe_proposes_whole_numbers_of_a_logarithmic_range_and_searches_its_logarithm():
+    tried = []
+    while len(tried) < 24:
+        setting = next_proposal([NEIGHBOURS], tried, 1, 24, least=True)
+        tried.append((setting, (log10(setting["loss.k"]) - 1) ** 2))
+    numbers = [setting["loss.k"] for setting, _ in tried]
+    assert all(isinstance(number, int) and 1 <= number <= 10_000 for number in numbers)
+    assert len(set(numbers)) == 24
+    modelled = numbers[8:]
+    assert sum(number < 100 for number in modelled) > len(modelled) / 2, "a hundredth of the range, half of it as a log"
+    assert min(abs(number - 10) for number in modelled) <= 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_setting_that_trains_now_is_not_proposed_again(seed):
+    """The best two of three train: without them in mind, TPE would propose one of them."""
+    tried = [({"loss.name": "ce"}, None), ({"loss.name": "spce"}, None)]
+    running = [setting for setting, _ in tried]
+    assert next_proposal([WORDS], tried, seed, 3, least=True, pending=running) == {"loss.name": "ice"}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_settings_that_train_at_once_are_not_neighbours(seed):
+    """TPE alone would propose 8 rates within a fifth of a decade around the best one."""
+    tried = [(setting, (log10(setting["training.lr"]) + 2.5) ** 2) for setting in draws([LR], 12, seed)]
+    running = []
+    for _ in range(8):
+        running.append(next_proposal([LR], tried, seed, 40, least=True, pending=running))
+        tried.append((running[-1], None))
+    assert pstdev([log10(setting["training.lr"]) for setting in running]) > 0.25
+
+
+def test_settings_that_train_now_are_no_results_yet():
+    """Ten results come before the model: with three and nine in training the next is random, whatever they are."""
+    rates = draws([LR], 12, seed=3)
+    rates, measured = rates[:9], rates[9:]
+    proposed = []
+    for values in ((2.0, 1.0, 0.0), (0.0, 1.0, 2.0)):
+        tried = [*((rate, None) for rate in rates), *zip(measured, values, strict=True)]
+        proposed.append(next_proposal([LR], tried, 7, 40, least=True, pending=rates))
+    assert proposed[0] == proposed[1]
+
+
+def test_failures_alone_teach_nothing():
+    """Of settings that all failed none is worse than another, so that the next is random, whatever failed."""
+    rates = draws([LR], 24, seed=3)
+    first, others = ([(setting, None) for setting in half] for half in (rates[:12], rates[12:]))
+    assert next_proposal([LR], first, 7, 40, least=True) == next_proposal([LR], others, 7, 40, least=True)
