@@ -1,5 +1,7 @@
 """Which parameter of a sweep matters, in the Sweeps panel."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage, QPainter
@@ -7,7 +9,7 @@ from PySide6.QtGui import QImage, QPainter
 from workbench.entries import catalog
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
-from workbench.sweeps.importance import Importance, Share
+from workbench.sweeps.importance import Importance, Part, Share
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.style import theme
@@ -124,3 +126,20 @@ def test_the_plot_says_and_copies_its_shares(qtbot):
     )
     assert plot.rows()[1][:5] == ["training.lr", "Learning rate", pytest.approx(81.2), 70.0, 90.0]
     assert "Hutter" in plot.picture.toolTip()
+
+
+def test_shares_of_some_settings_stand_below_a_heading_that_names_these(qtbot):
+    own = Importance("MAP@R", 14, (Share("loss.margin", 0.6, 0.5, 0.7), Share("training.lr", 0.3, 0.2, 0.4)), 0.5)
+    part = Part("loss.name", ("triplet",), "Triplet", ("loss.margin",), own)
+    plot = ImportancePlot()
+    qtbot.addWidget(plot)
+    plot.show_importance(SHOWN, TITLES)
+    least = plot.picture.minimumHeight()
+    plot.show_importance(replace(SHOWN, parts=(part,) * 4), {**TITLES, "loss.margin": "Margin"})
+    assert plot.picture.minimumHeight() > least
+    head, *_, last = plot.rows()
+    shown = dict(zip(head, last, strict=True))
+    assert (shown["parameter"], shown["share %"], shown["settings"]) == ("Margin", 60.0, 14)
+    assert shown["among"] == "among the 14 settings with Triplet"
+    assert plot.describe().endswith("; Margin 60.0% [50.0, 70.0] among the 14 settings with Triplet.")
+    assert [row[6] for row in plot.rows()[1:3]] == ["", ""], "those of all settings"

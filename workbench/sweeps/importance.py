@@ -1,7 +1,8 @@
 """Which parameter of a sweep matters: the share of the variance of the objective that each explains (fANOVA)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from math import isclose, isfinite, log
 from statistics import fmean
 from typing import Any
@@ -22,7 +23,6 @@ TREES, DEPTH = 64, 6  # of the forest; deeper trees take minutes for a thousand 
 RESAMPLES, TREES_OF_RESAMPLE = 20, 8
 SEED = 0
 SOURCE = "fANOVA, Hutter et al. 2014"
-ONLY_SOME = "Left out, as only some settings have it"
 ONE_VALUE = "Left out, as all of these settings have the same value"
 PROPOSED = (
     "A Bayesian sweep tries few settings where the first results were bad, so that the shares say less about such "
@@ -49,14 +49,41 @@ class Importance:
     shares: tuple[Share, ...] = ()
     predicted: float | None = None  # R² of the forest, of each setting from the trees that did not see it
     reason: str = ""
-    conditional: tuple[str, ...] = ()  # fields that only some settings have
     single: tuple[str, ...] = ()  # fields of several values, with one in these settings
     proposed: bool = False  # whether later settings were chosen after earlier results
+    parts: tuple["Part", ...] = ()  # one for each choice of entries that have fields of their own
 
     @property
     def rest(self) -> float:
         """The fraction that no field explains alone: what two or more do together."""
         return max(0.0, 1 - sum(share.share for share in self.shares))
+
+    @property
+    def any_shares(self) -> bool:
+        """Whether there is a share, of all settings or of those of a part."""
+        return bool(self.shares) or any(part.shares for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The settings with one of some entries, which alone have some fields, such as the margin of a loss."""
+
+    chooser: str  # the field that names the entry: "loss.name"
+    entries: tuple[str, ...]
+    titles: str  # of the entries, as a person reads them
+    fields: tuple[str, ...]  # that no other setting has
+    measured: Importance  # of these settings alone, over all fields that each of them has
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """The shares of its own fields, greatest first."""
+        return tuple(share for share in self.measured.shares if share.field in self.fields)
+
+    @property
+    def among(self) -> str:
+        """ "among the 14 settings with Proxy anchor": which settings its shares are of."""
+        plural = "" if self.measured.settings == 1 else "s"
+        return f"among the {self.measured.settings:,} setting{plural} with {self.titles}"
 
 
 def importance(sweep: Sweep, trials: Sequence[Trial], known: Catalog, progress: Progress = quiet) -> Importance:
@@ -69,26 +96,29 @@ def importance(sweep: Sweep, trials: Sequence[Trial], known: Catalog, progress: 
     Listed values and the points of a grid weigh alike; a logarithmic range is even in the logarithm. Only settings
     count of which every run has trained to its end.
 
+    A field that only some entries have, such as the margin of a loss, has a share among the settings with these entries
+    alone, from a forest of its own: a value in place of the missing ones, which the authors' program puts there,
+    would make the field explain what the choice of the entry does. Optuna measures a field so, too, where it is named.
+
     It takes seconds, most of them in Python, and loads scikit-learn: server.py computes it for the window.
     """
     try:
         config = RunConfig.from_toml_text(sweep.config, known=known)
         parameters = checked([read(text) for text in sweep.parameters], config, known)
-        common = [_axis(parameter, sweep.how == "grid") for parameter in parameters if not parameter.entries]
+        whole = _Subset("", (), "", (), _axes_of(parameters, sweep.how == "grid"))
+        subsets = [whole, *_subsets(parameters, sweep.how == "grid", known)]
     except Problem as unread:
         return Importance(sweep.metric, 0, reason=f"What the sweep varies cannot be read. {unread}")
-    rows, values = _finished(trials, common)
-    varied = [at for at in range(len(common)) if len(set(rows[:, at].tolist())) > 1]
-    facts = Importance(
-        sweep.metric,
-        len(values),
-        reason=_reason(values, len(varied)),
-        conditional=tuple(parameter.field for parameter in parameters if parameter.entries),
-        single=tuple(axis.field for at, axis in enumerate(common) if at not in varied and axis.several),
-        proposed=sweep.how == "bayes",
+    steps = len(subsets) * RESAMPLES
+    first, *others = (
+        _of(sweep, subset, trials, partial(_in_all, progress, number * RESAMPLES, steps))
+        for number, subset in enumerate(subsets)
     )
-    axes = [common[at] for at in varied]
-    return facts if facts.reason else _measured(facts, axes, rows[:, varied], values, progress)
+    parts = [
+        Part(subset.chooser, subset.entries, subset.titles, subset.fields, measured)
+        for subset, measured in zip(subsets[1:], others, strict=True)
+    ]
+    return replace(first, parts=tuple(parts))
 
 
 def share_words(share: Share) -> str:
@@ -98,30 +128,75 @@ def share_words(share: Share) -> str:
 
 def notes(measured: Importance, titles: Mapping[str, str]) -> list[str]:
     """Sentences on what the shares say and do not say; `titles` are those of the fields."""
-    if measured.reason:
+    if not measured.any_shares:
         return [measured.reason]
-    assert measured.predicted is not None
-    sentences = [
-        f"Shares of the variance of {metric_name(measured.metric)} among {measured.settings:,} settings that trained "
-        f"to their end, within the ranges that were searched ({SOURCE}). They show no cause. Ranges: over "
-        f"{RESAMPLES} resamples of the settings.",
-        f"No field explains the other {percentage(measured.rest)} alone. The forest behind these shares predicts "
-        f"settings that it has not seen with R² {significant(measured.predicted, 2)}.",
-    ]
-    for left_out, why in ((measured.conditional, ONLY_SOME), (measured.single, ONE_VALUE)):
-        if left_out:
-            sentences.append(f"{why}: {', '.join(titles.get(field, field) for field in left_out)}.")
+    sentences = [measured.reason, _meaning(measured, "")] if measured.reason else _notes_on_all(measured)
+    for part in measured.parts:
+        named = ", ".join(titles.get(field, field) for field in part.fields)
+        if part.shares:
+            assert part.measured.predicted is not None
+            sentences.append(
+                f"{named}: of the variance {part.among} alone (R² {significant(part.measured.predicted, 2)}), which "
+                "cannot be added to the other shares."
+            )
+        elif part.measured.reason:
+            sentences.append(f"No share of {named} {part.among}: {_continued(part.measured.reason)}")
+    alike = dict.fromkeys(
+        [
+            *measured.single,
+            *(field for part in measured.parts for field in part.measured.single if field in part.fields),
+        ]
+    )
+    if alike:
+        sentences.append(f"{ONE_VALUE}: {', '.join(titles.get(field, field) for field in alike)}.")
     if measured.proposed:
         sentences.append(PROPOSED)
     return sentences
 
 
+def _notes_on_all(measured: Importance) -> list[str]:
+    assert measured.predicted is not None
+    return [
+        _meaning(measured, f" among {measured.settings:,} settings that trained to their end"),
+        f"No field explains the other {percentage(measured.rest)} alone. The forest behind these shares predicts "
+        f"settings that it has not seen with R² {significant(measured.predicted, 2)}.",
+    ]
+
+
+def _meaning(measured: Importance, among: str) -> str:
+    return (
+        f"Shares of the variance of {metric_name(measured.metric)}{among}, within the ranges that were searched "
+        f"({SOURCE}). They show no cause. Ranges: over {RESAMPLES} resamples of the settings."
+    )
+
+
+def _continued(sentence: str) -> str:
+    """The sentence behind a colon."""
+    return sentence[:1].lower() + sentence[1:]
+
+
 def as_data(measured: Importance) -> dict[str, Any]:
     """The shares and what they are of, as plain data."""
     return {
-        "method": SOURCE, "settings": measured.settings, "reason": measured.reason, "r2": measured.predicted,
-        "shares": [asdict(share) for share in measured.shares],
-        "left_out": [*measured.conditional, *measured.single],
+        "method": SOURCE, **_data_of(measured, measured.shares),
+        "parts": [
+            {"field": part.chooser, "entries": list(part.entries), "fields": list(part.fields)}
+            | _data_of(part.measured, part.shares)
+            for part in measured.parts
+        ],
+        "left_out": [*_without_share(measured.parts), *measured.single],
+    }  # fmt: skip
+
+
+def _without_share(parts: Sequence[Part]) -> list[str]:
+    """The fields that only some settings have and that have no share."""
+    return [field for part in parts for field in part.fields if all(share.field != field for share in part.shares)]
+
+
+def _data_of(measured: Importance, shares: Sequence[Share]) -> dict[str, Any]:
+    return {
+        "settings": measured.settings, "reason": measured.reason, "r2": measured.predicted,
+        "shares": [asdict(share) for share in shares],
     }  # fmt: skip
 
 
@@ -133,9 +208,18 @@ def results(trials: Sequence[Trial]) -> list[list[Any]]:
 def from_answer(answer: Mapping[str, Any]) -> Importance:
     """The importance in an answer of server.py."""
     facts = {one.name: answer[one.name] for one in fields(Importance)}
-    for name in ("conditional", "single"):
-        facts[name] = tuple(facts[name])
-    return Importance(**{**facts, "shares": tuple(Share(**share) for share in facts["shares"])})
+    parts = [
+        Part(
+            part["chooser"],
+            tuple(part["entries"]),
+            part["titles"],
+            tuple(part["fields"]),
+            from_answer(part["measured"]),
+        )
+        for part in facts["parts"]
+    ]
+    shares = tuple(Share(**share) for share in facts["shares"])
+    return Importance(**{**facts, "single": tuple(facts["single"]), "shares": shares, "parts": tuple(parts)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +259,68 @@ def _axis(parameter: Parameter, grid: bool) -> _Axis:
     half = 0.5 if parameter.whole else 0.0  # each whole number has a unit, also the first and the last
     low, high = parameter.low - half, parameter.high + half
     return _Axis(parameter.field, *((log(low), log(high)) if parameter.log else (low, high)), log=parameter.log)
+
+
+@dataclass(frozen=True, slots=True)
+class _Subset:
+    """Settings with one of some entries, and the fields that each of them has; without entries all settings."""
+
+    chooser: str
+    entries: tuple[str, ...]
+    titles: str
+    fields: tuple[str, ...]  # that only these settings have
+    axes: tuple[_Axis, ...]
+
+    def has(self, setting: Mapping[str, object]) -> bool:
+        """Whether a setting is one of them."""
+        return not self.entries or setting.get(self.chooser) in self.entries
+
+
+def _axes_of(parameters: Sequence[Parameter], grid: bool, entries: tuple[str, ...] = ()) -> tuple[_Axis, ...]:
+    """The axes of the parameters that each setting with one of these entries has."""
+    return tuple(
+        _axis(parameter, grid)
+        for parameter in parameters
+        if not parameter.entries or (entries and set(entries) <= set(parameter.entries))
+    )
+
+
+def _subsets(parameters: Sequence[Parameter], grid: bool, known: Catalog) -> Iterator[_Subset]:
+    """The settings of each choice of entries that have fields of their own, in the order of the parameters."""
+    own: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for parameter in parameters:
+        if parameter.entries:
+            own.setdefault((parameter.chooser, parameter.entries), []).append(parameter.field)
+    for (chooser, entries), named in own.items():
+        kind = chooser.partition(".")[0]
+        of_kind = [parameter for parameter in parameters if parameter.chooser == chooser or not parameter.entries]
+        chosen = [
+            replace(parameter, values=entries) if parameter.field == chooser else parameter for parameter in of_kind
+        ]
+        titles = " or ".join(str(known.get(f"{kind}/{entry}", {}).get("title", entry)) for entry in entries)
+        yield _Subset(chooser, entries, titles, tuple(named), _axes_of(chosen, grid, entries))
+
+
+def _of(sweep: Sweep, subset: _Subset, trials: Sequence[Trial], progress: Progress) -> Importance:
+    """The shares of the fields of a subset, from its settings alone."""
+    axes = subset.axes
+    rows, values = _finished([trial for trial in trials if subset.has(trial.setting)], axes)
+    varied = [at for at in range(len(axes)) if len(set(rows[:, at].tolist())) > 1]
+    facts = Importance(
+        sweep.metric,
+        len(values),
+        reason=_reason(values, len(varied)),
+        single=tuple(axis.field for at, axis in enumerate(axes) if at not in varied and axis.several),
+        proposed=sweep.how == "bayes",
+    )
+    if facts.reason:
+        return facts
+    return _measured(facts, [axes[at] for at in varied], rows[:, varied], values, progress)
+
+
+def _in_all(progress: Progress, before: int, steps: int, text: str, done: int, _: int) -> None:
+    """Report the progress of one of several subsets."""
+    progress(text, before + done, steps)
 
 
 def _finished(trials: Sequence[Trial], axes: Sequence[_Axis]) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,6 @@
 """A sweep in words, as a table and as data for JSON, for the command line."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.problem import Problem
@@ -10,6 +11,7 @@ from workbench.workspace.experiments import sweeps as stored
 if TYPE_CHECKING:
     from workbench.comparing.grouping.settings import Settings
     from workbench.entries.catalog import Catalog
+    from workbench.sweeps.importance import Share
     from workbench.sweeps.plan import SweepPreset
     from workbench.sweeps.space import Setting
 
@@ -70,11 +72,21 @@ def table(workspace: Workspace, number: int) -> list[str]:
 def _importance(sweep: stored.Sweep, trials: list[stored.Trial], titles: dict[str, str]) -> list[str]:
     """The shares of the parameters with their ranges, and what they are of."""
     from workbench.entries import catalog
-    from workbench.sweeps.importance import importance, notes, share_words
+    from workbench.sweeps.importance import importance, notes
 
     measured = importance(sweep, trials, catalog.current())
-    shares = [f"{share_words(share):26} {titles.get(share.field, share.field)}" for share in measured.shares]
-    return [*(["Parameter importance:"] if shares else []), *shares, *notes(measured, titles)]
+    lines = ["Parameter importance:"] if measured.any_shares else []
+    lines += _share_lines(measured.shares, titles)
+    for part in measured.parts:
+        if part.shares:
+            lines += [f"{part.among[:1].upper()}{part.among[1:]}:", *_share_lines(part.shares, titles)]
+    return [*lines, *notes(measured, titles)]
+
+
+def _share_lines(shares: "Sequence[Share]", titles: dict[str, str]) -> list[str]:
+    from workbench.sweeps.importance import share_words
+
+    return [f"{share_words(share):26} {titles.get(share.field, share.field)}" for share in shares]
 
 
 def _refusals(trials: list[stored.Trial]) -> list[str]:

@@ -88,9 +88,9 @@ class ImportanceTab(QWidget):
     def _take(self, shown: Look, answer: dict[str, Any]) -> None:
         self._request, self._results = None, answer["results"]
         measured = from_answer(answer)
-        if measured.shares:
+        if measured.any_shares:
             self.plot.show_importance(measured, shown.titles)
-        self.plot.setVisible(bool(measured.shares))
+        self.plot.setVisible(measured.any_shares)
         self.words.setText(" ".join(notes(measured, shown.titles)))
 
     def _failed(self, problem: Problem) -> None:
