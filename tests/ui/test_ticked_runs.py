@@ -310,11 +310,44 @@ def test_runs_that_become_alike_are_queued_once(qtbot, session, workspace, actio
     noticed = []
     monkeypatch.setattr(session.queue, "add", lambda run_id, alone: None)
     session.noticed.connect(lambda message: noticed.append(str(message)))
-    answers[0].append("")
+    typed, said = answers
+    typed += ["", ""]
     actions.ticked.again.action.trigger()
     qtbot.waitUntil(lambda: bool(noticed))
     assert noticed == ["Queued 1 run. 3 others would have had the same settings."]
     assert len(workspace.runs()) == LAST + 1
+    _, _, verb, explanation = said[1]
+    assert verb == "Queue 1 run"
+    assert explanation.startswith(
+        "With these settings 3 runs of 4 would be as another of them, seed included, and would not be trained: 1 run "
+        "would be queued."
+    )
+
+
+@pytest.mark.parametrize("seeds", ["seed=5", "seed+=5"])
+def test_one_seed_for_the_seeds_of_an_experiment_is_asked_about_first(
+    qtbot, session, workspace, actions, ticked, answers, monkeypatch, seeds
+):
+    """Cancelled, nothing is queued. A number that is added keeps the seeds apart, and nothing is asked."""
+    noticed = []
+    monkeypatch.setattr(session.queue, "add", lambda run_id, alone: None)
+    session.noticed.connect(lambda message: noticed.append(str(message)))
+    numbers = [workspace.create_run(RunConfig.model_validate({"seed": seed})) for seed in (0, 1, 2)]
+    session.follower.look()
+    session.ticks.choose(numbers)
+    before = len(workspace.runs())
+    typed, said = answers
+    typed += [seeds, None]
+    actions.ticked.again.action.trigger()
+    if seeds == "seed=5":
+        qtbot.waitUntil(lambda: len(said) == 2)
+        assert said[1][1:3] == ("seed=5", "Queue 1 run")
+        assert "2 runs of 3 would be as another of them" in said[1][3]
+        assert (noticed, len(workspace.runs())) == ([], before)
+    else:
+        qtbot.waitUntil(lambda: bool(noticed))
+        made = sorted(RunConfig.from_toml_text(run.config).seed for run in workspace.runs()[:3])
+        assert (len(said), made) == (1, [5, 6, 7])
 
 
 def test_a_wrong_setting_queues_nothing_and_is_asked_for_again(qtbot, session, workspace, actions, ticked, answers):

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from workbench.config import RunConfig
+from workbench.config import BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.settings.changed import changed_by_texts
 
 LONGEST_NAME = 200  # letters
+MORE = "seed+"  # the field of `seed+=5`
 
 
 def changed_alike(
@@ -17,7 +18,8 @@ def changed_alike(
 
     Args:
         configs: the name of each in messages, and its text (TOML).
-        texts: values as a person writes them, by dotted field.
+        texts: values as a person writes them, by dotted field; that of MORE is added to the seed of each, so that the
+            seeds of an experiment stay different.
         known: the entries and their fields.
 
     Returns:
@@ -29,11 +31,24 @@ def changed_alike(
     different: dict[str, RunConfig] = {}
     for title, text in configs:
         before = RunConfig.from_toml_text(text, title, known)
-        config = changed_by_texts(before, texts, known, title)
-        if "name" not in texts:
-            config = config.model_copy(update={"name": _named(before.name, texts)})
+        own = _with_own_seed(before.seed, texts, title)
+        config = changed_by_texts(before, own, known, title)
+        if "name" not in own:
+            config = config.model_copy(update={"name": _named(before.name, own)})
         different.setdefault(config.model_copy(update={"name": "run"}).to_toml(), config)
     return list(different.values()), len(configs) - len(different)
+
+
+def _with_own_seed(seed: int, texts: Mapping[str, str], title: str) -> Mapping[str, str]:
+    """The changes of a config of that seed. Raises BadConfig for what cannot be added to it."""
+    if MORE not in texts:
+        return texts
+    if "seed" in texts:
+        raise BadConfig(title, {"seed": "Write either seed=NUMBER or seed+=NUMBER."})
+    more = texts[MORE].strip()
+    if not re.fullmatch(r"[0-9]{1,9}", more):
+        raise BadConfig(title, {"seed": "Write it as seed+=NUMBER, with a whole number."})
+    return {field: text for field, text in texts.items() if field != MORE} | {"seed": str(seed + int(more))}
 
 
 def _named(name: str, texts: Mapping[str, str]) -> str:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 FOREIGN = {"imported", "own_loop"}  # facts of runs that another program trained
-EXAMPLE = "One FIELD=VALUE a line, such as training.lr=0.003 or seed=5; without any they are trained again as they were"
+EXAMPLE = (
+    "One FIELD=VALUE a line, such as training.lr=0.003; without any they are trained again as they were. seed=5 is the "
+    "seed of all of them, seed+=5 adds 5 to the seed of each"
+)
 
 
 class TrainAgain(QObject):
@@ -48,16 +51,18 @@ class TrainAgain(QObject):
         if runs := self._own():
             self._ask_about(runs)
 
-    def _ask_about(self, runs: list[Run], text: str = "", wrong: str = "") -> None:
-        """Ask for the settings; after a wrong one again, with what was typed."""
+    def _ask_about(self, runs: list[Run], text: str = "", wrong: str = "", fewer: int = 0) -> None:
+        """Ask for the settings; again with what was typed, where that was wrong or leaves `fewer` runs."""
         session, workspace, count = self._session, self._session.workspace, counted(len(runs), "run")
         text_now = ask_lines(
-            self._window, "Train again", f"Settings that change in {count}", text=text, verb=f"Queue {count}",
+            self._window, "Train again", f"Settings that change in {count}", text=text,
+            verb=f"Queue {counted(fewer or len(runs), 'run')}",
             explanation=f"{wrong}\n\n{EXAMPLE}." if wrong else f"{EXAMPLE}.",
         )  # fmt: skip
         if text_now is None or session.workspace is not workspace:  # else other runs may have their numbers
             return
         lines, known = [line.strip() for line in text_now.splitlines() if line.strip()], session.catalog
+        agreed = bool(fewer) and text_now == text
 
         def work() -> "tuple[list[RunConfig], int]":
             from workbench.settings.changed import parted  # late: the window is shown first
@@ -67,15 +72,27 @@ class TrainAgain(QObject):
             configs = [(f"The config of “{run.name}”", run.config) for run in runs]
             return changed_alike(configs, parted(lines), known)
 
-        session.read(work, self._queue, partial(self._refused, runs, text_now))
+        session.read(work, partial(self._take, runs, text_now, agreed), partial(self._refused, runs, text_now))
 
     def _refused(self, runs: list[Run], text: str, problem: Problem) -> None:
-        QTimer.singleShot(0, self, partial(self._ask_about, runs, text, str(problem)))  # other answers come meanwhile
+        self._ask_later(runs, text, str(problem))
 
-    def _queue(self, made: "tuple[list[RunConfig], int]") -> None:
+    def _take(self, runs: list[Run], text: str, agreed: bool, made: "tuple[list[RunConfig], int]") -> None:
+        """Queue the configs; where some are alike, only once the user has read that."""
         configs, alike = made
+        if alike and not agreed:
+            words = (
+                f"With these settings {counted(alike, 'run')} of {len(runs):,} would be as another of them, seed "
+                f"included, and would not be trained: {counted(len(configs), 'run')} would be queued."
+            )
+            self._ask_later(runs, text, words, len(configs))
+            return
         unqueued = partial(self._session.notify, concern=EVERYWHERE)
         self._session.add_runs(configs, partial(self._queued, alike), unqueued)
+
+    def _ask_later(self, runs: list[Run], text: str, words: str, fewer: int = 0) -> None:
+        """Ask again in a moment: other answers come meanwhile."""
+        QTimer.singleShot(0, self, partial(self._ask_about, runs, text, words, fewer))
 
     def _queued(self, alike: int, numbers: list[int]) -> None:
         said = f"Queued {counted(len(numbers), 'run')}."
