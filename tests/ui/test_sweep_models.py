@@ -144,6 +144,13 @@ def test_the_objective_is_shown_in_words(draft, model, workspace):
         assert model.trial_rows()[0][-1] == metric_name(metric) != metric
 
 
+def test_rows_read_no_file(model, monkeypatch):
+    """The catalog is in many files: read for each of 300 rows, it held the window for more than a second."""
+    monkeypatch.setattr(catalog, "current", lambda: pytest.fail("the window's thread reads the catalog"))
+    assert [cells[1] for _, cells in model.trial_rows()[1]] == ["0.1", "0.2", "0.3"]
+    assert len(model.sweep_rows()) == 2
+
+
 def test_what_is_varied_has_the_words_of_set_up(model, workspace):
     assert model.trial_rows()[0][1] == "Learning rate"
     ranges = [read("training.lr=0.1"), read("loss.name=ce,norm_ce"), read("embedding.dropout=0.2")]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from workbench.comparing.grouping.setting_titles import column_titles, setting_words, value_title
 from workbench.comparing.grouping.settings import Settings, settings_of
 from workbench.entries import catalog
+from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -42,6 +43,7 @@ class Look:
     trials: list[Trial]
     settings: list[Settings]  # of its config, if that can be read, and of its trials: they name the fields
     titles: dict[str, str]  # of the fields that its trials set, as Set up has them
+    known: Catalog  # read once a look: it is in many files
     place: str = ""  # where its runs train, if not on this machine
     best_untrained: Set[int] = frozenset()  # runs whose best epoch is 0
 
@@ -53,20 +55,20 @@ class Look:
 
 def look(workspace: Workspace, progress: Progress) -> list[Look]:
     """Every sweep of a workspace; for a thread. Raises Problem."""
-    sweeps = stored.every(workspace)
+    sweeps, known = stored.every(workspace), catalog.current()
     with workspace.reading() as db:
         places = [placements.of_sweep(db, sweep.id) for sweep in sweeps]
     looks = []
     for sweep, at in zip(sweeps, places, strict=True):
         trials = stored.trials(workspace, sweep.id)
         try:
-            settings = [settings_of(sweep.config, catalog.current())]
+            settings = [settings_of(sweep.config, known)]
         except Problem:  # the run that it would make says so
             settings = []
         settings += [trial.setting for trial in trials]  # whose losses have other fields
         untrained = stored.best_untrained(workspace, sweep.id)
-        titles = column_titles(set_fields(sweep, trials), settings, catalog.current())
-        looks.append(Look(sweep, trials, settings, titles, at, untrained))
+        titles = column_titles(set_fields(sweep, trials), settings, known)
+        looks.append(Look(sweep, trials, settings, titles, known, at, untrained))
     return looks
 
 
@@ -221,11 +223,11 @@ def _summary(shown: Look) -> tuple[str, ...]:
     done = sum(trial.state == "done" for trial in trials)
     left = seconds_left(sweep, trials)
     time = duration(left) if left and any(trial.state in OPEN for trial in trials) else NO_VALUE
-    best, known = standings(sweep, trials)[:1], catalog.current()
+    best = standings(sweep, trials)[:1]
     leader = NO_VALUE
     if best and best[0].mean is not None:
         setting = ", ".join(
-            setting_words(field, value, shown.settings, known) for field, value in best[0].setting.items()
+            setting_words(field, value, shown.settings, shown.known) for field, value in best[0].setting.items()
         )
         epoch = f"{epoch_words(best[0].trials, shown.untrained)}{stopped_words(best[0].trials)}"
         leader = f"{written(sweep.metric, best[0].mean)}{epoch} at {setting}"
@@ -235,13 +237,16 @@ def _summary(shown: Look) -> tuple[str, ...]:
 
 
 def _cells(line: int, trial: Trial, shown: Look, folds: bool) -> tuple[str, ...]:
-    known, setting, metric = catalog.current(), trial.setting, shown.sweep.metric
-    values = [value_title(field, setting[field], known) if field in setting else NO_VALUE for field in shown.titles]
+    setting, metric = trial.setting, shown.sweep.metric
+    values = [
+        value_title(field, setting[field], shown.known) if field in setting else NO_VALUE for field in shown.titles
+    ]
     fold = (str(trial.fold),) if folds else ()
     epoch = f"{trial.epoch} / {trial.epochs}" if trial.epochs else NO_VALUE
     result = trial.problem or NO_VALUE
     if trial.objective is not None:
-        result = f"{written(metric, trial.objective)}{epoch_words([trial], shown.untrained)}"
+        untrained = valued_untrained(shown.sweep, [trial], shown.best_untrained)  # of all trials they take long
+        result = f"{written(metric, trial.objective)}{epoch_words([trial], untrained)}"
         result += f". {trial.problem}" if trial.problem else ""
     run = str(trial.run_id) if trial.run_id is not None else NO_VALUE
     return (str(line), *values, str(trial.seed), *fold, trial.outcome.capitalize(), run, epoch, result)
