@@ -144,6 +144,72 @@ def test_the_objective_is_shown_in_words(draft, model, workspace):
         assert model.trial_rows()[0][-1] == metric_name(metric) != metric
 
 
+def shown_by(model):
+    return [cells[1] for _, cells in model.trial_rows()[1]]
+
+
+def valued(workspace, sweep_id, values):
+    """Give the runs of a sweep these values, in their order."""
+    with workspace.writing() as db:
+        for trial, value in zip(sweeps.trials(workspace, sweep_id), values, strict=True):
+            state = "queued" if value is None else "done"
+            db.execute("update sweep_trials set state = ?, objective = ? where id = ?", (state, value, trial.id))
+
+
+def test_runs_are_ordered_by_a_column_and_again_the_other_way(model, workspace):
+    model.choose_sweep(1)
+    valued(workspace, 1, (0.5, None, 0.7))
+    read_again(model, workspace)
+    assert (shown_by(model), model.order) == (["0.1", "0.2", "0.3"], (0, False))
+    objective_column = len(model.trial_rows()[0]) - 1
+    model.order_by(objective_column)
+    assert (shown_by(model), model.order) == (["0.3", "0.1", "0.2"], (objective_column, True))
+    model.order_by(objective_column)
+    assert shown_by(model) == ["0.1", "0.3", "0.2"], "what has no value stays the last"
+    model.order_by(1)
+    model.order_by(1)
+    assert (shown_by(model), model.order) == (["0.3", "0.2", "0.1"], (1, True))
+    assert [cells[0] for _, cells in model.trial_rows()[1]] == ["3", "2", "1"], "the numbers are those of the line"
+    model.in_line()
+    assert shown_by(model) == ["0.1", "0.2", "0.3"]
+
+
+def test_a_loss_is_best_when_it_is_low_and_a_stopped_run_comes_behind(model, workspace):
+    model.choose_sweep(1)
+    valued(workspace, 1, (0.1, 0.5, 0.3))
+    with workspace.writing() as db:
+        db.execute("update sweeps set metric = 'probe/ce' where id = 1")
+        db.execute("update sweep_trials set stopped = 'above the median' where sweep_id = 1 and objective = 0.1")
+    read_again(model, workspace)
+    assert model.best.objective == 0.3
+    model.best_first()
+    assert shown_by(model) == ["0.3", "0.2", "0.1"]
+    assert model.order[1] is False
+
+
+def test_the_order_by_a_field_that_another_sweep_has_not_is_that_of_its_line(model, workspace):
+    varied = [read("training.epochs=3,1")]
+    number = starting.store(workspace, planned(read_config("sample-digits"), varied, "grid", catalog.current()))
+    read_again(model, workspace)
+    model.choose_sweep(1)
+    model.order_by(1)
+    model.choose_sweep(number)
+    assert (shown_by(model), model.order) == (["3", "1"], (0, False))
+    model.order_by(1)
+    assert shown_by(model) == ["1", "3"], "numbers, not words"
+
+
+def test_entries_of_a_column_with_words_and_dashes_are_ordered_too(model, workspace):
+    config = read_config("sample-digits", ("sampler.name=classes_images",))
+    varied = [read("loss.name=npairs,ce"), read("loss.l2=0.5,0.4")]
+    model.choose_sweep(starting.store(workspace, planned(config, varied, "grid", catalog.current())))
+    read_again(model, workspace)
+    model.order_by(2)
+    assert [cells[2] for _, cells in model.trial_rows()[1]] == ["0.4", "0.5", "–"]
+    model.order_by(1)
+    assert shown_by(model)[0] == "Cross-entropy (CE)"
+
+
 def test_rows_read_no_file(model, monkeypatch):
     """The catalog is in many files: read for each of 300 rows, it held the window for more than a second."""
     monkeypatch.setattr(catalog, "current", lambda: pytest.fail("the window's thread reads the catalog"))

@@ -1,10 +1,13 @@
-"""A sweep's trials: the config of one, its title, and the results so far."""
+"""A sweep's trials: the config of one, its title, the results so far, and all of them as a table."""
 
+from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
 
 from workbench.config import BadConfig, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.running import folds_and_seeds
+from workbench.sweeps.progress import set_fields
 from workbench.sweeps.space import Setting, configured, in_words
 from workbench.workspace.experiments.sweeps import Sweep, Trial
 
@@ -62,3 +65,20 @@ def titled(trial: Trial, config: RunConfig, known: catalogs.Catalog) -> str:
     """A trial of that config's sweep in words: "Setting 3 (learning rate 0.1), seed 0"."""
     fold = f", fold {trial.fold}" if trial.fold else ""
     return f"Setting {trial.point} ({in_words(trial.setting, config, known)}), seed {trial.seed}{fold}"
+
+
+def table_of(sweep: Sweep, trials: Sequence[Trial]) -> tuple[list[str], list[list[Any]]]:
+    """Head and rows of the trials in the order of the line, for a file: numbers as they are stored.
+
+    A field that a setting has not, and what a trial has not yet, is None.
+    """
+    fields = set_fields(sweep, trials)
+    head = ["no", "setting", *fields, "seed", "fold", "state", "run", "epoch", "epochs", "seconds", sweep.metric]
+    rows = [
+        [
+            line, trial.point, *(trial.setting.get(field) for field in fields), trial.seed, trial.fold, trial.outcome,
+            trial.run_id, trial.epoch, trial.epochs, trial.seconds, trial.objective, trial.problem,
+        ]
+        for line, trial in enumerate(trials, 1)
+    ]  # fmt: skip
+    return [*head, "problem"], rows

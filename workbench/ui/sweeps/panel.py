@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QMessageBox, QSplitter, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QSplitter, QStackedWidget, QTabWidget, QToolButton, QWidget
 
 from workbench.comparing.measures import BEST
 from workbench.jobs.newest import Newest
@@ -12,12 +12,15 @@ from workbench.ui.state.report_offer import offer_report
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import PAUSE, RESUME
+from workbench.ui.sweeps.history_plot import TITLE as BEST_SO_FAR
+from workbench.ui.sweeps.history_plot import BestSoFarPlot
 from workbench.ui.sweeps.importance_plot import TITLE
 from workbench.ui.sweeps.importance_tab import ImportanceTab
 from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel_model import HEAD, Change, Look, SweepsModel, look
+from workbench.ui.sweeps.trial_menu import TrialMenu
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.flow import in_lines
@@ -58,7 +61,19 @@ class SweepsPanel(QDialog):
         self.tabs, self.importance = QTabWidget(), ImportanceTab(self._session)
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.trials, "Runs")
+        self.history = BestSoFarPlot()
+        self.tabs.addTab(self.history, BEST_SO_FAR)
         self.tabs.addTab(self.importance, TITLE)
+        self.menu = TrialMenu(self._session, lambda: self.model, self)
+        self.more = icon_button("dots-three", "Order, settings and table of the runs")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(self.menu)
+        self.tabs.setCornerWidget(self.more)
+        head = self.trials.horizontalHeader()
+        head.setSectionsClickable(True)
+        head.setSortIndicatorShown(True)
+        head.setToolTip("A click orders the runs by this column, a second one the other way round")
+        self.trials.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         in_column(self.words, (self.tabs, 1), on=below, margins=(0, 8, 0, 0), spacing=8)
         split = QSplitter(Qt.Orientation.Vertical)
         split.setObjectName("sweeps-panel")
@@ -85,8 +100,16 @@ class SweepsPanel(QDialog):
         self.sweeps.itemSelectionChanged.connect(self._sweep_chosen)
         self.trials.itemSelectionChanged.connect(self._trial_chosen)
         self.trials.itemDoubleClicked.connect(self._open_run)
+        self.trials.horizontalHeader().sectionClicked.connect(self._order_by)
+        self.trials.customContextMenuRequested.connect(self._open_menu)
+        self.menu.best_first.connect(self._best_first)
+        self.menu.in_line.connect(self._in_line)
+        self.menu.best_chosen.connect(self._choose_best)
+        self.menu.left.connect(self.hide)
         self.tabs.currentChanged.connect(self._show_importance)
         self.importance.announced.connect(self._session.notify)
+        self.history.announced.connect(self._session.notify)
+        self.history.chosen.connect(self._choose_setting)
         self.pause.clicked.connect(self._pause_or_resume)
         self.retry.clicked.connect(self._retry)
         self.cancel.clicked.connect(self._cancel)
@@ -150,6 +173,11 @@ class SweepsPanel(QDialog):
         self.words.setText(self.model.words())
         trial = self.model.trial
         self.trials.show_rows(*self.model.trial_rows(), None if trial is None else trial.id)
+        column, descending = self.model.order
+        order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
+        self.trials.horizontalHeader().setSortIndicator(column, order)
+        shown = self.model.shown
+        self.history.show_values(*(((), "") if shown is None else (self.model.history(), shown.sweep.metric)))
         self._show_importance()
         self._offer()
 
@@ -177,6 +205,45 @@ class SweepsPanel(QDialog):
         """The runs with a result that are not in the trash."""
         there = {run.id for run in self._session.runs()}
         return [number for number in self.model.judged_runs if number in there]
+
+    def _order_by(self, column: int) -> None:
+        self.model.order_by(column)
+        self._ordered()
+
+    def _best_first(self) -> None:
+        self.model.best_first()
+        self._ordered()
+
+    def _in_line(self) -> None:
+        self.model.in_line()
+        self._ordered()
+
+    def _ordered(self) -> None:
+        """Show the runs in another order, from the first one."""
+        self._show_trials()
+        self.trials.scrollToTop()
+
+    def _choose_best(self) -> None:
+        if (best := self.model.best) is not None:
+            self._choose_run(best.id)
+
+    def _choose_setting(self, point: int) -> None:
+        """Choose the first run of a setting."""
+        runs = [trial.id for trial in self.model.shown.trials if trial.point == point] if self.model.shown else []
+        if runs:
+            self._choose_run(runs[0])
+
+    def _choose_run(self, number: int) -> None:
+        """Choose a run and bring it into view."""
+        self.model.choose_trial(number)
+        self.tabs.setCurrentWidget(self.trials)
+        self._show_trials()
+        self.trials.scrollTo(self.trials.currentIndex())
+
+    def _open_menu(self, place: QPoint) -> None:
+        """Open the menu of the run below the pointer."""
+        self.trials.selectRow(self.trials.rowAt(place.y()))
+        self.menu.popup(self.trials.viewport().mapToGlobal(place))
 
     # What the user asks
 

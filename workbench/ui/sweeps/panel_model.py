@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.comparing.grouping.setting_titles import column_titles, setting_words, value_title
 from workbench.comparing.grouping.settings import Settings, settings_of
@@ -11,8 +12,9 @@ from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.sweeps import starting
+from workbench.sweeps.history import Reached, best_so_far
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
-from workbench.sweeps.objective import TRAIN_SIDE, written
+from workbench.sweeps.objective import TRAIN_SIDE, least_is_best, written
 from workbench.sweeps.progress import (
     epoch_words,
     remarks,
@@ -31,6 +33,7 @@ from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
 from workbench.workspace.tables import placements
 
 HEAD = ("Sweep", "Name", "State", "Runs done", "Time left", "Best")
+LINE, OBJECTIVE = "line", "objective"  # columns of the runs: the number in the line, and the last one
 Change = Callable[[Workspace], object]  # for a thread
 Rows = list[tuple[int, Sequence[str]]]  # number of a sweep or trial, and its cells
 
@@ -79,6 +82,7 @@ class SweepsModel:
         self.looks: list[Look] = []
         self._sweep_id: int | None = None  # perhaps not read yet
         self._trial_id: int | None = None
+        self._order, self._descending = LINE, False  # a column of the runs: a field, or another one
 
     def take(self, looks: list[Look]) -> None:
         """Take the sweeps that were read; the choice stays, and without one the first sweep is chosen."""
@@ -112,23 +116,78 @@ class SweepsModel:
         return [(shown.sweep.id, _summary(shown)) for shown in self.looks]
 
     def trial_rows(self) -> tuple[tuple[str, ...], Rows]:
-        """The head of the shown sweep's line, and a row for each of its runs; folds only where there are some."""
+        """The head of the shown sweep's runs, and a row for each in the chosen order; folds only if there are some."""
         if self.shown is None:
             return (), []
-        titles = self.shown.titles
-        folds = any(trial.fold for trial in self._trials)
-        fold = ("Fold",) if folds else ()
-        head = (
-            "No.",
-            *titles.values(),
-            "Seed",
-            *fold,
-            "State",
-            "Run",
-            "Epoch",
-            metric_name(self.shown.sweep.metric),
-        )
-        return head, [(trial.id, _cells(line, trial, self.shown, folds)) for line, trial in enumerate(self._trials, 1)]
+        shown, folds = self.shown, "fold" in self._columns()
+        rows: Rows = [(trial.id, _cells(line, trial, shown, folds)) for line, trial in self._ordered()]
+        return tuple(self._columns().values()), rows
+
+    def order_by(self, column: int) -> None:
+        """Order the runs by the column of that place, by the objective with the best first; again, the other way."""
+        chosen = list(self._columns())[column]
+        if chosen == self._order:
+            self._descending = not self._descending
+        elif chosen == OBJECTIVE:
+            self.best_first()
+        else:
+            self._order, self._descending = chosen, False
+
+    def best_first(self) -> None:
+        """Order the runs by the objective, the best first."""
+        self._order = OBJECTIVE
+        self._descending = self.shown is not None and not least_is_best(self.shown.sweep.metric)
+
+    def in_line(self) -> None:
+        """Order the runs as they are trained."""
+        self._order, self._descending = LINE, False
+
+    @property
+    def order(self) -> tuple[int, bool]:
+        """The place of the column by which the runs are ordered, and whether the greatest is first."""
+        columns = list(self._columns())
+        return (columns.index(self._order), self._descending) if self._order in columns else (0, False)
+
+    @property
+    def best(self) -> Trial | None:
+        """The run of the shown sweep that leads its table: the best of the best setting; None before the first."""
+        if self.shown is None:
+            return None
+        leaders = standings(self.shown.sweep, self._trials)[:1]
+        valued = [trial for leader in leaders for trial in leader.trials if trial.objective is not None]
+        sign = 1 if least_is_best(self.shown.sweep.metric) else -1
+        return min(valued, key=lambda trial: sign * (trial.objective or 0.0), default=None)
+
+    def history(self) -> list[Reached]:
+        """What the settings of the shown sweep have reached."""
+        return [] if self.shown is None else best_so_far(self.shown.sweep, self._trials)
+
+    def _columns(self) -> dict[str, str]:
+        """The titles of the columns of the runs: of the fields by their dotted names, and of the others."""
+        if self.shown is None:
+            return {}
+        fold = {"fold": "Fold"} if any(trial.fold for trial in self._trials) else {}
+        last = {OBJECTIVE: metric_name(self.shown.sweep.metric)}
+        others = {"seed": "Seed"} | fold | {"state": "State", "run": "Run", "epoch": "Epoch"} | last
+        return {LINE: "No."} | self.shown.titles | others
+
+    def _ordered(self) -> list[tuple[int, Trial]]:
+        """The runs with their numbers in the line.
+
+        Either way those without a value of the column are the last, and by the objective those that were stopped early
+        come just before them: their values cannot be compared with the others.
+        """
+        lines = list(enumerate(self._trials, 1))
+        if self._order not in self._columns():  # a field of another sweep
+            return lines
+        parts: tuple[list[tuple[tuple[bool, Any], tuple[int, Trial]]], ...] = ([], [], [])
+        for line, trial in lines:
+            key = _key(self._order, line, trial)
+            part = 2 if key is None else int(self._order == OBJECTIVE and trial.stopped_early)
+            parts[part].append(((isinstance(key, str), key), (line, trial)))
+        for part in parts[:2]:
+            part.sort(key=lambda entry: entry[0], reverse=self._descending)
+        return [entry for part in parts for _, entry in part]
 
     def words(self) -> str:
         """What the shown sweep varies, the source of its values, its objective and its trouble."""
@@ -216,6 +275,24 @@ def _resuming(number: int) -> Change:
         starting.work_apart(workspace, number)
 
     return resume
+
+
+def _key(column: str, line: int, trial: Trial) -> Any:
+    """By what a run is ordered in a column; None without a value."""
+    match column:
+        case "line":
+            return line
+        case "seed" | "fold":
+            return getattr(trial, column)
+        case "state":
+            return trial.outcome
+        case "run":
+            return trial.run_id
+        case "epoch":
+            return trial.epoch if trial.epochs else None
+        case "objective":
+            return trial.objective
+    return trial.setting.get(column)
 
 
 def _summary(shown: Look) -> tuple[str, ...]:

@@ -1,0 +1,146 @@
+"""The runs of the Sweeps panel: their order, what the best has reached, their settings and their table."""
+
+import csv
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+
+from workbench.config import RunConfig
+from workbench.entries import catalog
+from workbench.settings.changed import read_config
+from workbench.sweeps import starting
+from workbench.sweeps.history import Reached
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
+from workbench.ui.sweeps.history_plot import BestSoFarPlot
+from workbench.ui.sweeps.panel import SweepsPanel
+from workbench.workspace.experiments import sweeps
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
+
+
+@pytest.fixture
+def panel(qtbot, session):
+    """The panel of a sweep of four learning rates, of which the third is the best and the last has not ended."""
+    rates = [read("training.lr=0.1,0.2,0.3,0.4")]
+    number = starting.store(session.workspace, planned(read_config("sample-digits"), rates, "grid", catalog.current()))
+    with session.workspace.writing() as db:
+        for trial, value in zip(sweeps.trials(session.workspace, number), (0.5, 0.4, 0.7), strict=False):
+            db.execute("update sweep_trials set state = 'done', objective = ? where id = ?", (value, trial.id))
+    made = SweepsPanel(session)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made.trials.rowCount() == 4)
+    yield made
+    made.hide()
+
+
+def rates(panel):
+    return [panel.trials.item(row, 1).text() for row in range(panel.trials.rowCount())]
+
+
+def test_a_click_on_a_title_orders_the_runs_and_the_next_look_keeps_that(qtbot, panel):
+    head = panel.trials.horizontalHeader()
+    place = QPoint(head.sectionViewportPosition(head.count() - 1) + 5, head.height() // 2)
+    panel.trials.selectRow(1)
+    qtbot.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert rates(panel) == ["0.3", "0.1", "0.2", "0.4"]
+    assert head.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder
+    assert panel.trials.selectedItems()[1].text() == "0.2", "the choice went with its row"
+    panel.refresh()
+    qtbot.waitUntil(lambda: not panel.reading)
+    assert rates(panel) == ["0.3", "0.1", "0.2", "0.4"]
+    panel.menu.refresh()
+    panel.menu.order_line.trigger()
+    assert rates(panel) == ["0.1", "0.2", "0.3", "0.4"]
+    panel.menu.order_best.trigger()
+    assert rates(panel)[0] == "0.3"
+
+
+def test_the_best_run_is_chosen_and_its_settings_are_set_up(qtbot, panel, session):
+    offered, pages = [], []
+    session.config_offered.connect(offered.append)
+    session.page_asked.connect(lambda *asked: pages.append(asked[0]))
+    panel.menu.refresh()
+    assert panel.menu.set_up.text() == "Set up with the settings of the best run"
+    panel.menu.set_up.trigger()
+    assert (offered[0].training.lr, pages) == (0.3, ["setup"])
+    assert not panel.isVisible()
+    panel.show()
+    panel.trials.selectRow(0)
+    panel.menu.refresh()
+    assert panel.menu.set_up.text() == "Set up with the settings of the chosen run"
+    panel.menu.copy_config.trigger()
+    assert RunConfig.from_toml_text(QGuiApplication.clipboard().text()).training.lr == 0.1
+    panel.menu.choose_best.trigger()
+    assert panel.model.trial.setting == {"training.lr": 0.3}
+    assert panel.trials.selectedItems()[1].text() == "0.3"
+
+
+def test_without_a_result_there_is_no_best_run(qtbot, panel, session):
+    with session.workspace.writing() as db:
+        db.execute("update sweep_trials set state = 'queued', objective = null")
+    panel.refresh()
+    qtbot.waitUntil(lambda: panel.model.best is None)
+    panel.menu.refresh()
+    actions = (panel.menu.choose_best, panel.menu.order_best, panel.menu.set_up, panel.menu.copy_config)
+    assert not any(action.isEnabled() for action in actions)
+    assert panel.menu.save_table.isEnabled()
+
+
+def test_a_config_that_cannot_be_read_is_said_and_not_set_up(qtbot, panel, session):
+    offered, said = [], []
+    session.config_offered.connect(offered.append)
+    session.noticed.connect(lambda message: said.append(str(message)))
+    with session.workspace.writing() as db:
+        db.execute("update sweeps set config = replace(config, '\"digits\"', '\"gone\"')")
+    panel.refresh()
+    qtbot.waitUntil(lambda: "gone" in panel.model.shown.sweep.config)
+    panel.menu.refresh()
+    panel.menu.set_up.trigger()
+    assert offered == []
+    assert "gone" in said[0]
+    assert panel.isVisible()
+
+
+def test_the_table_is_saved_and_copied_with_whole_numbers(qtbot, panel, session, tmp_path):
+    said = []
+    session.noticed.connect(lambda message: said.append(str(message)))
+    panel.menu.write_table(tmp_path / "sweep.csv")
+    qtbot.waitUntil(lambda: bool(said))
+    assert said == [f"The table was written to {tmp_path / 'sweep.csv'}."]
+    with open(tmp_path / "sweep.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["training.lr"], row["state"], row["MAP@R"]) for row in rows] == [
+        ("0.1", "done", "0.5"), ("0.2", "done", "0.4"), ("0.3", "done", "0.7"), ("0.4", "queued", "")
+    ]  # fmt: skip
+    panel.menu.refresh()
+    panel.menu.copy_table.trigger()
+    lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
+    assert [line[2] for line in lines] == ["training.lr", "0.1", "0.2", "0.3", "0.4"]
+
+
+def test_a_click_on_a_dot_chooses_its_run(qtbot, panel):
+    plot = panel.history
+    panel.tabs.setCurrentWidget(plot)
+    assert plot.title == "Best so far: MAP@R of 3 settings, 70.00%"
+    assert plot.describe() == f"{plot.title}. The best so far: 50.00% at setting 1, 70.00% at setting 3."
+    spot = plot.spots(plot.picture.area)[1].toPoint()
+    qtbot.mouseClick(plot.picture, Qt.MouseButton.LeftButton, pos=spot + QPoint(2, 1))
+    assert panel.tabs.currentWidget() is panel.trials
+    assert panel.model.trial.setting == {"training.lr": 0.2}
+
+
+def test_a_higher_value_is_drawn_higher_and_files_have_the_numbers(qtbot, tmp_path):
+    plot = BestSoFarPlot()
+    qtbot.addWidget(plot)
+    plot.show_values([Reached(1, 0.2, True, 0.2), Reached(2, 0.9, False, 0.2), Reached(4, 0.5, True, 0.5)], "MAP@R")
+    plot.resize(600, 300)
+    first, second, third = plot.spots(plot.picture.area)
+    assert second.y() < third.y() < first.y()
+    assert (third.x() - first.x()) == pytest.approx(3 * (second.x() - first.x())), "numbers of settings, not places"
+    assert plot.rows()[1:] == [[1, 0.2, "yes", 0.2], [2, 0.9, "no", 0.2], [4, 0.5, "yes", 0.5]]
+    for ending in ("png", "svg", "csv"):
+        plot.save(tmp_path / f"plot.{ending}")
+        assert (tmp_path / f"plot.{ending}").stat().st_size
