@@ -138,17 +138,34 @@ def lines(overview: Overview) -> Lines:
 
 
 def _settings_of(overview: Overview) -> list[Any]:
-    """Differences without redundant ones, such as the parameters of a loss where its name differs too."""
-    seen: set[tuple[str, ...]] = set()
+    """Differences without redundant ones, such as the parameters of a loss where its name differs too.
+
+    Numbers are redundant where they divide the groups as another setting does and rise or fall with it: of random draws
+    each value is of one group alone, and says as much of the groups, but not of its own effect.
+    """
+    seen: dict[tuple[int, ...], list[tuple[int, ...]]] = {}  # by how they divide the groups, the orders of the numbers
     kept = []
     for row in overview.differences:
-        pattern = tuple(map(str, _places_of(row.values)))
+        parts = tuple(_places_of(row.values))
         known = {written(value) for value in row.values if value is not None}
-        of_one_part = len(known) == 1  # the same wherever it is drawn: which part it is says as much
-        if pattern not in seen and not of_one_part:
+        if len(known) == 1:  # the same wherever it is drawn: which part it is says as much
+            continue
+        order = _rising(row.values)
+        others = seen.setdefault(parts, [])
+        if not others or (order and () not in others and order not in others):
             kept.append(row)
-            seen.add(pattern)
+            others.append(order)
     return kept
+
+
+def _rising(values: Sequence[Any]) -> tuple[int, ...]:
+    """The place of each number by size, the same for numbers that fall as those rise; empty if some are no numbers."""
+    if not all(value is None or _is_number(value) for value in values):
+        return ()
+    order = _ordered(values)
+    numbers = _numbered(order)
+    places = tuple(numbers[written(value)] for value in values)
+    return min(places, tuple(len(order) - 1 - place for place in places))
 
 
 def _places_of(values: Sequence[Any]) -> list[int]:

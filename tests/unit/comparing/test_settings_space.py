@@ -47,6 +47,29 @@ def test_a_parameter_of_one_part_alone_is_left_out(found):
     assert fields(dataclasses.replace(found, differences=rows)) == ["training.lr", "loss.name", "loss.scale"]
 
 
+def settings_of(found, **values):
+    """The fields that are drawn where these differ, `part__name` each with a value for each group."""
+    rows = tuple(Difference(name.replace("__", "."), tuple(drawn)) for name, drawn in values.items())
+    return fields(dataclasses.replace(found, differences=rows))
+
+
+def test_each_range_of_random_draws_is_drawn_although_no_value_comes_twice(found):
+    """Each value tells the groups apart, as that of every other range does: it was taken for the same setting."""
+    rates, decays = (0.1, 0.3, 0.2, 0.5, 0.4), (1e-3, 1e-5, 1e-6, 1e-2, 1e-4)
+    assert settings_of(found, training__lr=rates, training__weight_decay=decays) == [
+        "training.lr", "training.weight_decay"
+    ]  # fmt: skip
+
+
+def test_numbers_that_rise_or_fall_with_others_or_go_with_a_word_are_left_out(found):
+    rates = (0.1, 0.3, 0.2, 0.5, 0.4)
+    for alike in ([rate * 7 for rate in rates], [1 / rate for rate in rates]):
+        assert settings_of(found, training__lr=rates, loss__scale=alike) == ["training.lr"]
+    words, numbers = ("a", "b", "c", "d", "e"), (3, 1, 5, 2, 4)
+    assert settings_of(found, loss__name=words, loss__scale=numbers) == ["loss.name"]
+    assert settings_of(found, loss__scale=numbers, loss__name=words) == ["loss.scale"]
+
+
 def test_cells_are_means_over_seeds(found):
     shown = heat_map(found, "training.lr", "loss.name")
     assert (shown.rows, shown.columns) == (("0.001", "0.01", "1"), ("ce", "spce"))

@@ -183,8 +183,8 @@ class SweepsModel:
         parts: tuple[list[tuple[tuple[bool, Any], tuple[int, Trial]]], ...] = ([], [], [])
         for line, trial in lines:
             key = _key(self._order, line, trial)
-            part = 2 if key is None else int(self._order == OBJECTIVE and trial.stopped_early)
-            parts[part].append(((isinstance(key, str), key), (line, trial)))
+            place = 2 if key is None else int(self._order == OBJECTIVE and trial.stopped_early)
+            parts[place].append(((isinstance(key, str), key), (line, trial)))
         for part in parts[:2]:
             part.sort(key=lambda entry: entry[0], reverse=self._descending)
         return [entry for part in parts for _, entry in part]
