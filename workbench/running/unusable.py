@@ -21,6 +21,7 @@ from workbench.running.place_at_fault import naming_the_place
 
 if TYPE_CHECKING:
     from workbench.backbones.model import EmbeddingModel
+    from workbench.datasets.image_set import ImageSet
 
 log = logging.getLogger(__name__)
 
@@ -66,22 +67,12 @@ def _refuse_missing_devices(names: Sequence[str]) -> None:
 
 
 def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool, devices: Sequence[str]) -> Listed:
-    from workbench.running.building import (
-        Data,
-        build_entry,
-        build_sampler,
-        list_images,
-        training_labels,
-        with_decisions,
-    )
+    from workbench.running.building import list_images
 
     first = folds_and_seeds.children(config)[0].config
     listed = Listed()
     image_set = list_images(first, progress, listed)
-    split = build_entry("split", first, image_set, first.seed)
-    data = with_decisions(first, Data(image_set, np.empty((0, 0, 0, 0), np.uint8), Path(), split))
-    if batches:
-        build_sampler(first, training_labels(data))
+    _split(first, image_set, batches)
     model = None
     if _has_weights(first):
         progress("Reading the weights", 0, 0)
@@ -94,6 +85,44 @@ def _listed(config: RunConfig, progress: Progress, batches: bool, sizes: bool, d
         progress("Checking the image size", 0, 0)
         _refuse_size(first, image_set.channels, image_set.image_size, model, devices)
     return listed
+
+
+def _split(config: RunConfig, image_set: "ImageSet", batches: bool) -> None:
+    """Split the data of a run, decode nothing. Raises Problem if that, or with `batches` a batch, cannot be had."""
+    from workbench.running.building import Data, build_entry, build_sampler, training_labels, with_decisions
+
+    split = build_entry("split", config, image_set, config.seed)
+    data = with_decisions(config, Data(image_set, np.empty((0, 0, 0, 0), np.uint8), Path(), split))
+    if batches:
+        build_sampler(config, training_labels(data))
+
+
+def unsuited(config: RunConfig, progress: Progress, listed: Listed) -> str:
+    """Why the data of the config's first run do not go with its other fields; empty if they do.
+
+    Split, label decisions, batches and image size are looked at. `listed` gets the data set, or has it. Data that
+    cannot be listed are left to the run, which shows why.
+
+    Raises:
+        Cancelled: of `progress`.
+    """
+    from workbench.running.building import list_images
+
+    first = folds_and_seeds.children(config)[0].config
+    image_set = None
+    try:
+        image_set = list_images(first, progress, listed)
+        _split(first, image_set, batches=True)
+        _refuse_size(first, image_set.channels, image_set.image_size, None)
+    except Cancelled:
+        raise
+    except Problem as problem:
+        if image_set is not None:
+            return f"{problem.field}: {problem.what}" if problem.field else problem.what
+        log.info("the data of a setting were not looked at: %s", problem)
+    except Exception as error:  # as above
+        log.warning("the data of a setting were not looked at (%r); its run shows why", error, exc_info=True)
+    return ""
 
 
 def refuse_size_unseen(config: RunConfig) -> None:

@@ -13,6 +13,7 @@ from workbench.places.contract import Ending, Launcher, Unreachable
 from workbench.places.following import Following
 from workbench.places.place import OtherKind, Place
 from workbench.problem import Problem
+from workbench.sweeps.space import Setting
 from workbench.sweeps.trials import config_of
 from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace
@@ -65,6 +66,10 @@ class PlaceWorker(Worker):
                 sweep_worker.take(self._workspace, self._id, f"place {self._place.name}")  # runs may train there yet
         finally:
             sweep_worker.leave(self._workspace, self._id)
+
+    def _unsuited(self, config: RunConfig, proposed: Setting) -> str:
+        """The data are at the place: the run says there what does not go with them."""
+        return ""
 
     def _work_there(self, sweep: Sweep) -> None:
         there: dict[int, Trial] = {}  # by run

@@ -128,7 +128,8 @@ def _refused_words(sweep: Sweep, trials: Sequence[Trial]) -> str:
         return ""
     were, are = ("1 proposed setting was", "is") if refused == 1 else (f"{refused:,} proposed settings were", "are")
     ended = " No other setting is left." if sweep.state == "done" and to_propose(sweep, trials) else ""
-    return f"{were} refused before training, as the fields do not go together, and {are} not counted as trials.{ended}"
+    why = "as the fields do not go together or with the data"
+    return f"{were} refused before training, {why}, and {are} not counted as trials.{ended}"
 
 
 def epoch_words(trials: Sequence[Trial], untrained: Sequence[Trial]) -> str:

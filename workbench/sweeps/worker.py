@@ -7,20 +7,20 @@ from functools import partial
 from time import monotonic, sleep
 
 from workbench.config import BadConfig, RunConfig
-from workbench.control import Control
+from workbench.control import Cancelled, Control
 from workbench.entries import catalog as catalogs
 from workbench.events import Event
 from workbench.jobs import Job, cores
 from workbench.problem import Problem
-from workbench.running import launch
+from workbench.running import launch, unusable
 from workbench.running.facts.in_words import stored_in_words
 from workbench.running.listed import Listed
 from workbench.running.processes import own_process
 from workbench.sweeps import early_stop, objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.sweeps.progress import to_propose
-from workbench.sweeps.space import checked, read
-from workbench.sweeps.starting import point_of
+from workbench.sweeps.space import Setting, checked, configured, read
+from workbench.sweeps.starting import OF_BATCHES, OF_SIZES, point_of
 from workbench.sweeps.trials import config_of, first_waiting, pending, refusal, results_so_far, titled
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import early_stops, sweep_worker
@@ -166,7 +166,7 @@ class Worker:
                     return False
                 trial = self._next(sweep)
                 if trial is None:
-                    return True
+                    return self._wanted()  # else there may be more
                 started = self._start(sweep, trial, devices[number % len(devices)])
                 if started is not None:
                     at_work[number] = started
@@ -239,7 +239,10 @@ class Worker:
             if any(proposed == setting for setting, _ in tried):  # there is no other
                 return None
             point = point_of(config, proposed)
-            reason = refusal(config, proposed, self._known)
+            try:
+                reason = refusal(config, proposed, self._known) or self._unsuited(config, proposed)
+            except Cancelled:
+                return None
             if not reason:
                 stored.add_point(self._workspace, self._id, point)
                 return first_waiting(stored.trials(self._workspace, self._id))
@@ -252,6 +255,17 @@ class Worker:
         stored.set_state(self._workspace, self._id, "paused", remark)
         self._say(remark)
         return None
+
+    def _unsuited(self, config: RunConfig, proposed: Setting) -> str:
+        """Why the data do not go with a setting that changes what a batch or the image size depends on; else empty."""
+        if not any(field.startswith((*OF_BATCHES, *OF_SIZES)) for field in proposed):
+            return ""  # it was looked at before the sweep began
+        return unusable.unsuited(configured(config, proposed, self._known), self._unless_ended, self._listed)
+
+    def _unless_ended(self, text: str, done: int, total: int) -> None:
+        """A Progress that ends the work once the worker is to end."""
+        if not self._wanted():
+            raise Cancelled
 
     def _titled(self, sweep: Sweep, trial: Trial) -> str:
         """The trial as a line about it begins."""

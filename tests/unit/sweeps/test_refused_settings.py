@@ -4,6 +4,7 @@ import pytest
 
 from workbench.commands.training.sweep_table import as_data, table
 from workbench.config import BadConfig
+from workbench.running.listed import Listed
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import proposals, starting
 from workbench.sweeps.plan import planned
@@ -44,13 +45,63 @@ def test_what_cannot_be_trained_is_not_counted_and_said_with_its_reason(workspac
     sweep, trials = sweeps.one(workspace, number), sweeps.trials(workspace, number)
     assert (runs_in_all(sweep, trials), state_words(sweep, trials)) == (12, "Done")
     shown = table(workspace, number)
-    counted = f"{len(refused)} proposed settings were refused before training, as the fields do not go together, and "
+    counted = f"{len(refused)} proposed settings were refused before training, as the fields do not go together or "
+    counted += "with the data, and "
     assert f"{counted}are not counted as trials." in shown
     triplets = ", ".join(str(trial.point) for trial in refused if trial.setting["loss.name"] == "triplet")
     assert [line for line in shown if line.startswith(f"Settings {triplets}, refused: {REASON}")]
     assert sum(line.endswith("| 1 refused |") for line in shown) == len(refused)
     marked = [run["refused"] for setting in as_data(workspace, number)["settings"] for run in setting["runs"]]
     assert sorted(marked) == [False] * 12 + [True] * len(refused)
+
+
+def test_batches_that_the_data_do_not_have_are_known_once_they_are_listed_and_not_counted(
+    workspace, config, known, runs, monkeypatch
+):
+    """The training half has 898 images."""
+    number = starting.store(workspace, plan_of(config, known, "training.batch_size=600,898,899,1000", trials=4))
+    lines, listed = [], Listed()
+    assert Worker(workspace, number, lines.append, listed=listed).run() == "done"
+    trained, refused = split(workspace, number)
+    assert sorted(trial.setting["training.batch_size"] for trial in trained) == [600, 898]
+    assert sorted(trial.setting["training.batch_size"] for trial in refused) == [899, 1000]
+    assert all(
+        trial.problem == f"training.batch_size: A batch of {trial.setting['training.batch_size']} is larger than the "
+        "training half, which has 898 images." for trial in refused
+    )  # fmt: skip
+    assert [one for one in runs.lists if one is not listed] == [], "the runs have what was listed"
+    assert runs_in_all(sweeps.one(workspace, number), sweeps.trials(workspace, number)) == 2
+
+
+def test_sizes_that_the_network_does_not_take_are_not_counted(workspace, config, known, runs):
+    network = changed(config, {"backbone.name": "timm", "backbone.model": "test_vit"}, known, "test")
+    number = starting.store(workspace, plan_of(network, known, "dataset.image_size=32,40,48", trials=3))
+    assert Worker(workspace, number).run() == "done"
+    trained, refused = split(workspace, number)
+    assert sorted(trial.setting["dataset.image_size"] for trial in trained) == [32, 48]
+    assert [trial.setting["dataset.image_size"] for trial in refused] == [40]
+
+
+def test_data_that_cannot_be_listed_are_left_to_the_run(workspace, config, known, runs, tmp_path):
+    """A folder that was there when the sweep was planned: the run fails with the reason, and can be retried."""
+    lost = changed(config, {"dataset.name": "folder", "dataset.folder": str(tmp_path / "gone")}, known, "test")
+    number = starting.store(workspace, plan_of(lost, known, "training.batch_size=16,32", trials=2))
+    assert Worker(workspace, number).run() == "done"
+    assert len(runs.began) == 2
+    assert split(workspace, number)[1] == []
+
+
+@pytest.mark.parametrize("part", ["build_sampler", "list_images"])
+def test_a_plug_in_that_breaks_while_the_data_are_looked_at_is_left_to_the_run(
+    workspace, config, known, runs, monkeypatch, part
+):
+    def broken(*_):
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(f"workbench.running.building.{part}", broken)
+    number = starting.store(workspace, plan_of(config, known, "training.batch_size=16,32", trials=2))
+    assert Worker(workspace, number).run() == "done"
+    assert len(runs.began) == 2
 
 
 def test_what_was_refused_is_not_retried(workspace, config, known, runs):
@@ -117,3 +168,17 @@ def test_a_plan_says_how_many_settings_cannot_be_trained_and_refuses_one_of_whic
     assert not plan_of(config, known, "loss.name=norm_ce,ce", RATES).refused
     with pytest.raises(BadConfig, match="needs several images of a class"):
         plan_of(config, known, "loss.name=triplet,contrastive", RATES)
+
+
+def test_a_worker_that_is_interrupted_while_it_lists_the_data_ends(workspace, config, known, runs, monkeypatch):
+    number = starting.store(workspace, plan_of(config, known, "training.batch_size=16,32", trials=2))
+    worker = Worker(workspace, number)
+
+    def list_images(config, progress, listed):
+        worker.interrupt()
+        progress("Listing", 0, 0)
+        raise AssertionError("it goes on")
+
+    monkeypatch.setattr("workbench.running.building.list_images", list_images)
+    assert worker.run() == "active"
+    assert sweeps.trials(workspace, number) == [], "what was not looked at is proposed again"
