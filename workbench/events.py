@@ -36,6 +36,11 @@ class RunState(StrEnum):
         """Whether it ended before its last epoch; it can resume from its last checkpoint if it has one."""
         return not self.live and self is not RunState.DONE
 
+    @property
+    def word(self) -> str:
+        """What it is called where people read it: "Paused" for "waiting", "Done" for "done"."""
+        return "Paused" if self is RunState.WAITING else self.value.capitalize()
+
 
 LIVE = tuple(state.value for state in RunState if state.live)
 RESUMABLE = tuple(state.value for state in RunState if state.resumable)

@@ -12,7 +12,7 @@ from workbench.control import Control
 from workbench.entries import catalog
 from workbench.ui.docks.arrange_menu import NONE_DIFFERS, ArrangeButton
 from workbench.ui.docks.run_row import about
-from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, TICK, Arrangement, RunList, together
+from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, TICK, Arrangement, RunList, together
 from workbench.ui.preferences import Preferences
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
@@ -417,3 +417,13 @@ def test_without_a_setting_that_differs_the_menu_says_so(window, session, runs, 
     button.settings.aboutToShow.emit()
     qtbot.waitUntil(lambda: button.settings.actions()[0].text() != "Reading…")
     assert [(action.text(), action.isEnabled()) for action in button.settings.actions()] == [(NONE_DIFFERS, False)]
+
+
+def test_the_search_takes_quotes_around_a_tag_with_blanks(session, workspace, config):
+    first, _ = (workspace.create_run(config) for _ in range(2))
+    workspace.set_tags(first, ["first try"])
+    session.follower.look()
+    model = RunList()
+    model.show(session.runs())
+    model.search('tag="first try" state=queued')
+    assert [model.index(row).data(RUN_ROLE).id for row in range(model.rowCount())] == [first]

@@ -1,5 +1,6 @@
 """Numbers and states in the words of the window, and the heads of tables over their cells."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,17 +9,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QLineEdit, QTableView, QToolButton, QWidget
 
+from workbench.events import RunState
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.model.listing import Listing
 from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.pages.retrieval.queries.query_table import QueryTable
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.ui.style import theme, words
-from workbench.ui.style.words import THIN, counted, epoch_at_work, from_home, short_time
+from workbench.ui.style.words import STATES, THIN, counted, epoch_at_work, from_home, short_time, state_word
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import IconLabel
+from workbench.workspace.run_search import meets
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 ACROSS, ALIGNED = Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole
@@ -164,3 +167,10 @@ def test_keys_have_the_names_that_they_have_on_the_system(monkeypatch, macos, un
     monkeypatch.setattr(words, "MACOS", macos)
     assert words.own_keys("Undo (Ctrl+Shift+Z)") == undo
     assert words.own_keys("Shift adds, Ctrl removes") == removes
+
+
+@pytest.mark.parametrize("status", list(RunState))
+def test_a_state_is_searched_by_the_word_that_the_window_shows(config, workspace, status):
+    run = replace(workspace.run(workspace.create_run(config)), status=status)
+    assert meets(run, f"state={state_word(status).casefold()}")
+    assert status in STATES

@@ -1,30 +1,52 @@
-"""Searching runs by conditions: "lr<0.01", "training.optimiser=sgd", "MAP@R>80", "tag=baseline", "date=today"."""
+"""Searching runs by words and conditions: "lr<0.01", "MAP@R>80", 'tag="first try"', "state=failed", "size>1GB"."""
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from workbench.events import RunState
+from workbench.numerals import byte_size
 from workbench.workspace.rows import Run
 
-TAG, DATE = "tag", "date"
+TAG, DATE, STATE, NAME, SIZE = "tag", "date", "state", "name", "size"
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
 }  # fmt: skip
 CONDITION = re.compile(r"([^<>=]+)(<=|>=|<|>|=)(.*)", re.DOTALL)
 DAYS = {"today": timedelta(0), "yesterday": timedelta(1)}
+WORD = re.compile(r'(?:[^\s"]|"[^"]*(?:"|$))+')  # a quotation that is not closed yet goes on to the end
+AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?) ?(?:([kmgt])?(i)?b?)")  # of a size, in lower case
+POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
-def meets(run: Run, word: str) -> bool:
-    """Whether a run meets a condition: of a tag, of the day when it was made, of its best scores, or of its config.
+def words_of(text: str) -> list[str]:
+    """The words of a search as a person types it, in lower case; in quotes a word may hold blanks: 'tag="first try"'."""
+    return [unquoted(word) for word in WORD.findall(text)]
 
-    After "=" a value may be the beginning of one: somebody may still be typing. Numbers are compared as numbers.
+
+def unquoted(word: str) -> str:
+    """One word of a search in lower case, without the quotes around what holds blanks."""
+    return word.replace('"', "").casefold()
+
+
+def asks_for_size(words: Iterable[str]) -> bool:
+    """Whether one of these words, in lower case, is a condition of a run's size."""
+    return any(condition is not None and condition[0] == SIZE for condition in map(_parsed, words))
+
+
+def meets(run: Run, word: str, size: int | None = None) -> bool:
+    """Whether a run meets a condition: of tag, name, state, day, size on the disk, best scores, or of its config.
+
+    After "=" a value may be the beginning of one: somebody may still be typing. Numbers are compared as numbers, sizes
+    with their decimal units (1 GB is 10^9 bytes), or with those of a power of two (GiB); without a unit they are bytes.
 
     Args:
         word: in lower case, "lr<0.01"; a section may stand before the field of a config. Scores are in percent. False
             for a word that is no condition.
+        size: bytes of the run's folder; without it no condition of the size is met.
     """
     condition = _parsed(word)
     if condition is None:
@@ -34,6 +56,12 @@ def meets(run: Run, word: str) -> bool:
         return sign == "=" and any(tag.casefold().startswith(wanted) for tag in run.tags)
     if field == DATE:
         return _is_of_day(_day_of(run), sign, wanted)
+    if field == STATE:
+        return sign == "=" and any(name.startswith(wanted) for name in _names_of_state(run.status))
+    if field == SIZE:
+        return size is not None and _has_size(size, sign, wanted)
+    if field == NAME and sign == "=" and run.name.casefold().startswith(wanted):
+        return True  # a name in its config is looked for as well: of a loss, or the one before it was renamed
     metric = _metric(tuple(run.best), field)
     values = (f"{100 * run.best[metric]:.2f}",) if metric else _values_of(run.config, field)
     return any(_fits(value, sign, wanted) for value in values)
@@ -78,6 +106,21 @@ def _fits(value: str, sign: str, wanted: str) -> bool:
         return SIGNS[sign](float(value), float(wanted))
     except ValueError:
         return False
+
+
+def _names_of_state(status: str) -> tuple[str, ...]:
+    """What a state is called in the window, and in files and on the command line; in lower case."""
+    return (status, RunState(status).word.casefold()) if status in set(RunState) else (status,)
+
+
+def _has_size(size: int, sign: str, wanted: str) -> bool:
+    """Whether so many bytes are that many, fewer or more; of equal sizes the same is written."""
+    amount = AMOUNT.fullmatch(wanted)
+    if amount is None:
+        return not wanted
+    number, power, of_two = amount.groups()
+    limit = float(number) * (1024 if of_two else 1000) ** POWERS[power]
+    return byte_size(size) == byte_size(limit) if sign == "=" else SIGNS[sign](size, limit)
 
 
 def _day_of(run: Run) -> date:

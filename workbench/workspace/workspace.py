@@ -138,7 +138,11 @@ class Workspace(Store):
             several_runs.change_tags(db, added, removed)
 
     def set_status(self, run_id: int, status: str, problem: str = "") -> None:
-        """Set a run's state from outside the run, as when a queued run is cancelled."""
+        """Set a run's state from outside the run, as when a queued run is cancelled.
+
+        Raises:
+            Problem: there is no such run.
+        """
         with self.writing() as db:
             runs.set_status(db, run_id, status, problem)
 

@@ -44,3 +44,23 @@ def test_runs_are_listed_by_words_and_conditions(tmp_path):
         }
     assert listed.pop("tag=baseline fast") == []
     assert listed == {"lr<0.01": ["slow"], "LR>0.01 queued": ["fast"], "tag=baseline": ["slow"]}
+
+
+def test_runs_are_listed_by_state_tag_with_blanks_and_size(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for name in ("small", "large"):
+            workspace.create_run(RunConfig(name=name))
+        workspace.set_tags(1, ["first try"])
+        workspace.set_status(2, "waiting")
+        workspace.file(2, "last.pt").write_bytes(bytes(3_000_000))
+        listed = {
+            word: [data["name"] for _, data in run_lines(workspace, [word])]
+            for word in ("tag=first try", 'tag="first try"', "state=queued", "state=paused", "size>2.9MB", "size>3.1MB")
+        }
+        (large, small) = (data for _, data in run_lines(workspace, sizes=True))
+    assert listed == {
+        "tag=first try": ["small"], 'tag="first try"': ["small"], "state=queued": ["small"], "state=paused": ["large"],
+        "size>2.9MB": ["large"], "size>3.1MB": [],
+    }  # fmt: skip
+    assert 3_000_000 < large["bytes"] < 3_010_000
+    assert 0 < small["bytes"] < 10_000

@@ -7,14 +7,14 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.workspace import Workspace
-from workbench.workspace.run_search import meets
+from workbench.workspace.run_search import asks_for_size, meets, words_of
 
 
 @pytest.fixture
 def run(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         made = workspace.run(workspace.create_run(RunConfig(seed=7)))
-    return replace(made, created="2026-11-20T12:00:00+00:00", tags=("Baseline",), best={"recall@1": 0.81, "MAP@R": 0.5})
+    return replace(made, name="First try", status="waiting", created="2026-11-20T12:00:00+00:00", tags=("Baseline",), best={"recall@1": 0.81, "MAP@R": 0.5})
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,15 @@ def run(tmp_path):
         ("seed>6", True),
         ("seed<7", False),
         ("baseline", False),
+        ("state=paused", True),
+        ("state=waiting", True),
+        ("state=pau", True),
+        ("state=failed", False),
+        ("state>pau", False),
+        ("name=first try", True),
+        ("name=try", False),
+        ("name=ce", True),
+        ("size>0", False),
     ],
 )
 def test_a_run_meets_a_condition(run, word, met):
@@ -54,3 +63,38 @@ def test_today_and_yesterday_are_days_of_the_clock_here(run):
     assert [meets(run, "date=today"), meets(new, "date=today"), meets(day_before, "date=today")] == [False, True, False]
     assert [meets(new, "date=yesterday"), meets(day_before, "date=yesterday")] == [False, True]
     assert [meets(run, "date<today"), meets(new, "date>=yesterday")] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("word", "met"),
+    [
+        ("size>1gb", True),
+        ("size>1.5gb", False),
+        ("size<1.5 gb", True),
+        ("size>1400mb", False),
+        ("size>=1.4g", True),
+        ("size>1.3gib", True),
+        ("size>1.31gib", False),
+        ("size=1.4gb", True),
+        ("size=1.3gb", False),
+        ("size>1400000", True),
+        ("size<0.001tb", False),
+        ("size>", True),
+        ("size>much", False),
+        ("size>1gbb", False),
+    ],
+)
+def test_a_size_is_compared_in_its_unit(run, word, met):
+    assert meets(run, word, 1_400_000_000) is met
+
+
+def test_words_in_quotes_keep_their_blanks():
+    assert words_of('ce  Tag="First Try" lr<0.01') == ["ce", "tag=first try", "lr<0.01"]
+    assert words_of('"my run"') == ["my run"]
+    assert words_of('tag="first t') == ["tag=first t"], "it is still being typed"
+    assert words_of("") == []
+
+
+def test_only_a_condition_of_the_size_asks_for_sizes():
+    assert asks_for_size(["ce", "size>1gb"])
+    assert not asks_for_size(["size", "lr<1", "tag=size>1"])

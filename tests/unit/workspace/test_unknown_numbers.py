@@ -53,5 +53,10 @@ def test_an_unknown_run_cannot_be_taken_over(workspace):
         workspace.take_over(7)
 
 
+def test_an_unknown_run_gets_no_state(workspace):
+    with pytest.raises(Problem, match="Run 7 is not there any more"):
+        workspace.set_status(7, "failed")
+
+
 def test_a_run_without_a_data_set_has_no_samples(workspace):
     assert workspace.samples(workspace.run(workspace.create_run(RunConfig())).dataset_id).paths == []

@@ -26,17 +26,18 @@ KINDS = {
 @click.command("list", short_help="Show runs, presets, fields, losses and other entries.")
 @click.argument("what", type=click.Choice([*KINDS, "models", "fields", "presets", "runs"]))
 @click.argument("words", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines: of runs also times and all scores.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines: of runs also times, bytes, all scores.")
 @workspace_option
 def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path | None) -> None:
     """Show what a config file can name, with each parameter, its default and range; the models of timm; the fields of
     every config; presets; or the runs. With WORDS, only those that contain each of them. Of runs a word may be a
-    condition, in quotes: "lr<0.01", "MAP@R>80" (in %), tag=baseline, date=today, "date>=2026-11-20"."""
+    condition, in quotes: "lr<0.01", "MAP@R>80" (in %), "tag=first try", state=failed, "size>1GB", date=today,
+    "date>=2026-11-20"."""
 
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
 
-    listed = iter(_runs(words, folder)) if what == "runs" else _listed(what, wanted)
+    listed = iter(_runs(words, folder, as_json)) if what == "runs" else _listed(what, wanted)
     if as_json:
         show_json([data for _, data in listed])
         return
@@ -45,9 +46,9 @@ def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path 
     show_lines((line for line, _ in listed), f"There are no {what}{holding}.{others}")
 
 
-def _runs(words: tuple[str, ...], folder: Path | None) -> list[tuple[str, dict[str, Any]]]:
+def _runs(words: tuple[str, ...], folder: Path | None, sizes: bool) -> list[tuple[str, dict[str, Any]]]:
     with Workspace(folder or default_workspace()) as workspace:
-        return run_lines(workspace, words)
+        return run_lines(workspace, words, sizes=sizes)
 
 
 def _listed(what: str, wanted: Callable[..., bool]) -> Iterator[tuple[str, dict[str, Any]]]:

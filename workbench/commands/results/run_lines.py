@@ -8,22 +8,24 @@ from workbench.commands.terminal import one_line, percent
 from workbench.entries import catalog as catalogs
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
+from workbench.workspace.folders.run_folders import FolderSize, sizes_of_runs
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import short_names
-from workbench.workspace.run_search import meets
+from workbench.workspace.run_search import asks_for_size, meets, unquoted
 from workbench.workspace.tables import placements
 
 WIDEST = 40  # letters to which a column is padded
 
 
 def run_lines(
-    workspace: Workspace, words: Sequence[str] = (), *, trashed: bool = False
+    workspace: Workspace, words: Sequence[str] = (), *, trashed: bool = False, sizes: bool = False
 ) -> list[tuple[str, dict[str, Any]]]:
     """A line for each run, newest first, in columns, with its data; a second line says what of a run cannot be read.
 
     Args:
         words: only runs whose lines hold each of them, or that meet it as a condition: see workspace/run_search.py.
         trashed: of those in the trash instead.
+        sizes: the data has the bytes of each run's folder, too, which takes longer; None where it cannot be read.
     """
     with contextlib.suppress(Full):  # a list can be read where nothing can be written
         workspace.sweep_dead_runs()
@@ -34,12 +36,16 @@ def run_lines(
     rows = [_cells(run, known) for run in runs]
     widths = [min(WIDEST, max(map(len, column))) for column in zip(*rows, strict=True)]
     at = [places.get(run.id, "") for run in runs]
-    searched = [word.casefold() for word in words]
+    searched = [unquoted(word) for word in words]
+    measured = dict[int, FolderSize]()
+    if sizes or asks_for_size(searched):
+        measured = sizes_of_runs(workspace.path, [run.id for run in runs])
     listed = []
     for run, cells, place in zip(runs, rows, at, strict=True):
         line = _line(run, cells, widths, place)
-        if all(word in line.casefold() or meets(run, word) for word in searched):
-            listed.append((line, _data(run, cells, place)))
+        size = measured[run.id].bytes if run.id in measured else None
+        if all(word in line.casefold() or meets(run, word, size) for word in searched):
+            listed.append((line, _data(run, cells, place) | ({"bytes": size} if sizes else {})))
     return listed
 
 

@@ -26,7 +26,7 @@ def trash() -> None:
 def list_trash(as_json: bool, folder: Path | None) -> None:
     """Show the runs in the trash, newest first."""
     with Workspace(folder or default_workspace()) as workspace:
-        lines = run_lines(workspace, trashed=True)
+        lines = run_lines(workspace, trashed=True, sizes=as_json)
     if as_json:
         show_json([data for _, data in lines])
     else:

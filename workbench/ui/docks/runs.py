@@ -29,7 +29,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
 
-CONDITIONS = "conditions: lr<0.01, MAP@R>80 (%), tag=baseline, date=today, date>=2026-11-20"
+CONDITIONS = 'conditions: lr<0.01, MAP@R>80 (%), tag="first try", state=failed, size>1GB, date=today, date>=2026-11-20'
 WIDTH, NARROWEST = 260, 220  # px at 100% text
 _SELECT = QItemSelectionModel.SelectionFlag
 

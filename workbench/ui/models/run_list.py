@@ -16,7 +16,7 @@ from workbench.ui.state.selection.ticks import Ticks
 from workbench.ui.style.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 from workbench.workspace.run_names import backbone_title, data_title, names_of, title_of
-from workbench.workspace.run_search import meets
+from workbench.workspace.run_search import meets, words_of
 
 Index = QModelIndex | QPersistentModelIndex
 # The states of which the first is shown for a group.
@@ -83,7 +83,7 @@ class Arrangement:
 class RunList(QAbstractListModel):
     """One row per run that has every word of the search in name, loss, backbone, data, tags, note or state.
 
-    A word such as "lr<0.01", "MAP@R>80", "tag=baseline" or "date=today" is a condition, too.
+    A word such as "lr<0.01", "MAP@R>80", "tag=baseline" or "date=today" is a condition, too: see run_search.py.
 
     Runs of one group stand under a row of its own, which unfolds; its number is negative. Experiments are folded at
     first, other groups open. A run is ticked to be compared; the tick of a group is that of all its runs.
@@ -183,7 +183,7 @@ class RunList(QAbstractListModel):
 
     def search(self, text: str) -> None:
         """Show only runs with these words."""
-        self._words = text.casefold().split()
+        self._words = words_of(text)
         self._refresh()
 
     def row_of(self, run_id: int | None) -> int:

@@ -9,22 +9,24 @@ from pathlib import Path
 
 from workbench import numerals, progress
 from workbench.control import Control
+from workbench.events import RunState
 from workbench.files.archive_names import ENDINGS
 from workbench.workspace.rows import Placement, Run
 from workbench.workspace.tables.placements import ELSEWHERE, REMOVED
 
 MACOS = sys.platform == "darwin"
 ON_MACOS = {"Ctrl": "⌘", "Alt": "⌥", "Shift": "⇧"}
-STATES = {
-    "queued": ("Queued", "hourglass", "muted"),
-    "running": ("Running", "play-circle", "accent"),
-    "waiting": ("Paused", "pause-circle", "warning"),
-    "stopped": ("Stopped", "stop-circle", "muted"),
-    "done": ("Done", "check-circle", "right"),
-    "cancelled": ("Cancelled", "prohibit", "muted"),
-    "failed": ("Failed", "x-circle", "wrong"),
-    "interrupted": ("Interrupted", "warning-circle", "warning"),
+PICTURES = {  # icon and colour of each state
+    RunState.QUEUED: ("hourglass", "muted"),
+    RunState.RUNNING: ("play-circle", "accent"),
+    RunState.WAITING: ("pause-circle", "warning"),
+    RunState.STOPPED: ("stop-circle", "muted"),
+    RunState.DONE: ("check-circle", "right"),
+    RunState.CANCELLED: ("prohibit", "muted"),
+    RunState.FAILED: ("x-circle", "wrong"),
+    RunState.INTERRUPTED: ("warning-circle", "warning"),
 }
+STATES = {state.value: (state.word, *picture) for state, picture in PICTURES.items()}
 ARCHIVES = f"Archives ({' '.join(f'*{ending}' for ending in ENDINGS)});;All files (*)"  # of a file dialog
 CONFIGS = "Config (*.toml)"
 PAUSE, RESUME = "Pause", "Resume"  # also of an ended run, from its checkpoint

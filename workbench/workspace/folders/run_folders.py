@@ -1,7 +1,9 @@
 """The folders below `runs`: which of them are runs, and which number a new run may have."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from workbench import files
@@ -42,6 +44,22 @@ def make_folder(workspace: Path, path: Path) -> None:
         raise Problem(f"The folder {home} is not there any more: it was deleted or moved.", kept="Nothing was written.")
 
 
+@dataclass(frozen=True, slots=True)
+class FolderSize:
+    """The bytes on the disk of the folder of a run, and its folders as they were then."""
+
+    bytes: int
+    folders: tuple[tuple[str, int], ...]  # path, and the time of the last change in ns
+
+    @property
+    def holds(self) -> bool:
+        """Whether no file was added to the folders, replaced in them or deleted since; one may have grown."""
+        try:
+            return all(os.lstat(path).st_mtime_ns == moment for path, moment in self.folders)
+        except OSError:
+            return False
+
+
 def bytes_of_runs(workspace: Path, run_ids: Sequence[int], progress: Progress = quiet) -> int:
     """Bytes on the disk of the folders of some runs, without following links; not for the window's thread.
 
@@ -51,20 +69,51 @@ def bytes_of_runs(workspace: Path, run_ids: Sequence[int], progress: Progress = 
     total = 0
     for number, run_id in enumerate(run_ids):
         progress("Sizes of runs", number, len(run_ids))
-        waiting = [str(folder_of(workspace, run_id))]
-        while waiting:
-            try:
-                with os.scandir(waiting.pop()) as entries:
-                    for entry in entries:
-                        if entry.is_dir(follow_symlinks=False):
-                            waiting.append(entry.path)
-                        else:
-                            total += entry.stat(follow_symlinks=False).st_size
-            except FileNotFoundError:
-                continue  # it is being deleted
-            except OSError as error:
-                raise Problem(f"The folder of run {run_id} cannot be read: {error.strerror}.") from error
+        total += _size_of(workspace, run_id).bytes
     return total
+
+
+def sizes_of_runs(
+    workspace: Path, run_ids: Sequence[int], known: Mapping[int, FolderSize] | None = None, progress: Progress = quiet
+) -> dict[int, FolderSize]:
+    """The size of the folder of each run, without following links; not for the window's thread.
+
+    Args:
+        known: sizes from before, which are taken again where they still hold: that takes a tenth of the time. Leave out
+            runs that work: their files grow.
+
+    Returns:
+        The sizes by run, without runs whose folder cannot be read.
+    """
+    sizes, before = dict[int, FolderSize](), known or {}
+    for number, run_id in enumerate(run_ids):
+        progress("Sizes of runs", number, len(run_ids))
+        if run_id in before and before[run_id].holds:
+            sizes[run_id] = before[run_id]
+            continue
+        with suppress(Problem):
+            sizes[run_id] = _size_of(workspace, run_id)
+    return sizes
+
+
+def _size_of(workspace: Path, run_id: int) -> FolderSize:
+    """Raises Problem for a folder that cannot be read."""
+    total, waiting, folders = 0, [str(folder_of(workspace, run_id))], list[tuple[str, int]]()
+    while waiting:
+        path = waiting.pop()
+        try:
+            folders.append((path, os.lstat(path).st_mtime_ns))  # first: what comes meanwhile makes the size another
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        except FileNotFoundError:
+            continue  # it is being deleted
+        except OSError as error:
+            raise Problem(f"The folder of run {run_id} cannot be read: {error.strerror}.") from error
+    return FolderSize(total, tuple(folders))
 
 
 def without_row(db: Connection, runs: Path) -> list[str]:

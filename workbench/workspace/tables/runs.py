@@ -211,7 +211,8 @@ def check_there(db: Connection, run_id: int) -> None:
 
 
 def set_status(db: Connection, run_id: int, status: str, problem: str) -> None:
-    """Set a run's state from outside the run."""
+    """Set a run's state from outside the run. Raises Deleted if there is none."""
+    check_there(db, run_id)
     db.execute("update runs set status = ?, problem = ? where id = ?", (status, problem, run_id))
     if not RunState(status).live:
         sealing.seal_curves(db, run_id)
