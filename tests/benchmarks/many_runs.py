@@ -3,9 +3,9 @@
     python tests/benchmarks/many_runs.py [--runs 5000] [--keep FOLDER]
 
 Makes a workspace of runs of four losses, 40 learning rates and two embedding sizes, searches the list of runs letter by
-letter, shows runs, goes from page to page, ticks all runs, moves 500 of them to the trash and takes that back. Then it
-lists and compares all of them on the command line. Stalls are the gaps between ticks of a 5 ms timer, less its
-interval.
+letter, sorts and searches it by size, shows runs, goes from page to page, ticks all runs, moves 500 of them to the
+trash and takes that back. Then it lists and compares all of them on the command line. Stalls are the gaps between ticks
+of a 5 ms timer, less its interval.
 """
 
 import argparse
@@ -85,6 +85,13 @@ def look(workspace: Workspace) -> None:
     for letter in "triplet":
         step(f"typed: {letter}", lambda letter=letter: QTest.keyClick(window.runs.search, Qt.Key(ord(letter.upper()))))
     step("search cleared", window.runs.search.clear)
+    largest = next(action for action in window.runs.arrange.menu().actions() if action.text() == "Largest")
+    newest = next(action for action in window.runs.arrange.menu().actions() if action.text() == "Newest")
+    step("sorted by size", largest.trigger, PATIENCE, lambda: len(window.runs.sizes.bytes) == len(runs))
+    for letter in ("s", "i", "z", "e", ">", "1"):
+        step(f"typed: {letter}", lambda letter=letter: QTest.keyClicks(window.runs.search, letter))
+    step("search cleared", window.runs.search.clear)
+    step("sorted by newest", newest.trigger)
     for run in (runs[0], runs[1], runs[len(runs) // 2]):
         step(f"run {run.id}", lambda run=run: session.show_run(run.id))
     for page in ("train", "setup", "map", "retrieval", "report", "compare"):

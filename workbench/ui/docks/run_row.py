@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from workbench.control import Control
 from workbench.entries.catalog import Catalog
-from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SOME, TICK, TICKED
+from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SIZE_ROLE, SOME, TICK, TICKED
 from workbench.ui.style import theme
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import STATES, counted, duration, epoch_at_work, state_word, where, work_word
@@ -64,7 +64,7 @@ class RunRow(QStyledItemDelegate):
             top.setRight(arrow.left() - 4)
             icon("caret-down" if fold == "open" else "caret-right", "muted").paint(painter, arrow)
         self._paint_name(painter, option, top, index, tokens)
-        self._paint_state(painter, option, bottom, run, tokens)
+        self._paint_state(painter, option, bottom, index, tokens)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QColor(tokens.accent))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -92,8 +92,9 @@ class RunRow(QStyledItemDelegate):
         painter.drawText(text, _LEFT, name)
 
     def _paint_state(
-        self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, run: Run, tokens: theme.Tokens
+        self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, index: Index, tokens: theme.Tokens
     ) -> None:
+        run: Run = index.data(RUN_ROLE)
         _, icon_name, role = STATES[run.status]
         icon_rect = QRect(rect.x() - (ICON - DOT) // 2, rect.center().y() - ICON // 2 + 1, ICON, ICON)
         icon(icon_name, role).paint(painter, icon_rect)
@@ -119,7 +120,7 @@ class RunRow(QStyledItemDelegate):
         painter.setPen(QColor(tokens.text))
         for column, name in enumerate(reversed(self.columns)):
             cell = QRect(rect.right() + 1 - (column + 1) * width, rect.y(), width, rect.height())
-            painter.drawText(cell, _RIGHT, COLUMNS[name][1](run))
+            painter.drawText(cell, _RIGHT, COLUMNS[name][1](run, index.data(SIZE_ROLE)))
 
     def _paint_box(self, painter: QPainter, box: QRect, tick: Qt.CheckState, tokens: theme.Tokens) -> None:
         """The check box; with a line in it for a group of which some runs are ticked."""

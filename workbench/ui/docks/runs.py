@@ -18,6 +18,7 @@ from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.dock import Dock
 from workbench.ui.docks.run_row import PAD, RunRow, box_of, score_width
+from workbench.ui.docks.run_sizes import RunSizes
 from workbench.ui.docks.setting_groups import SettingGroups
 from workbench.ui.docks.trash_size import TrashSize
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, Arrangement, RunList
@@ -56,6 +57,7 @@ class RunsDock(Dock):
         self.restore = button("Restore", "arrow-counter-clockwise", "quiet")
         self.restore.setToolTip("Bring the run that is chosen here back from the trash")
         self.trash_size = TrashSize(session, self)
+        self.sizes = RunSizes(session, self.model, self)
         self._columns: list[QLabel] = []
         self._empty = EmptyHint("No runs yet", "The runs of this workspace appear here, with state and scores.")
         self._no_trash = EmptyHint("The trash is empty", "Runs that you move to the trash appear here.")
@@ -87,6 +89,7 @@ class RunsDock(Dock):
         self._no_match.pressed.connect(self._show_all)
         actions.trash.show.toggled.connect(self._show_trash)
         self.trash_size.changed.connect(self._name_trash)
+        self.sizes.changed.connect(self._take_sizes)
         session.workspace_changed.connect(self._forget_ticked)
         session.runs_changed.connect(self.refresh)
         session.catalog_changed.connect(self.refresh)
@@ -142,6 +145,7 @@ class RunsDock(Dock):
         """Sort, group and filter the list, and show the chosen columns."""
         self.model.arrange(arrangement)
         self._groups.refresh()
+        self.sizes.refresh(anew=True)
         self._show_rows()
         self._show_ticks()
         self.rows.columns = arrangement.columns
@@ -263,7 +267,9 @@ class RunsDock(Dock):
         self.model.can_tick, self.model.known = not trash, self._session.catalog
         self.rows.known, self.rows.away = self._session.catalog, self._session.follower.away
         self._take(trash)
+        self.model.take_sizes(self.sizes.bytes)
         self._groups.refresh()
+        self.sizes.refresh()
         self._show_ticks()
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
         self._name_trash()
@@ -309,6 +315,15 @@ class RunsDock(Dock):
         runs = self._session.runs()
         self.model.show(runs, self._session.experiments() if any(run.experiment_id for run in runs) else None)
 
+    def _take_sizes(self) -> None:
+        """Sort and search by the sizes that have been read; not while a name is typed, as in `refresh`."""
+        if self.list.state() == QAbstractItemView.State.EditingState:
+            self._stale = True
+            return
+        self.model.take_sizes(self.sizes.bytes)
+        self._show_rows()
+        self._show_groups()
+
     def _mark(self, run_id: int | None) -> None:
         """Mark the shown run, or the folded group that hides it; the keyboard stays at a row that only folds."""
         if (over := self.model.folded_over(run_id)) != self.rows.over_shown:
@@ -337,6 +352,7 @@ class RunsDock(Dock):
 
     def _search(self, text: str) -> None:
         self.model.search(text)
+        self.sizes.refresh(anew=True)
         self._show_rows()
         self._show_ticks()
         self._mark(self._session.run_id)

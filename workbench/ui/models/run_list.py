@@ -1,6 +1,6 @@
 """The Runs list as a Qt model: sorted, grouped and filtered rows, changed in place so that the view stays put."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
@@ -13,10 +13,10 @@ from workbench.entries.catalog import Catalog
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.numerals import percentage
 from workbench.ui.state.selection.ticks import Ticks
-from workbench.ui.style.words import device_of, duration, percent, places_of, state_word
+from workbench.ui.style.words import device_of, duration, memory, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 from workbench.workspace.run_names import backbone_title, data_title, names_of, title_of
-from workbench.workspace.run_search import meets, words_of
+from workbench.workspace.run_search import asks_for_size, meets, words_of
 
 Index = QModelIndex | QPersistentModelIndex
 # The states of which the first is shown for a group.
@@ -25,20 +25,23 @@ RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # the Run of a row
 FOLD_ROLE = RUN_ROLE + 1  # of a row: "folded" or "open" for a group, "inside" for one of its runs, else ""
 TICK, NAME = Qt.ItemDataRole.CheckStateRole, Qt.ItemDataRole.EditRole
 TICKED, EMPTY, SOME = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked
+SIZE_ROLE = FOLD_ROLE + 1  # of a row: the bytes of its runs' folders, None while they are not known
+SMALLEST = 10_000  # bytes: "0 MB" stands for less in the column, which has no room for "under 0.01 MB"
 OTHER_GROUPS = 2**31  # the numbers of groups that are no experiments begin here
 
 
-def _best(metric: str, run: Run) -> float:
+def _best(metric: str, run: Run, _bytes: int) -> float:
     return -run.best.get(metric, -1.0)
 
 
-ORDERS: dict[str, tuple[str, Callable[[Run], Any]]] = {
-    "newest": ("Newest", lambda run: -run.id),
-    "name": ("Name", lambda run: run.name.casefold()),
+ORDERS: dict[str, tuple[str, Callable[[Run, int], Any]]] = {  # by the run and the bytes of its folder
+    "newest": ("Newest", lambda run, size: -run.id),
+    "name": ("Name", lambda run, size: run.name.casefold()),
     "best": ("Best MAP@R", partial(_best, "MAP@R")),
     "recall": ("Best R@1", partial(_best, "recall@1")),
-    "state": ("State", lambda run: state_word(run.status)),
-    "time": ("Longest", lambda run: -run.seconds),
+    "state": ("State", lambda run, size: state_word(run.status)),
+    "time": ("Longest", lambda run, size: -run.seconds),
+    "size": ("Largest", lambda run, size: -size),
 }
 GROUPINGS: dict[str, tuple[str, Callable[[Run, Catalog], Iterable[str]]]] = {
     "experiment": ("Experiment", lambda run, known: ()),
@@ -54,11 +57,12 @@ FILTERS: dict[str, tuple[str, Callable[[Run], bool]]] = {
     "done": ("Done", lambda run: run.status == "done"),
     "ended": ("Failed or ended early", lambda run: run.resumable),
 }
-COLUMNS: dict[str, tuple[str, Callable[[Run], str]]] = {
-    "recall@1": ("R@1", lambda run: percent(run.best.get("recall@1"))),
-    "MAP@R": ("MAP@R", lambda run: percent(run.best.get("MAP@R"))),
-    "time": ("Time", lambda run: duration(run.seconds) if run.seconds else ""),
-    "device": ("Device", places_of),
+COLUMNS: dict[str, tuple[str, Callable[[Run, int | None], str]]] = {  # the bytes of its folder, None: not known
+    "recall@1": ("R@1", lambda run, size: percent(run.best.get("recall@1"))),
+    "MAP@R": ("MAP@R", lambda run, size: percent(run.best.get("MAP@R"))),
+    "time": ("Time", lambda run, size: duration(run.seconds) if run.seconds else ""),
+    "size": ("Size", lambda run, size: "" if size is None else memory(size if size >= SMALLEST else 0)),
+    "device": ("Device", lambda run, size: places_of(run)),
 }
 
 
@@ -104,6 +108,7 @@ class RunList(QAbstractListModel):
         self._shown: list[Run] = []
         self._fitting: list[int] = []  # the runs that search and filter leave
         self._words: list[str] = []
+        self._sizes: Mapping[int, int] = {}  # bytes of the folders of runs, as far as they are known
         self._experiments: dict[int, Experiment] = {}
         self._toggled: set[int] = set()  # groups whose folding was changed
         self._by_setting: tuple[str, Mapping[str, str]] = ("", {})  # a setting, and the group of each config
@@ -125,6 +130,25 @@ class RunList(QAbstractListModel):
     def configs(self) -> list[str]:
         """The configs of all runs (TOML), also of those that search and filter leave out."""
         return [run.config for run in self._all]
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """All runs, also those that search and filter leave out."""
+        return self._all
+
+    @property
+    def wants_sizes(self) -> bool:
+        """Whether the list is sorted or searched by the size of runs, or shows it."""
+        arranged = self.arrangement.order == "size" or "size" in self.arrangement.columns
+        return arranged or asks_for_size(self._words)
+
+    def take_sizes(self, sizes: Mapping[int, int]) -> None:
+        """Take the bytes of the folders of runs, by their numbers."""
+        if sizes != self._sizes:
+            self._sizes = sizes
+            self._refresh()
+            if self._shown:
+                self.dataChanged.emit(self.index(0), self.index(len(self._shown) - 1), [SIZE_ROLE])
 
     def group(self, setting: str, titles: Mapping[str, str]) -> None:
         """Take the title of each config's group, for a list that is grouped by that setting."""
@@ -207,9 +231,13 @@ class RunList(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return run.name
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{run.name}, {state_word(run.status)}, {scores(run.best)}"
+                size = self._size_of(run) if self.wants_sizes else None
+                size_words = "" if size is None else f", {memory(size)}"
+                return f"{run.name}, {state_word(run.status)}, {scores(run.best)}{size_words}"
             case Qt.ItemDataRole.ToolTipRole:
-                return _as_plain_tooltip(details(run, self.known))
+                size = self._size_of(run)
+                more = "" if size is None else f"\n{memory(size)} on the disk"
+                return _as_plain_tooltip(details(run, self.known) + more)
             case _ if role == NAME:
                 return run.name
             case _ if role == TICK:
@@ -218,6 +246,8 @@ class RunList(QAbstractListModel):
                 return run
             case _ if role == FOLD_ROLE:
                 return self._fold(run)
+            case _ if role == SIZE_ROLE:
+                return self._size_of(run)
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -257,7 +287,8 @@ class RunList(QAbstractListModel):
 
     def _rows(self, runs: list[Run]) -> list[Run]:
         """The runs in order, those of a group behind its row or hidden in it."""
-        runs = sorted(runs, key=ORDERS[self.arrangement.order][1])
+        key = ORDERS[self.arrangement.order][1]
+        runs = sorted(runs, key=lambda run: key(run, self._sizes.get(run.id, 0)))
         self._members = {}
         for run in runs:
             if group := self._group_of(run):
@@ -292,6 +323,11 @@ class RunList(QAbstractListModel):
         (title,) = self._titles_of(members[0])
         return together(Experiment(group, title, "", "", {}), members)
 
+    def _size_of(self, run: Run) -> int | None:
+        """The bytes of a run, or of all runs of a group that are known; None if none is."""
+        known = [self._sizes[number] for number in self._ids(run) if number in self._sizes]
+        return sum(known) if known else None
+
     def _fold(self, run: Run) -> str:
         if run.id < 0:
             return "open" if self._is_open(-run.id) else "folded"
@@ -303,7 +339,7 @@ class RunList(QAbstractListModel):
         titles, keys = names_of(self.known, run), (run.loss, run.backbone, run.dataset)
         text = " ".join((run.name, *keys, *titles, *run.tags, run.note, state_word(run.status)))
         text = text.casefold()
-        return all(word in text or meets(run, word) for word in self._words)
+        return all(word in text or meets(run, word, self._sizes.get(run.id)) for word in self._words)
 
 
 def together(experiment: Experiment, runs: list[Run]) -> Run:
