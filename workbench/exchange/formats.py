@@ -13,7 +13,7 @@ from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
 from workbench.running.trained_network import checkpoints
 from workbench.workspace import Workspace
-from workbench.workspace.rows import Run
+from workbench.workspace.folders import deleted_checkpoints
 
 
 def _torch(source: Source, out: Path, progress: Progress) -> list[Path]:
@@ -96,18 +96,19 @@ def refusal(name: str, source: Source) -> str:
     return {
         "curves": run.has_no("curves"),
         "evaluation": run.has_no("evaluation"),
-        "checkpoint": _no_network(run),
+        "checkpoint": _no_network(source),
     }[wanted.needs]
 
 
-def _no_network(run: Run) -> str:
+def _no_network(source: Source) -> str:
     """Why there is no network of the run to export, and what else there is."""
+    run = source.run
     rest = "its curves, embeddings and settings can be exported"
     if "own_loop" in run.environment:
         return f"The network of run {run.id} is only in the program that recorded it, a loop of your own; {rest}."
     if "imported" in run.environment:
         return f"Run {run.id} was imported, without a network; its embeddings can be exported."
-    return f"Run {run.id} has no checkpoint."
+    return deleted_checkpoints.lack(run.id, source.workspace.folder(run.id))
 
 
 def export_run(

@@ -9,6 +9,7 @@ from workbench.places.launching import launcher_of
 from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.folders import deleted_checkpoints
 from workbench.workspace.owners import ownership
 from workbench.workspace.rows import Placement
 from workbench.workspace.tables import placements
@@ -81,6 +82,7 @@ def fetch_checkpoints(workspace: Workspace, run_id: int, cancelled: Callable[[],
             kept="Nothing was fetched, and the run goes on.",
             todo="Fetch them once it has ended.",
         )
+    deleted_checkpoints.forget(workspace.folder(run_id))  # those that were deleted here are wanted again
     with workspace.writing() as db:
         placements.want(db, run_id, "checkpoints")
 

@@ -21,6 +21,7 @@ from workbench.running.facts.in_words import data_in_words
 from workbench.running.listed import Listed
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
+from workbench.workspace.folders import deleted_checkpoints
 from workbench.workspace.owners.ownership import BEAT, unqueued
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
@@ -221,8 +222,9 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
     """Set the engine to the state of the last intact checkpoint, else to the start; later points are deleted.
 
     Raises:
-        Problem: there are checkpoints, but none is intact.
+        Problem: there are checkpoints, but none is intact; or the last one was deleted.
     """
+    deleted_checkpoints.refuse_to_go_on(name, recorder.folder)
     damaged: list[str] = []
     for path in checkpoint_files(recorder.folder):
         try:

@@ -15,6 +15,7 @@ from workbench.workspace.choices.marks import Marks, marked_tables, marks
 from workbench.workspace.database.connection import InPlace, at_one_moment, explained_errors, hearing
 from workbench.workspace.database.problems import Full
 from workbench.workspace.experiments import experiments
+from workbench.workspace.folders.deleted_checkpoints import stands_still
 from workbench.workspace.measured import curves, evaluations
 from workbench.workspace.measured.unkept import with_curves
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
@@ -35,7 +36,8 @@ class Followed:
     measured: tuple[Evaluation, ...] = ()  # these, and those that the run did not keep
     chart_steps: tuple[int, ...] = ()  # at which its method drew charts, rising
     dataset: Dataset | None = None  # None before the run has read its data, or if its row cannot be read
-    has_checkpoint: bool = False
+    has_checkpoint: bool = False  # to go on from
+    deleted: str = ""  # the day when the checkpoint was deleted from which it would go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +206,11 @@ class Watch:
             known = replace(known, evaluations=stored, measured=measured)
         if charted != reached.charts or known.run_id != run_id:
             known = replace(known, chart_steps=tuple(curves.chart_steps(self._db, run_id)))
-        there = any(self.workspace.has_file(run_id, name) for name in CHECKPOINTS.values())
-        return replace(known, run_id=run_id, dataset=self._dataset(known.dataset, run), has_checkpoint=there)
+        there, deleted = any(self.workspace.has_file(run_id, name) for name in CHECKPOINTS.values()), ""
+        with suppress(Problem):  # a folder that is a link has none
+            deleted = stands_still(self.workspace.folder(run_id))
+        known = replace(known, run_id=run_id, dataset=self._dataset(known.dataset, run), deleted=deleted)
+        return replace(known, has_checkpoint=there and not deleted)
 
     def _dataset(self, known: Dataset | None, run: Run | None) -> Dataset | None:
         if run is None or run.dataset_id is None:

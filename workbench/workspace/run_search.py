@@ -23,7 +23,7 @@ POWERS = {None: 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a search as a person types it, in lower case; in quotes a word may hold blanks: 'tag="first try"'."""
+    """The words of a search as a person types it, in lower case; in quotes a word may hold blanks: 'tag="my tag"'."""
     return [unquoted(word) for word in WORD.findall(text)]
 
 

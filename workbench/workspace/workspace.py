@@ -10,12 +10,14 @@ import numpy as np
 from workbench.charts import Chart
 from workbench.jobs import command_line
 from workbench.problem import Problem, UnknownName
+from workbench.workspace.folders import deleted_checkpoints
 from workbench.workspace.measured import artefacts, curves, evaluations, projections
 from workbench.workspace.owners import ownership
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour, Projection, Queries, Query, Run, Samples
 from workbench.workspace.store import Store
-from workbench.workspace.tables import runs, samples, several_runs
+from workbench.workspace.tables import freed_space, runs, samples, several_runs
 from workbench.workspace.tables.deletion import NotInTrash, delete_run
+from workbench.workspace.tables.freed_space import Space
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -66,9 +68,10 @@ class Workspace(Store):
         """Take over a run without an owner, queued to be resumed, out of the trash if it is there.
 
         Raises:
-            Problem: it has an owner, which is named; there is no such run.
+            Problem: it has an owner, which is named; its last checkpoint was deleted; there is no such run.
         """
-        self.run(run_id)
+        if self.run(run_id).resumable:  # one that its dead process left as working is only to be ended
+            deleted_checkpoints.refuse_to_go_on(str(run_id), self.folder(run_id))
         with self.writing() as db:
             ownership.take_run(db, run_id)
 
@@ -180,6 +183,20 @@ class Workspace(Store):
         """Take runs out of the trash in one step; returns the numbers of those that there still are."""
         with self.writing() as db:
             return several_runs.restore(db, run_ids)
+
+    def delete_checkpoints(self, run_ids: Iterable[int], *, keep_best: bool = False) -> Space:
+        """Delete the checkpoints of runs that have ended, to free space; all that was measured of them stays.
+
+        Such a run cannot be resumed, and without its best checkpoint its network is gone. A run that works, is queued
+        or paused, is in the trash, is still written at a place, or belongs to a sweep that goes on is left out.
+
+        Args:
+            keep_best: delete only the last checkpoint, which is for resuming; the best one stays.
+
+        Returns:
+            The bytes that were freed by run, and a sentence for each run that was left out.
+        """
+        return freed_space.delete_checkpoints(self, run_ids, keep_best=keep_best)
 
     def delete(self, run_id: int, *, at_once: bool = False) -> None:
         """Delete a run in the trash permanently, with its folder and images that were imported for it alone.

@@ -14,7 +14,14 @@ from workbench.workspace.run_search import asks_for_size, meets, words_of
 def run(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         made = workspace.run(workspace.create_run(RunConfig(seed=7)))
-    return replace(made, name="First try", status="waiting", created="2026-11-20T12:00:00+00:00", tags=("Baseline",), best={"recall@1": 0.81, "MAP@R": 0.5})
+    return replace(
+        made,
+        name="First try",
+        status="waiting",
+        created="2026-11-20T12:00:00+00:00",
+        tags=("Baseline",),
+        best={"recall@1": 0.81, "MAP@R": 0.5},
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ KINDS = {
 @click.command("list", short_help="Show runs, presets, fields, losses and other entries.")
 @click.argument("what", type=click.Choice([*KINDS, "models", "fields", "presets", "runs"]))
 @click.argument("words", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines: of runs also times, bytes, all scores.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines: of runs with all scores and bytes.")
 @workspace_option
 def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path | None) -> None:
     """Show what a config file can name, with each parameter, its default and range; the models of timm; the fields of

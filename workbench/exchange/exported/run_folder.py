@@ -14,11 +14,11 @@ from workbench.exchange.source import Source
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.workspace.folders import journal, travelling
+from workbench.workspace.folders import deleted_checkpoints, journal, travelling
 from workbench.workspace.paths import opened, regular
 from workbench.workspace.rows import Run
 
-BESIDE = ("dataset.json", travelling.EXPERIMENT)
+BESIDE = ("dataset.json", travelling.EXPERIMENT, deleted_checkpoints.NAME)
 BLOCK = 1 << 20  # bytes
 Sums = Mapping[str, tuple[int, str]]  # bytes and hash of files by name
 

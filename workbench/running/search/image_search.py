@@ -13,6 +13,7 @@ from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
 from workbench.running import trained_network
 from workbench.workspace import Workspace
+from workbench.workspace.folders import deleted_checkpoints
 from workbench.workspace.rows import Dataset, Evaluation, Neighbour
 
 SHOWN = 48  # neighbours, unless another number is asked for
@@ -143,8 +144,10 @@ def _network(
             f"Run {run_id} was {came}: its network is not here to embed an image with.",
             todo="Choose a run that was trained in Workbench.",
         )
-    checkpoints = trained_network.checkpoints(workspace, run_id)  # the last first
+    checkpoints, home = trained_network.checkpoints(workspace, run_id), workspace.folder(run_id)  # the last first
     if not checkpoints:
+        if deleted_checkpoints.day_of(home):
+            raise Problem(deleted_checkpoints.lack(run_id, home), todo="Choose another run.")
         raise Problem(
             f"Run {run_id} has no checkpoint, so there is no network to embed an image with.",
             todo="Resume the run for an epoch, or choose another run.",
@@ -157,7 +160,10 @@ def _network(
             there = ", ".join(str(evaluation.id) for evaluation in evaluations)
             raise UnknownName(f"Run {run_id} has no evaluation {evaluation_id}.", todo=f"It has {there}.")
         epoch = wanted.epoch
+    gone = deleted_checkpoints.stands_still(home)
     if isinstance(epoch, str):
+        if epoch == LAST and gone:
+            raise Problem(f"The last checkpoint of run {run_id} was deleted on {gone}.", todo="Choose the best epoch.")
         network = trained_network.trained(workspace, run_id, checkpoints[0 if epoch == LAST else -1])
         return network, _evaluation(evaluations, network, f"this run's {epoch} checkpoint")
     kept: list[int] = []
@@ -169,8 +175,9 @@ def _network(
         kept.append(network.epoch)
     epochs = " and ".join(str(number) for number in sorted(set(kept)))
     of_epochs = f"epochs {epochs}" if len(set(kept)) > 1 else f"epoch {epochs}"
+    deleted = f" The last one was deleted on {gone}." if gone else ""
     raise UnknownName(
-        f"Run {run_id} has no checkpoint of epoch {epoch}, only of {of_epochs}.",
+        f"Run {run_id} has no checkpoint of epoch {epoch}, only of {of_epochs}.{deleted}",
         todo="Choose one of these: an image can be compared only with embeddings of the network that embeds it.",
     )
 

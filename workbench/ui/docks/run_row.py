@@ -40,7 +40,6 @@ class RunRow(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one run: its colour, name, state and best scores."""
-        run: Run = index.data(RUN_ROLE)
         tokens = theme.current()
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -14,7 +14,7 @@ from workbench import files
 from workbench.events import CHECKPOINTS, RunState
 from workbench.files import parts
 from workbench.problem import Problem
-from workbench.workspace.folders import journal
+from workbench.workspace.folders import deleted_checkpoints, journal
 from workbench.workspace.folders.replaying import UNREADABLE, part, reason, restore_evaluation
 from workbench.workspace.measured.arrays import hash_of, read_array, read_arrays
 from workbench.workspace.measured.artefacts import add_artefact
@@ -236,7 +236,7 @@ def _check_belongs(folder: Path, epoch: int, known: _Known) -> None:
 
 
 def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
-    """Copy the complete checkpoints of a run that has ended."""
+    """Copy the complete checkpoints of a run that has ended, but for those that were deleted here."""
     parts.remove_dead(home, COPIES)
     last: dict[str, journal.CheckpointFacts] = {}
     for entry in filter(None, journal.entries(home, b'"checkpoint"')):
@@ -244,6 +244,8 @@ def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Take
             last[entry.checkpoint.kind] = entry.checkpoint
     for kind, facts in last.items():
         name = CHECKPOINTS[kind]
+        if not (home / name).exists() and deleted_checkpoints.was_deleted(home, name, facts.blake2b):
+            continue
         try:
             here = _stored(home / name, facts.bytes, facts.blake2b)
             if not here and _has_size(folder / name, facts.bytes):

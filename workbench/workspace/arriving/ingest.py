@@ -20,7 +20,7 @@ from workbench.files import locks
 from workbench.problem import Problem
 from workbench.workspace.arriving.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.folders import arrivals, dataset_copy, journal, settled, travelling
+from workbench.workspace.folders import arrivals, dataset_copy, deleted_checkpoints, journal, settled, travelling
 from workbench.workspace.folders.arrivals import Arrival
 from workbench.workspace.folders.replaying import UNREADABLE, reason, replay_entry
 from workbench.workspace.folders.run_folders import next_number
@@ -100,6 +100,7 @@ def _take_in(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, t
             {entry.evaluation.epoch for entry in filter(None, journal.entries(home)) if entry.evaluation}
         )
     if not taken.status.live:
+        deleted_checkpoints.carry_over(folder, home)
         take_checkpoints(workspace, folder, home, taken)
         if moved:
             with workspace.writing() as db:

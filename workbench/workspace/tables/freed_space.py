@@ -1,0 +1,165 @@
+"""Deletes checkpoints of runs that have ended, to free space; what was measured of them stays."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench import files
+from workbench.events import CHECKPOINTS, LIVE, RunState
+from workbench.problem import Problem
+from workbench.workspace.contract import OpenWorkspace
+from workbench.workspace.database.connection import Connection
+from workbench.workspace.folders import deleted_checkpoints
+from workbench.workspace.folders.deleted_checkpoints import Deleted
+from workbench.workspace.owners import ownership
+from workbench.workspace.paths import regular
+from workbench.workspace.tables import placements
+from workbench.workspace.tables.runs import check_there
+from workbench.workspace.times import now
+
+LOST = (
+    "A run without checkpoints cannot be resumed. Its network can no longer be exported, be the start of another run, "
+    "or embed new images and words to search with. This cannot be undone."
+)
+LOST_LAST = "A run without its last checkpoint cannot be resumed. This cannot be undone."
+STAYS = "Curves, evaluations, neighbours, maps and reports stay."
+BEST_STAYS = "The network of the best epoch, curves, evaluations, neighbours, maps and reports stay."
+UNCHANGED = "Nothing of it was deleted."
+
+
+@dataclass(slots=True)
+class Space:
+    """What the deletion of checkpoints frees, or has freed.
+
+    Attributes:
+        freed: bytes by run; runs without anything to delete are not among them.
+        kept: a sentence by run, why nothing of it can be deleted.
+    """
+
+    freed: dict[int, int] = field(default_factory=dict)
+    kept: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        """Of all runs."""
+        return sum(self.freed.values())
+
+
+def to_be_freed(workspace: OpenWorkspace, run_ids: Iterable[int], *, keep_best: bool = False) -> Space:
+    """What `delete_checkpoints` would free now; nothing is changed. Raises Problem if the database cannot be read."""
+    space = Space()
+    for run_id in run_ids:
+        try:
+            with workspace.reading() as db:
+                _refuse(db, run_id)
+            size = sum(path.stat().st_size for path in _files(workspace.folder(run_id), keep_best))
+        except (Problem, OSError) as error:
+            space.kept[run_id] = _sentence(run_id, error)
+        else:
+            if size:
+                space.freed[run_id] = size
+    return space
+
+
+def delete_checkpoints(workspace: OpenWorkspace, run_ids: Iterable[int], *, keep_best: bool = False) -> Space:
+    """Delete the checkpoints of runs; each run is done by itself, and one that is refused is named.
+
+    Args:
+        keep_best: delete only the last checkpoint, which is for resuming; the network of the best epoch stays. A run
+            without a best checkpoint then keeps its last one.
+    """
+    space = Space()
+    for run_id in run_ids:
+        try:
+            size = _delete(workspace, run_id, keep_best)
+        except (Problem, OSError) as error:
+            space.kept[run_id] = _sentence(run_id, error)
+        else:
+            if size:
+                space.freed[run_id] = size
+    return space
+
+
+def _sentence(run_id: int, error: Problem | OSError) -> str:
+    if isinstance(error, Problem):
+        return error.what
+    return f"The checkpoints of run {run_id} cannot be deleted ({error.strerror or type(error).__name__})."
+
+
+def _delete(workspace: OpenWorkspace, run_id: int, keep_best: bool) -> int:
+    """The bytes that were freed. Raises Problem or OSError.
+
+    The note comes before the deletion: a kill between both leaves the files, and a note that then says nothing. On a
+    full disk the files go first, as they make the room for the note.
+    """
+    folder = workspace.folder(run_id)
+    with workspace.reading() as db:
+        _refuse(db, run_id)
+        paths = _files(folder, keep_best)
+        deleted = _facts(db, run_id, paths)
+    if not paths:
+        return 0
+    try:
+        with workspace.writing() as db:
+            _refuse(db, run_id)  # again: another program may have taken it over since
+            deleted_checkpoints.record(folder, deleted)
+            _unlink(paths)
+            _forget_rows(db, run_id, paths)
+    except files.NoSpace:
+        _unlink(paths)
+        deleted_checkpoints.record(folder, deleted)
+        with suppress(files.NoSpace), workspace.writing() as db:  # a row whose file is gone harms nothing
+            _forget_rows(db, run_id, paths)
+    return sum(one.bytes for one in deleted.values())
+
+
+def _files(folder: Path, keep_best: bool) -> list[Path]:
+    """The checkpoints that are to be deleted. Raises Problem for a link, and for what is no file."""
+    last, best = (regular(folder / CHECKPOINTS[kind]) for kind in ("last", "best"))
+    if keep_best and not best.exists():
+        return []
+    return [path for path in ((last,) if keep_best else (last, best)) if path.exists()]
+
+
+def _facts(db: Connection, run_id: int, paths: Iterable[Path]) -> dict[str, Deleted]:
+    sql = "select path, blake2b from artefacts where run_id = ? and kind = 'checkpoint'"
+    digests, at = dict(db.execute(sql, (run_id,)).fetchall()), now()
+    return {
+        path.name: Deleted(at=at, bytes=path.stat().st_size, blake2b=digests.get(path.name, "")[:64]) for path in paths
+    }
+
+
+def _unlink(paths: Iterable[Path]) -> None:
+    for path in paths:
+        regular(path).unlink(missing_ok=True)
+
+
+def _forget_rows(db: Connection, run_id: int, paths: Iterable[Path]) -> None:
+    sql = "delete from artefacts where run_id = ? and kind = 'checkpoint' and path = ?"
+    db.executemany(sql, [(run_id, path.name) for path in paths])
+
+
+def _refuse(db: Connection, run_id: int) -> None:
+    """Raise Problem for a run of which something may still write or go on from a checkpoint, and for one in the trash.
+
+    Call it in the transaction that deletes: a run is taken over in a transaction, too.
+    """
+    check_there(db, run_id)
+    ((status, trashed),) = db.execute("select status, trashed from runs where id = ?", (run_id,)).fetchall()
+    if trashed is not None:
+        raise Problem(f"Run {run_id} is in the trash.", kept=UNCHANGED, todo="Restore it, or empty the trash.")
+    if status in LIVE and run_id not in ownership.dead_runs(db):
+        word = RunState(status).word.lower()
+        raise Problem(f"Run {run_id} has not ended: it is {word}.", kept=UNCHANGED, todo="End it first.")
+    placement = next(iter(placements.every(db, run_id)), None)
+    if placement is not None and placement.open:
+        what = f"Run {run_id} may still be written at {placement.place}, or its files are on their way here."
+        raise Problem(what, kept=UNCHANGED, todo="Wait until all of it has come.")
+    sql = (
+        "select s.id from sweep_trials t join sweeps s on s.id = t.sweep_id where t.run_id = ? "
+        "and s.state in ('active', 'paused') and t.state in ('queued', 'running', 'paused')"
+    )
+    if (sweep := db.execute(sql, (run_id,)).fetchone()) is not None:
+        what = f"Run {run_id} belongs to sweep {sweep[0]}, which is to go on from its checkpoint."
+        raise Problem(what, kept=UNCHANGED, todo="End the sweep first.")
