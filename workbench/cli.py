@@ -13,6 +13,7 @@ from workbench.commands.arguments import Group
 from workbench.commands.machine import desktop, doctor, plugins
 from workbench.commands.results import (
     annotate,
+    checkpoints,
     compare,
     deploy,
     exchange,
@@ -37,7 +38,7 @@ GROUPS = {  # heading of the help -> its commands
     "Look at runs": (
         lists.list_entries, compare.compare_runs, report.report_runs, search.search_run, gallery.index,
         geometry.geometry, triage.triage, tags.tags, deploy.deploy, exchange.export, exchange.import_run,
-        annotate.annotate, trash.trash,
+        annotate.annotate, checkpoints.checkpoints, trash.trash,
     ),
     "This machine": (doctor.doctor, plugins.plugins, plugins.new, desktop.install_desktop),
 }  # fmt: skip

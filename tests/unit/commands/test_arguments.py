@@ -19,7 +19,7 @@ NUMBERED = (
     ["sweep", "show"],
 )  # fmt: skip
 
-GROUPS = ("benchmark", "new", "place", "plugins", "sweep", "trash")
+GROUPS = ("benchmark", "checkpoints", "new", "place", "plugins", "sweep", "trash")
 
 
 @pytest.fixture
