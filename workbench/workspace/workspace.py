@@ -10,6 +10,7 @@ import numpy as np
 from workbench.charts import Chart
 from workbench.jobs import command_line
 from workbench.problem import Problem, UnknownName
+from workbench.progress import Progress, quiet
 from workbench.workspace.folders import deleted_checkpoints
 from workbench.workspace.measured import artefacts, curves, evaluations, projections
 from workbench.workspace.owners import ownership
@@ -184,7 +185,9 @@ class Workspace(Store):
         with self.writing() as db:
             return several_runs.restore(db, run_ids)
 
-    def delete_checkpoints(self, run_ids: Iterable[int], *, keep_best: bool = False) -> Space:
+    def delete_checkpoints(
+        self, run_ids: Sequence[int], *, keep_best: bool = False, progress: Progress = quiet
+    ) -> Space:
         """Delete the checkpoints of runs that have ended, to free space; all that was measured of them stays.
 
         Such a run cannot be resumed, and without its best checkpoint its network is gone. A run that works, is queued
@@ -192,11 +195,12 @@ class Workspace(Store):
 
         Args:
             keep_best: delete only the last checkpoint, which is for resuming; the best one stays.
+            progress: called before each run; may raise Cancelled, after which the runs before it are done.
 
         Returns:
             The bytes that were freed by run, and a sentence for each run that was left out.
         """
-        return freed_space.delete_checkpoints(self, run_ids, keep_best=keep_best)
+        return freed_space.delete_checkpoints(self, run_ids, keep_best=keep_best, progress=progress)
 
     def delete(self, run_id: int, *, at_once: bool = False) -> None:
         """Delete a run in the trash permanently, with its folder and images that were imported for it alone.

@@ -1,6 +1,6 @@
 """`workbench checkpoints`: what runs take on the disk, and the space of their checkpoints given back."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ def delete(numbers: tuple[int, ...], keep_best: bool, yes: bool, folder: Path | 
             if not yes and not click.confirm(f"Delete {_words(keep_best, space.freed)}: {byte_size(space.bytes)}?"):
                 click.echo("Nothing was deleted.")
                 return
-            freed = workspace.delete_checkpoints(space.freed, keep_best=keep_best)
+            freed = workspace.delete_checkpoints(list(space.freed), keep_best=keep_best)
             space.kept |= freed.kept
             click.echo(f"Deleted {_words(keep_best, freed.freed)}: {byte_size(freed.bytes)}.")
         elif not space.kept:
@@ -76,7 +76,7 @@ def delete(numbers: tuple[int, ...], keep_best: bool, yes: bool, folder: Path | 
         raise Problem(f"{' '.join(list(space.kept.values())[:MOST])}{more}", kept="Nothing of these was deleted.")
 
 
-def _words(keep_best: bool, runs: Sequence[int] | dict[int, int]) -> str:
+def _words(keep_best: bool, runs: Collection[int]) -> str:
     what = "last checkpoint" if keep_best else "checkpoints"
     return f"the {what} of {len(runs):,} {'run' if len(runs) == 1 else 'runs'}"
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.running.devices.together import parse_devices
+from workbench.ui.actions.checkpoint_actions import CheckpointActions
 from workbench.ui.actions.colour_menu import colour_menu
 from workbench.ui.actions.exchange_actions import ExchangeActions
 from workbench.ui.actions.run_config import offer_settings, offer_start
@@ -58,6 +59,7 @@ class RunActions(QObject):
         self.places = PlaceActions(session, commands, window)
         self.sweeps = SweepActions(session, commands, window)
         self.trash = TrashActions(session, commands, window, self.undo_stack, self._refused)
+        self.checkpoints = CheckpointActions(session, commands, window)
         self.ticked = TickedActions(session, commands, window)
         self.apart = add("run.apart", "Train in a process of its own", None, checkable=True)
         self.apart.setToolTip(
@@ -75,8 +77,9 @@ class RunActions(QObject):
             self.compare, self.tick_all, self.untick_all, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self),
             self.duplicate, self.train_on, self.resume, self.folder, self.places.fetch, self.exchange.export,
-            _line(self),
-            self.ticked.again.action, self.ticked.tags, self.ticked.colour, self.ticked.end, self.trash.move_ticked,
+            self.checkpoints.delete, _line(self),
+            self.ticked.again.action, self.ticked.tags, self.ticked.colour, self.ticked.end,
+            self.checkpoints.delete_ticked, self.trash.move_ticked,
             _line(self),
             self.trash.move, self.trash.restore, self.trash.delete, self.trash.show, self.trash.restore_all,
             self.trash.empty,
@@ -111,6 +114,7 @@ class RunActions(QObject):
         for action in (*ones, self.exchange.export):
             action.setEnabled(there)
         self.trash.refresh()
+        self.checkpoints.refresh()
         self.ticked.refresh()
 
     def _pause(self) -> None:

@@ -1,6 +1,6 @@
 """Deletes checkpoints of runs that have ended, to free space; what was measured of them stays."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +8,7 @@ from pathlib import Path
 from workbench import files
 from workbench.events import CHECKPOINTS, LIVE, RunState
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.folders import deleted_checkpoints
@@ -46,10 +47,13 @@ class Space:
         return sum(self.freed.values())
 
 
-def to_be_freed(workspace: OpenWorkspace, run_ids: Iterable[int], *, keep_best: bool = False) -> Space:
-    """What `delete_checkpoints` would free now; nothing is changed. Raises Problem if the database cannot be read."""
+def to_be_freed(
+    workspace: OpenWorkspace, run_ids: Sequence[int], *, keep_best: bool = False, progress: Progress = quiet
+) -> Space:
+    """What `delete_checkpoints` would free now; nothing is changed. `progress` may raise Cancelled."""
     space = Space()
-    for run_id in run_ids:
+    for done, run_id in enumerate(run_ids):
+        progress("Sizes of checkpoints", done, len(run_ids))
         try:
             with workspace.reading() as db:
                 _refuse(db, run_id)
@@ -62,15 +66,19 @@ def to_be_freed(workspace: OpenWorkspace, run_ids: Iterable[int], *, keep_best: 
     return space
 
 
-def delete_checkpoints(workspace: OpenWorkspace, run_ids: Iterable[int], *, keep_best: bool = False) -> Space:
+def delete_checkpoints(
+    workspace: OpenWorkspace, run_ids: Sequence[int], *, keep_best: bool = False, progress: Progress = quiet
+) -> Space:
     """Delete the checkpoints of runs; each run is done by itself, and one that is refused is named.
 
     Args:
         keep_best: delete only the last checkpoint, which is for resuming; the network of the best epoch stays. A run
             without a best checkpoint then keeps its last one.
+        progress: called before each run; may raise Cancelled: those of the runs before it are deleted then.
     """
     space = Space()
-    for run_id in run_ids:
+    for done, run_id in enumerate(run_ids):
+        progress("Deleting checkpoints", done, len(run_ids))
         try:
             size = _delete(workspace, run_id, keep_best)
         except (Problem, OSError) as error:
@@ -138,6 +146,7 @@ def _unlink(paths: Iterable[Path]) -> None:
 def _forget_rows(db: Connection, run_id: int, paths: Iterable[Path]) -> None:
     sql = "delete from artefacts where run_id = ? and kind = 'checkpoint' and path = ?"
     db.executemany(sql, [(run_id, path.name) for path in paths])
+    db.execute("update runs set phase = phase where id = ?", (run_id,))  # windows hear of it, also without such a row
 
 
 def _refuse(db: Connection, run_id: int) -> None:

@@ -112,6 +112,13 @@ class Shown(Work):
             return False
         return self.follower.followed.has_checkpoint or run.placement is not None
 
+    def why_not_resumed(self) -> str:
+        """A sentence on the shown run that ended early and cannot resume because its checkpoint was deleted."""
+        run, day = self.run(), self.follower.followed.deleted
+        if run is None or not run.resumable or self.can_resume() or not day:
+            return ""
+        return f"Its last checkpoint was deleted on {day}."
+
     def show_run(self, run_id: int | None) -> None:
         """Show a run, or none; selection and query are cleared. Its best evaluation follows as soon as it is read."""
         if run_id == self.run_id:

@@ -93,10 +93,13 @@ class RunHeader(QWidget):
         column.addLayout(second)
         column.addWidget(self.bar)
 
-    def show_run(self, run: Run, control: Control | None, can_resume: bool, known: Catalog, away: bool = False) -> None:
+    def show_run(
+        self, run: Run, control: Control | None, can_resume: bool, known: Catalog, away: bool = False, why_not: str = ""
+    ) -> None:
         """The run as it is, or as it was last read if the workspace is away.
 
-        `control` is None if this window cannot steer the run; `known` has the titles of entries.
+        `control` is None if this window cannot steer the run; `known` has the titles of entries; `why_not` is a
+        sentence on why a run that ended early cannot be resumed.
         """
         _, picture, role = STATES.get(run.status, ("", "circle", "muted"))
         word = work_word(run, control, away)
@@ -108,7 +111,8 @@ class RunHeader(QWidget):
         if self.state.property("role") != state_role:
             self.state.setProperty("role", state_role)
             restyle(self.state)
-        self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
+        state = ": ".join(part for part in (word, _after_word(run)) if part)
+        self.state.setText(f"{state.rstrip('.')}. {why_not}" if why_not else state)
         self.about.setText(" · ".join(filter(None, dict.fromkeys(names_of(known, run)))))  # an own loop may tell little
         self.about.setVisible(not (run.problem or run.unread or run.loss == IMPORTED))  # sentences need the whole line
         self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
