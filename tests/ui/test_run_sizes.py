@@ -120,6 +120,13 @@ def test_a_group_has_the_size_of_all_its_runs(session, runs):
     assert sizes(model) == [12]
 
 
+@pytest.mark.parametrize(
+    ("size", "short"), [(0, "0 MB"), (41_000, "0 MB"), (120_000, "0.1 MB"), (9_940_000, "9.9 MB"), (2e9, "2.0 GB")]
+)
+def test_a_size_is_as_short_as_its_column(size, short):
+    assert COLUMNS["size"][1](None, size).replace("\u202f", " ") == short
+
+
 def test_a_folder_that_did_not_change_is_not_read_again(session, workspace, runs, monkeypatch):
     (workspace.folder(runs[0]) / "export").mkdir()
     before = sizes_of_runs(workspace.path, runs)

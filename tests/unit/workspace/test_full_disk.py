@@ -12,6 +12,7 @@ from workbench.problem import Problem
 from workbench.ui.state.live import Follower
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
+from workbench.workspace.folders import deleted_checkpoints
 from workbench.workspace.news import watched
 from workbench.workspace.repairs.repair import repair
 from workbench.workspace.schema.going_back import steps_ahead
@@ -185,3 +186,18 @@ def test_once_there_is_room_a_window_lets_other_programs_in(space, monkeypatch):
     assert watch.workspace.run(1).name == "by the window"
     follower.close()
     watch.workspace.close()
+
+
+def test_checkpoints_are_deleted_on_a_full_disk_and_make_room(space):
+    with Workspace(space) as workspace:
+        freed = workspace.delete_checkpoints([1, 2, 3])
+        assert (freed.freed, list(freed.kept)) == ({1: 1 << 20, 3: 1 << 20}, [2])
+        assert deleted_checkpoints.day_of(workspace.folder(1))
+    with Workspace(space) as workspace:
+        workspace.rename(1, "There is room")
+
+
+def test_the_newest_run_is_deleted_on_a_full_disk_and_its_number_is_kept(space):
+    with Workspace(space) as workspace:
+        workspace.delete(3, at_once=True)
+        assert workspace.create_run(RunConfig()) == 4

@@ -5,6 +5,7 @@ import pytest
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.folders.run_folders import HIGHEST
 
 
 @pytest.fixture
@@ -56,3 +57,27 @@ def test_a_run_in_the_trash_that_works_all_the_same_is_not_deleted(workspace, ot
     with pytest.raises(Problem, match="still working"):
         other.delete(1)
     assert numbers(other, trashed=True)[-1] == 1
+
+
+def test_the_number_of_the_newest_run_is_not_given_again(workspace):
+    newest = max(numbers(workspace, trashed=True))
+    assert workspace.empty_trash() == len(range(newest))
+    assert workspace.create_run(RunConfig()) == newest + 1
+    workspace.set_status(newest + 1, "done")
+    workspace.delete(newest + 1, at_once=True)
+    with Workspace(workspace.path) as again:
+        assert again.create_run(RunConfig()) == newest + 2
+
+
+@pytest.mark.parametrize("content", [b"", b"-5", b"many", b"9" * 40, b"\xff\xfe", b"01"])
+def test_a_file_of_the_highest_number_that_is_not_ours_is_passed_over(workspace, content):
+    newest = max(numbers(workspace, trashed=True))
+    (workspace.path / "runs" / HIGHEST).write_bytes(content)
+    assert workspace.create_run(RunConfig()) == newest + 1
+
+
+def test_a_link_in_the_place_of_that_file_is_not_followed(workspace, tmp_path):
+    (tmp_path / "other").write_text("7000", "utf-8")
+    (workspace.path / "runs" / HIGHEST).symlink_to(tmp_path / "other")
+    newest = max(numbers(workspace, trashed=True))
+    assert workspace.create_run(RunConfig()) == newest + 1

@@ -13,7 +13,7 @@ from workbench.entries.catalog import Catalog
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.numerals import percentage
 from workbench.ui.state.selection.ticks import Ticks
-from workbench.ui.style.words import device_of, duration, memory, percent, places_of, state_word
+from workbench.ui.style.words import THIN, device_of, duration, memory, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 from workbench.workspace.run_names import backbone_title, data_title, names_of, title_of
 from workbench.workspace.run_search import asks_for_size, meets, words_of
@@ -26,12 +26,17 @@ FOLD_ROLE = RUN_ROLE + 1  # of a row: "folded" or "open" for a group, "inside" f
 TICK, NAME = Qt.ItemDataRole.CheckStateRole, Qt.ItemDataRole.EditRole
 TICKED, EMPTY, SOME = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked
 SIZE_ROLE = FOLD_ROLE + 1  # of a row: the bytes of its runs' folders, None while they are not known
-SMALLEST = 10_000  # bytes: "0 MB" stands for less in the column, which has no room for "under 0.01 MB"
 OTHER_GROUPS = 2**31  # the numbers of groups that are no experiments begin here
 
 
 def _best(metric: str, run: Run, _bytes: int) -> float:
     return -run.best.get(metric, -1.0)
+
+
+def _short_size(size: int) -> str:
+    """Bytes in the width of a score: "0.1 MB" where others write "0.12 MB", and "0 MB" for less than half of that."""
+    tenths = 50_000 <= size < 9_950_000
+    return f"{size / 1e6:.1f}{THIN}MB" if tenths else memory(size if size >= 50_000 else 0)
 
 
 ORDERS: dict[str, tuple[str, Callable[[Run, int], Any]]] = {  # by the run and the bytes of its folder
@@ -61,7 +66,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Run, int | None], str]]] = {  # the byte
     "recall@1": ("R@1", lambda run, size: percent(run.best.get("recall@1"))),
     "MAP@R": ("MAP@R", lambda run, size: percent(run.best.get("MAP@R"))),
     "time": ("Time", lambda run, size: duration(run.seconds) if run.seconds else ""),
-    "size": ("Size", lambda run, size: "" if size is None else memory(size if size >= SMALLEST else 0)),
+    "size": ("Size", lambda run, size: "" if size is None else _short_size(size)),
     "device": ("Device", lambda run, size: places_of(run)),
 }
 

@@ -11,9 +11,10 @@ from workbench.files import parts
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.paths import LARGEST, inside, whole
+from workbench.workspace.paths import LARGEST, inside, opened, regular, whole
 
 RUNS = "runs"  # the folder of the runs' folders
+HIGHEST = "highest-deleted.txt"  # in it: a number
 DIGITS = 18  # at most, of a run's number: one more could not be stored
 
 
@@ -142,10 +143,31 @@ def run_number(name: str) -> int | None:
 
 
 def next_number(db: Connection, runs: Path) -> int:
-    """The number of a new run: above every row's and every folder's, which a repair may have left without a row.
+    """The number of a new run: above every row's, every folder's, which a repair may have left without a row, and
+    every one of a run that was deleted: reports and exports go on naming that run.
 
     Numbers after which none follows that a run may have are left out: Workbench gives none, but a damaged row may.
     """
     rows = (number for (number,) in db.execute("select id from runs"))
     folders = (run_number(name) or 0 for name in folder_names(runs))
-    return 1 + max((number for number in (*rows, *folders) if 0 < number < 10**DIGITS - 1), default=0)
+    numbers = (*rows, *folders, highest_deleted(runs))
+    return 1 + max((number for number in numbers if 0 < number < 10**DIGITS - 1), default=0)
+
+
+def highest_deleted(runs: Path) -> int:
+    """The highest number of a run that was deleted for ever while it was the newest; 0 for none or an unreadable file.
+
+    It is kept in a file, as no table of the database has a place for it, and a repair takes it along.
+    """
+    with suppress(OSError, Problem):
+        with opened(runs / HIGHEST) as file:
+            text = file.read(DIGITS + 2).decode("ascii", "replace").strip()
+        return run_number(text) or 0
+    return 0
+
+
+def keep_number(runs: Path, run_id: int) -> None:
+    """Keep the number of a run that is deleted for ever from being given again. Raises Problem if it cannot be kept."""
+    if run_id > highest_deleted(runs):
+        with files.atomic_write(regular(runs / HIGHEST)) as file:
+            file.write(f"{run_id}\n".encode())

@@ -4,10 +4,12 @@ import contextlib
 from pathlib import Path
 
 from workbench.events import LIVE, RunState
+from workbench.files import NoSpace
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.database.problems import Full
+from workbench.workspace.folders.run_folders import keep_number
 from workbench.workspace.owners import ownership
 from workbench.workspace.paths import inside, regular, remove_folder
 from workbench.workspace.rows import Run
@@ -22,6 +24,8 @@ class NotInTrash(Problem):
 def delete_run(workspace: OpenWorkspace, run: Run) -> None:
     """Delete a run, in the trash or not. On a full disk its files go first: they make room to delete its rows.
 
+    Its number is not given to another run.
+
     Raises:
         NotInTrash: it was read in the trash, and is not there any more; nothing is deleted.
         Problem: the workspace cannot be written, a folder is a link, or a process works on the run; then nothing is
@@ -30,6 +34,8 @@ def delete_run(workspace: OpenWorkspace, run: Run) -> None:
     folder, images = workspace.folder(run.id), inside(workspace.path, IMPORTED_IMAGES)
     with workspace.reading() as db:  # before the files of a run go on a full disk
         _refuse(db, run)
+        newest = db.execute("select max(id) from runs").fetchone()[0] == run.id
+    number_is_kept = not newest or _keep_number(folder.parent, run.id)
     try:
         unshown = _delete_rows(workspace, run)
     except Full as full:
@@ -40,8 +46,19 @@ def delete_run(workspace: OpenWorkspace, run: Run) -> None:
             kept = f"The files of run {run.id} are deleted; it stays in the list."
             raise Problem(full.what, kept=kept, todo="Free some space, then delete it again.") from None
     remove_folder(folder.parent, folder.name)
+    if not number_is_kept:
+        _keep_number(folder.parent, run.id)  # there is room now; else the run is deleted all the same
     if unshown is not None:
         _remove_images(images, unshown)
+
+
+def _keep_number(runs: Path, run_id: int) -> bool:
+    """Keep the number of a run from being given again; whether the disk had room for that."""
+    try:
+        keep_number(runs, run_id)
+    except NoSpace:
+        return False
+    return True
 
 
 def _refuse(db: Connection, run: Run) -> None:
