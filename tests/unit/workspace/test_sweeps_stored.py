@@ -68,6 +68,31 @@ def test_a_trial_keeps_its_line_when_its_run_is_deleted(workspace, state):
     assert [trial.id for trial in sweeps.trials(workspace, number)] == line
 
 
+def test_a_retried_trial_whose_checkpoints_were_deleted_begins_anew_and_the_others_go_on(workspace):
+    number = make(workspace)
+    for trial in sweeps.trials(workspace, number)[:2]:
+        run_id = sweep_worker.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+        workspace.file(run_id, "last.pt").write_bytes(b"weights")
+        workspace.set_status(run_id, "failed")
+        sweep_worker.end(workspace, trial, "failed")
+    assert list(workspace.delete_checkpoints([1]).freed) == [1]
+    assert sweeps.retry(workspace, number) == 2
+    assert [trial.run_id for trial in sweeps.trials(workspace, number)] == [None, 2, None]
+    assert workspace.delete_checkpoints([2]).freed == {}, "it is to go on"
+
+
+def test_a_run_that_was_made_for_a_trial_and_cannot_go_on_is_not_taken(workspace):
+    experiment = experiments.create(workspace, RunConfig())
+    first, second = (workspace.create_run(RunConfig(), experiment) for _ in range(2))
+    for run_id in (first, second):
+        workspace.set_status(run_id, "interrupted")
+    workspace.file(first, "last.pt").write_bytes(b"weights")
+    config = workspace.run(first).config
+    assert sweep_worker.unlinked_run(workspace, experiment, config) == first
+    workspace.delete_checkpoints([first])
+    assert sweep_worker.unlinked_run(workspace, experiment, config) == second
+
+
 def test_what_has_not_begun_can_be_moved(workspace):
     number = make(workspace)
     first, second, third = sweeps.trials(workspace, number)

@@ -93,6 +93,7 @@ def _data(workspace: Workspace, run: Run, size: int) -> dict[str, Any]:
 
 
 def _line(data: dict[str, Any]) -> str:
-    sizes = [f"{'–' if data[key] is None else byte_size(data[key]):>13}" for key in ("bytes", *CHECKPOINTS)]
-    day = f"  (deleted on {data['deleted']})" if data["deleted"] else ""
-    return f"{data['run']:>4} {' '.join(sizes)}  {one_line(data['name'])}{day}"
+    sizes = [f"{byte_size(data['bytes']):>13}"]
+    sizes += [f"{kind} {'–' if data[kind] is None else byte_size(data[kind]):<13}" for kind in CHECKPOINTS]
+    day = f"  (last one deleted on {data['deleted']})" if data["deleted"] else ""
+    return f"{data['run']:>4} {'  '.join(sizes)}  {one_line(data['name'])}{day}"

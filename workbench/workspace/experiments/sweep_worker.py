@@ -9,6 +9,7 @@ from workbench.problem import Problem
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.experiments.sweeps import Trial, starts_now
+from workbench.workspace.folders.deleted_checkpoints import stands_still
 from workbench.workspace.owners import ownership
 from workbench.workspace.owners.ownership import Owner
 from workbench.workspace.times import now
@@ -161,8 +162,8 @@ def unlinked_run(workspace: Workspace, experiment_id: int, config: str) -> int |
         "and id not in (select run_id from sweep_trials where run_id is not null)"
     )
     with workspace.reading() as db:
-        row = db.execute(sql, (experiment_id, config)).fetchone()
-    return None if row is None else int(row[0])
+        left = [int(number) for (number,) in db.execute(sql, (experiment_id, config))]
+    return next((number for number in left if not stands_still(workspace.folder(number))), None)
 
 
 def end(workspace: Workspace, trial: Trial, state: str, objective: float | None = None, problem: str = "") -> None:

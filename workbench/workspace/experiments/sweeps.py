@@ -11,6 +11,7 @@ from workbench.problem import UnknownName
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.experiments import experiments
+from workbench.workspace.folders.deleted_checkpoints import stands_still
 from workbench.workspace.owners.ownership import Owner, age
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
@@ -247,8 +248,15 @@ def cancel(workspace: Workspace, sweep_id: int) -> None:
 
 
 def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> int:
-    """Put failed and cancelled trials, or one of them, back into the queue; returns how many."""
+    """Put failed and cancelled trials, or one of them, back into the queue; returns how many.
+
+    Their runs go on from their last checkpoints; one whose checkpoint was deleted stays as it is, beside a new run.
+    """
     with workspace.writing() as db:
+        begun = "select run_id from sweep_trials where sweep_id = ? and state in ('failed', 'cancelled') and run_id > 0"
+        for (run_id,) in db.execute(begun, (sweep_id,)).fetchall():
+            if stands_still(workspace.folder(run_id)):
+                db.execute("update sweep_trials set run_id = null where run_id = ?", (run_id,))
         back = db.execute(
             "update sweep_trials set state = 'queued', problem = '', stopped = '' where sweep_id = ? "
             "and id = ifnull(?, id) "
