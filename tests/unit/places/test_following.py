@@ -166,6 +166,25 @@ def test_checkpoints_come_when_they_are_asked_for(made, workspace, played):
     assert {path.read_bytes() for path in workspace.artefacts(run_id, "checkpoint")} == {b"threelast", b"threebest"}
 
 
+def test_checkpoints_that_were_deleted_here_come_again_when_they_are_asked_for(
+    made, workspace, played, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    monkeypatch.setattr(working, "launcher_of", lambda *_: played)
+    records.store(PLACE)
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.FINISHED)
+    following = Following(workspace, PLACE, played)
+    until_ended(following)
+    for _ in range(2):
+        working.fetch_checkpoints(workspace, run_id)
+        assert "may still be written at box" in workspace.delete_checkpoints([run_id]).kept[run_id]
+        until_ended(following)
+        assert len(workspace.artefacts(run_id, "checkpoint")) == 2
+        assert workspace.delete_checkpoints([run_id]).bytes == len(b"threelast" + b"threebest")
+
+
 @pytest.mark.parametrize("again", [True, False], ids=["another program", "the same"])
 def test_checkpoints_whose_fetching_was_interrupted_come_later(made, workspace, played, again):
     """The window was closed, or the connection lost, after they were asked for and before they were here."""
