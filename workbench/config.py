@@ -187,6 +187,11 @@ class RunConfig(BaseModel):
         """Whether a user's own training loop records the run: only that program can train it."""
         return self.dataset.name == OWN_LOOP
 
+    @property
+    def planned_epochs(self) -> int:
+        """The epochs that the run is going to train; 0 of a training outside Workbench that did not say."""
+        return 0 if self.own_loop and "epochs" not in self.training.model_fields_set else self.training.epochs
+
     def choice(self, kind: str) -> Choice:
         """The choice of that kind: "dataset", "loss", ..."""
         choice: Choice = getattr(self, kind)

@@ -1,13 +1,15 @@
 """The process that exports and imports: `python -m workbench.exchange.server`; jobs/serving.py describes its protocol.
 
 torch.export holds the interpreter for hundreds of milliseconds at a time, and so do large tables: a window of the same
-process would feel it. Ops: export, import.
+process would feel it. Ops: export, import, import_curves.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
 from workbench.exchange.formats import export_run
+from workbench.exchange.imported.curve_import import import_curves
 from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.exchange.imported.importing import import_embeddings
 from workbench.jobs import serving
@@ -46,7 +48,15 @@ def import_run(request: Message, progress: Progress) -> Message:
     return {"run": run_id}
 
 
-OPS: Ops = {"export": export, "import": import_run}
+def import_of_curves(request: Message, progress: Progress) -> Message:
+    """Make runs of curves: workspace, source, name."""
+    with Workspace(field(request, "workspace", str)) as workspace:
+        source, name = Path(field(request, "source", str)), field(request, "name", str)
+        imported, remarks = import_curves(workspace, source, name, progress)
+    return {"runs": [asdict(run) for run in imported], "remarks": remarks}
+
+
+OPS: Ops = {"export": export, "import": import_run, "import_curves": import_of_curves}
 
 if __name__ == "__main__":
     serving.run(OPS)

@@ -112,6 +112,11 @@ class Run:
         """Whether its embeddings were imported without metrics, to be searched by workspace/measured/galleries.py."""
         return "gallery" in self.environment
 
+    @property
+    def curves_of(self) -> str:
+        """The folder or file of another program whose curves are all that is known of the run; empty for others."""
+        return str(self.environment.get("curves", {}).get("source", ""))
+
     def has_no(self, what: str) -> str:
         """A sentence: it has no evaluation, or other thing; whether one may still come, and why none is there."""
         if self.only_searched:

@@ -1,4 +1,4 @@
-"""`workbench export` and `workbench import`: runs out, embeddings of other programs in."""
+"""`workbench export` and `workbench import`: runs out; embeddings and curves of other programs in."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +9,7 @@ import click
 from workbench.commands.arguments import FOLDER, NUMBER, TEXT, epoch_option, typed, workspace_option
 from workbench.commands.terminal import one_line, told
 from workbench.exchange.formats import FORMATS, export_run
+from workbench.exchange.imported.curve_import import holds_curves, import_curves
 from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.exchange.imported.importing import import_embeddings
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
@@ -48,8 +49,8 @@ def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Ep
             click.echo(f"Run {run_id} has not ended ({run.status}): its present state was exported.", err=True)
 
 
-@click.command("import", short_help="Make a run of embeddings of a model trained elsewhere.")
-@click.argument("embeddings", type=click.Path(path_type=Path, exists=True))
+@click.command("import", short_help="Make runs of embeddings or curves of models trained elsewhere.")
+@click.argument("source", type=click.Path(path_type=Path, exists=True))
 @workspace_option
 @click.option(
     "--labels", type=click.Path(path_type=Path, exists=True), default=None,
@@ -60,7 +61,10 @@ def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Ep
     "--images", type=click.Path(path_type=Path, exists=True), default=None,
     help="Folder from which the column path starts, or .npy of uint8 [n, height, width(, 3)].",
 )  # fmt: skip
-@click.option("--name", type=TEXT, default="", help="Name of the run; by default that of the file.")
+@click.option(
+    "--name", type=TEXT, default="",
+    help="Name of the run; by default that of the file. Before the name of each, where several come.",
+)  # fmt: skip
 @click.option(
     "--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True,
     help="How two embeddings are compared.",
@@ -75,26 +79,46 @@ def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Ep
     "millions of rows.",
 )  # fmt: skip
 def import_run(
-    embeddings: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str,
+    source: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str,
     distance: Literal["cosine", "l2"], image_size: int, search_only: bool,
 ) -> None:  # fmt: skip
-    """Make a run of EMBEDDINGS of a model trained elsewhere: .npy, .npz, .csv, .tsv or .parquet.
+    """Make runs of SOURCE: embeddings, or curves, of models trained elsewhere.
 
-    A row is a sample. A .npz file has the arrays embeddings, labels and, perhaps, paths.
-    The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped, browsed and reported.
+    Embeddings are .npy, .npz, .csv, .tsv or .parquet; a row is a sample. A .npz file has the arrays embeddings, labels
+    and, perhaps, paths. The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped,
+    browsed and reported.
+
+    Curves are a folder of TensorBoard's event files, of one run or of many in folders below it; or .csv with a column
+    step or epoch, such as W&B exports of a chart, or a folder of these. Imported again, only new points are added.
     """
+    of_embeddings = labels is not None or search_only or images is not None
+    if source.is_dir() or (not of_embeddings and holds_curves(source)):
+        if of_embeddings:
+            raise click.UsageError("A folder of curves takes no --labels, --images and --search-only.")
+        _import_curves(source, folder, name)
+        return
     with Workspace(folder or default_workspace(), create=True) as workspace:
         if search_only:
             if images is not None:
                 raise click.UsageError("--search-only takes no images.")
             with told() as progress:
-                run_id = import_gallery(workspace, embeddings, labels, name, distance, progress)
+                run_id = import_gallery(workspace, source, labels, name, distance, progress)
             click.echo(f"Run {run_id} done. `{typed(workspace.path, 'index', str(run_id))}` makes its search fast.")
             return
         with told() as progress:
-            run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, progress)
+            run_id = import_embeddings(workspace, source, labels, images, name, distance, image_size, progress)
         run = workspace.run(run_id)
         scores = f"MAP@R {percentage(run.best['MAP@R'], 2)}, R@1 {percentage(run.best['recall@1'], 2)}"
         click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")
         for path, reason in run.environment["data"]["left_out"]:
             click.echo(one_line(f"Left out: {path} {reason}."), err=True)
+
+
+def _import_curves(source: Path, folder: Path | None, name: str) -> None:
+    with Workspace(folder or default_workspace(), create=True) as workspace:
+        with told() as progress:
+            imported, remarks = import_curves(workspace, source, name, progress)
+        for run in imported:
+            click.echo(one_line(run.words))
+        for sentence in remarks:
+            click.echo(one_line(sentence), err=True)

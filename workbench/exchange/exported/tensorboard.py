@@ -6,49 +6,17 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from workbench.exchange.event_records import record
 from workbench.exchange.exported.written import written_file
 from workbench.exchange.source import Source
 from workbench.names import visible_name
 from workbench.progress import Progress
 from workbench.workspace.paths import inside
 
-POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), reflected
-MASK_DELTA = 0xA282EAD8  # TFRecord's masking of checksums
 VERSION = b"brain.Event:2"
 TELL_EVERY = 2000  # points
 MOST_NAMED = 3  # curves in a remark
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
-
-
-def _remainders() -> list[int]:
-    table = []
-    for value in range(256):
-        for _ in range(8):
-            value = value >> 1 ^ (POLYNOMIAL if value & 1 else 0)
-        table.append(value)
-    return table
-
-
-TABLE = _remainders()
-
-
-def crc32c(data: bytes) -> int:
-    """CRC-32C of `data`, 0 to 2^32 - 1."""
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
-def masked(crc: int) -> int:
-    """A checksum as TFRecord stores it: turned right by 15 bits, plus a constant."""
-    return ((crc >> 15 | crc << 17) + MASK_DELTA) & 0xFFFFFFFF
-
-
-def record(data: bytes) -> bytes:
-    """One TFRecord: length, its checksum, the data, its checksum; little-endian."""
-    length = struct.pack("<Q", len(data))
-    return length + struct.pack("<I", masked(crc32c(length))) + data + struct.pack("<I", masked(crc32c(data)))
 
 
 def scalar_event(tag: str, step: int, value: float, wall_time: float) -> bytes:

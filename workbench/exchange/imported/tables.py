@@ -203,13 +203,13 @@ def _lines(path: Path) -> list[list[str]]:
             separator, lines = separated(lines)
             rows = [cells for cells in csv.reader(lines, delimiter=separator) if any(cells)]
         if separator != ",":
-            rows = [[_with_point(cell) for cell in cells] for cells in rows]
+            rows = [[with_point(cell) for cell in cells] for cells in rows]
     if not rows:
         raise Problem(f"{path} is empty.", kept=KEPT, todo="Choose another file.")
     return rows
 
 
-def _with_point(cell: str) -> str:
+def with_point(cell: str) -> str:
     """A number with a decimal comma as one with a point; other text as it is."""
     return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 

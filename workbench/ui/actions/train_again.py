@@ -18,7 +18,7 @@ from workbench.workspace.rows import Run
 if TYPE_CHECKING:
     from workbench.config import RunConfig
 
-FOREIGN = {"imported", "own_loop"}  # facts of runs that another program trained
+FOREIGN = {"imported", "own_loop", "curves"}  # facts of runs that another program trained
 EXAMPLE = (
     "One FIELD=VALUE a line, such as training.lr=0.003; without any they are trained again as they were. seed=5 is the "
     "seed of all of them, seed+=5 adds 5 to the seed of each"

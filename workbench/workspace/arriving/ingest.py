@@ -178,7 +178,7 @@ def _new_run(
     db.execute(
         "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
         "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
-        (run_id, *values, config.training.epochs, experiment_id),
+        (run_id, *values, config.planned_epochs, experiment_id),
     )
     return run_id
 

@@ -27,7 +27,7 @@ DATA = {
     "unlike_published": PAIRS, "notes": PAIRS,
 }  # fmt: skip
 NEEDED = ("fingerprint", "train", "test", "classes_disjoint", "left_out", "left_out_count")  # in every run's data
-ENVIRONMENT = {"data": dict, "versions": dict, "plugins": dict, "imported": dict, "own_loop": dict}
+ENVIRONMENT = {"data": dict, "versions": dict, "plugins": dict, "imported": dict, "own_loop": dict, "curves": dict}
 
 
 class Unreadable(ValueError):  # noqa: N818 - as BadImage: the word for what it is

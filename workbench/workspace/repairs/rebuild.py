@@ -127,7 +127,7 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
     db.execute(
         "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs) "
         "values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
-        (run_id, *values, config.training.epochs),
+        (run_id, *values, config.planned_epochs),
     )
     missing: list[str] = []
     with part(db, "the folder that it came from", missing):

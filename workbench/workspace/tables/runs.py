@@ -119,7 +119,7 @@ def create_run(workspace: OpenWorkspace, config: "RunConfig", experiment: int | 
         db.execute(
             "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
             "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
-            (run_id, *values, config.training.epochs, experiment),
+            (run_id, *values, config.planned_epochs, experiment),
         )
         ownership.own(db, "runs", run_id)
     try:

@@ -19,7 +19,7 @@ TIP = "Queue every ticked config again with the next two seeds that none of its 
 NO_TICKS = "Tick runs to add seeds to their configs."
 READ_ONLY = "The workspace is read-only."
 NONE_HERE = "None of the ticked runs was trained by Workbench on this machine."
-FOREIGN = {"imported", "own_loop"}  # facts of runs that another program trained
+FOREIGN = {"imported", "own_loop", "curves"}  # facts of runs that another program trained
 NAMED = 6  # most groups that the question names
 
 

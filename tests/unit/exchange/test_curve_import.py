@@ -1,0 +1,397 @@
+"""Curves of other programs as runs: TensorBoard's event files and tables, whole, grown, broken and hostile."""
+
+import math
+import shutil
+import struct
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from workbench.cli import main
+from workbench.comparing.overview import overview
+from workbench.config import RunConfig
+from workbench.control import Cancelled
+from workbench.exchange.event_records import record
+from workbench.exchange.exported.tensorboard import scalar_event
+from workbench.exchange.formats import export_run
+from workbench.exchange.imported import foreign_run
+from workbench.exchange.imported.curve_import import holds_curves, import_curves
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.arriving.ingest import ingest
+from workbench.workspace.repairs.repair import repair
+
+MADE = "events.out.tfevents.1700000000.host"
+
+
+def curves(workspace, run_id):
+    points = {name: workspace.scalars(run_id, name) for name in workspace.scalar_names(run_id)}
+    return {name: (steps.tolist(), values.tolist()) for name, (steps, values) in points.items()}
+
+
+def written(folder, *events, name=MADE):
+    """An event file of these Event messages."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(b"".join(map(record, events)))
+    return folder
+
+
+def points(tag, *values):
+    return [scalar_event(tag, step, value, 1.7e9) for step, value in enumerate(values)]
+
+
+def table(path, text):
+    path.write_text(text, "utf-8")
+    return path
+
+
+def field(number, wire, content):
+    """A protobuf field whose number and length are below 16 and 128."""
+    return bytes([number << 3 | wire, *([len(content)] if wire == 2 else [])]) + content
+
+
+def tensor_event(tag, step, tensor, plugin=b"scalars"):
+    metadata = field(9, 2, field(1, 2, field(1, 2, plugin))) if plugin else b""
+    value = field(1, 2, tag) + field(8, 2, tensor) + metadata
+    return field(2, 0, bytes([step])) + field(5, 2, field(1, 2, value))
+
+
+def test_exported_curves_come_back_equal(workspace, stored_run, tmp_path):
+    export_run(workspace, stored_run, ["tensorboard", "csv"], tmp_path)
+    with Workspace(tmp_path / "other", create=True) as other:
+        [run], _ = import_curves(other, tmp_path / "tensorboard", "old")
+        assert other.run(run.run_id).name == "old"
+        single = {
+            name: (steps, np.float32(values).tolist())
+            for name, (steps, values) in curves(workspace, stored_run).items()
+        }
+        np.testing.assert_equal(curves(other, run.run_id), single)
+        [run], _ = import_curves(other, tmp_path / "scalars.csv")
+        np.testing.assert_equal(curves(other, run.run_id), curves(workspace, stored_run))
+
+
+def test_a_run_of_curves_has_ended_and_says_where_it_comes_from(workspace, tmp_path):
+    folder = written(tmp_path / "exp", *points("val/recall", 0.5))
+    [one], remarks = import_curves(workspace, folder)
+    run = workspace.run(one.run_id)
+    assert (run.status, run.name, run.epochs, run.seconds, run.best, remarks) == ("done", "exp", 0, 0.0, {}, [])
+    assert (run.curves_of, run.unread) == (str(folder), "")
+    assert run.environment["curves"]["program"] == "TensorBoard"
+    assert RunConfig.recorded(run.config).dataset.params == {"curves": str(folder)}
+    assert "start it there" in RunConfig.recorded(run.config).check({})["dataset.name"]
+
+
+def test_both_forms_of_summaries_are_read_and_other_tensors_are_not(workspace, tmp_path):
+    single, double = struct.pack("<f", 0.25), struct.pack("<d", 1e300)
+    events = [
+        *points("old", 1.5),
+        tensor_event(b"list", 1, field(1, 0, b"\1") + field(5, 2, single)),
+        tensor_event(b"content", 1, field(1, 0, b"\1") + field(4, 2, single)),
+        tensor_event(b"content", 2, field(1, 0, b"\1") + field(4, 2, single), plugin=b""),  # named before
+        tensor_event(b"double", 1, field(1, 0, b"\2") + field(6, 2, double)),
+        tensor_event(b"histogram", 1, field(1, 0, b"\1") + field(5, 2, single), plugin=b"histograms"),
+        tensor_event(b"unknown", 1, field(1, 0, b"\1") + field(5, 2, single), plugin=b""),
+        tensor_event(b"two", 1, field(1, 0, b"\1") + field(5, 2, single * 2)),
+        tensor_event(b"text", 1, field(1, 0, b"\7") + field(4, 2, b"word")),
+    ]
+    [run], remarks = import_curves(workspace, written(tmp_path / "exp", *events))
+    assert curves(workspace, run.run_id) == {
+        "old": ([0], [1.5]), "list": ([1], [0.25]), "content": ([1, 2], [0.25, 0.25]), "double": ([1], [1e300]),
+    }  # fmt: skip
+    assert remarks == []
+
+
+def test_a_tree_becomes_runs_named_by_their_folders_and_files_of_one_are_joined(workspace, tmp_path):
+    written(tmp_path / "runs", *points("loss", 1.0))
+    written(tmp_path / "runs" / "a" / "b", *points("loss", 2.0, 3.0))
+    written(tmp_path / "runs" / "a" / "b", *points("loss", 5.0), *points("late", 1.0), name=MADE.replace("17", "18"))
+    (tmp_path / "runs" / "notes.txt").write_text("no run", "utf-8")
+    imported, _ = import_curves(workspace, tmp_path / "runs")
+    assert [run.name for run in imported] == ["a/b", "runs"]
+    assert curves(workspace, imported[0].run_id) == {"loss": ([0, 1], [5.0, 3.0]), "late": ([0], [1.0])}
+
+
+def test_imported_again_a_folder_adds_what_is_new_alone(workspace, tmp_path):
+    folder = written(tmp_path / "exp", *points("loss", 1.0, math.nan))
+    [first], _ = import_curves(workspace, folder)
+    [same], _ = import_curves(workspace, folder)
+    assert (same.run_id, same.new, same.points) == (first.run_id, False, 0)
+    written(tmp_path / "exp", *points("loss", 1.0, math.nan, 3.0), *points("acc", 0.5))
+    [grown], _ = import_curves(workspace, folder)
+    assert (grown.run_id, grown.points, workspace.run(first.run_id).status) == (first.run_id, 2, "done")
+    np.testing.assert_equal(
+        curves(workspace, first.run_id), {"loss": ([0, 1, 2], [1.0, math.nan, 3.0]), "acc": ([0], [0.5])}
+    )
+    assert len(workspace.runs()) == 1
+
+
+def test_a_value_that_was_written_anew_replaces_the_one_before(workspace, tmp_path):
+    [run], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0, 2.0)))
+    [again], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0, 7.0)))
+    assert (again.points, curves(workspace, run.run_id)) == (1, {"loss": ([0, 1], [1.0, 7.0])})
+
+
+def test_a_run_in_the_trash_is_not_made_again(workspace, tmp_path):
+    folder = written(tmp_path / "exp", *points("loss", 1.0))
+    [run], _ = import_curves(workspace, folder)
+    workspace.trash(run.run_id)
+    [again], _ = import_curves(workspace, folder)
+    assert again.words == f"Run {run.run_id} (exp) is in the trash, with the same points."
+    assert workspace.runs() == []
+
+
+def test_a_cancelled_import_leaves_whole_runs_only(workspace, tmp_path):
+    written(tmp_path / "runs" / "a", *points("loss", 1.0))
+    written(tmp_path / "runs" / "b", *points("loss", 1.0))
+
+    def progress(text, done, total):
+        if text == "Storing b":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        import_curves(workspace, tmp_path / "runs", progress=progress)
+    assert [(run.name, run.status) for run in workspace.runs()] == [("a", "done")]
+    imported, _ = import_curves(workspace, tmp_path / "runs")
+    assert [(run.name, run.new) for run in imported] == [("a", False), ("b", True)]
+
+
+def test_a_cancelled_continuation_keeps_the_run(workspace, tmp_path):
+    [run], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0)))
+    folder = written(tmp_path / "exp", *points("loss", 1.0, 2.0))
+
+    def progress(text, done, total):
+        if text == "Storing exp":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        import_curves(workspace, folder, progress=progress)
+    assert workspace.run(run.run_id).status == "done"
+    [more], _ = import_curves(workspace, folder)
+    assert (more.run_id, more.points) == (run.run_id, 1)
+
+
+# Files that are broken, or made to harm
+
+
+def test_broken_frames_and_records_are_counted_and_the_rest_is_read(workspace, tmp_path):
+    good, bad = points("loss", 1.0, 2.0), bytearray(record(scalar_event("loss", 9, 9.0, 0)))
+    bad[-6] ^= 1
+    folder = written(tmp_path / "exp", good[0])
+    garbage = record(b"\x2a\xff\xff\xff\xff\x0f")  # a summary of four gigabytes
+    (folder / MADE).write_bytes(record(good[0]) + bytes(bad) + garbage + record(good[1]) + record(good[0])[:20])
+    [run], remarks = import_curves(workspace, folder)
+    assert curves(workspace, run.run_id) == {"loss": ([0, 1], [1.0, 2.0])}
+    assert remarks == [
+        "“exp”, left out: records with a wrong checksum (1); records that cannot be read (1); files that end within a "
+        "record (1)."
+    ]
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_giant_length_takes_no_memory(workspace, tmp_path, right):
+    folder = written(tmp_path / "exp", *points("loss", 1.0))
+    head = bytearray(record(b"")[:12])
+    giant = struct.pack("<Q", 1 << 60)
+    head = giant + record(giant)[20:24] if right else giant + b"1234"
+    with (folder / MADE).open("ab") as file:
+        file.write(head)
+    tracemalloc.start()
+    try:
+        _, [remark] = import_curves(workspace, folder)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 << 20
+    assert ("end within a record" if right else "after a wrong length") in remark
+
+
+def test_a_record_of_images_is_passed_over(workspace, tmp_path):
+    large = record(field(2, 0, b"\1") + b"\x2a" + bytes([0x80, 0x80, 0x80, 0x01]) + bytes(1 << 21))
+    folder = written(tmp_path / "exp", *points("loss", 1.0))
+    (folder / MADE).write_bytes(large + (folder / MADE).read_bytes())
+    [run], remarks = import_curves(workspace, folder)
+    assert (curves(workspace, run.run_id), remarks) == ({"loss": ([0], [1.0])}, [])
+
+
+def test_too_many_curves_and_points_are_bounded_and_said(workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr(foreign_run, "MOST_CURVES", 3)
+    monkeypatch.setattr(foreign_run, "MOST_POINTS", 5)
+    events = [event for number in range(10) for event in points(f"tag {number}", 1.0)]
+    [run], [remark] = import_curves(workspace, written(tmp_path / "exp", *events, *points("tag 0", 1.0, 2.0, 3.0)))
+    assert sum(len(steps) for steps, _ in curves(workspace, run.run_id).values()) == 4
+    assert remark == ("“exp”, left out: points of other curves than the first 3 (7); points after the first 5 (1).")
+
+
+def test_names_that_steer_a_terminal_or_are_markup_are_plain_text(workspace, tmp_path, capsys):
+    nasty = "<b>x</b>\x1b[31m\u202e/../../etc"
+    written(tmp_path / "runs" / "a\x1b[2Jb", *points(nasty, 1.0))
+    assert main(["import", str(tmp_path / "runs"), "-w", str(workspace.path)]) == 0
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+    [run] = workspace.runs()
+    [name] = workspace.scalar_names(run.id)
+    assert name == "<b>x</b>\\x1b[31m\\u202e/../../etc"
+
+
+def test_steps_that_no_run_has_are_left_out(workspace, tmp_path):
+    negative = field(2, 0, b"\xff" * 9 + b"\1") + scalar_event("loss", 1, 2.0, 0)[11:]
+    [run], [remark] = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0), negative))
+    assert curves(workspace, run.run_id) == {"loss": ([0], [1.0])}
+    assert "points without a possible step (1)" in remark
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows asks for a privilege to make links")
+def test_links_are_not_followed(workspace, tmp_path):
+    folder = written(tmp_path / "exp", *points("loss", 1.0))
+    outside = written(tmp_path / "outside", *points("secret", 1.0))
+    (folder / f"{MADE}.2").symlink_to(outside / MADE)
+    (folder / "more").symlink_to(outside)
+    [run], [remark] = import_curves(workspace, folder)
+    assert list(curves(workspace, run.run_id)) == ["loss"]
+    assert remark == "“exp”, left out: files that cannot be opened, or are links (1)."
+
+
+def test_a_folder_without_curves_is_refused_in_words(workspace, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(
+        Problem, match=r"holds no event files of TensorBoard and no tables of curves. Nothing was imported"
+    ):
+        import_curves(workspace, tmp_path / "empty")
+    written(tmp_path / "graph", field(3, 2, b"brain.Event:2"))
+    with pytest.raises(Problem, match=r"has no curves. “graph” has no scalars. Nothing was imported."):
+        import_curves(workspace, tmp_path / "graph")
+    assert workspace.runs() == []
+
+
+def test_a_run_folder_is_for_ingest(workspace, stored_run, tmp_path):
+    export_run(workspace, stored_run, ["run"], tmp_path)
+    with pytest.raises(Problem, match=r"is a run folder.*workbench ingest"):
+        import_curves(workspace, tmp_path / f"run-{stored_run}")
+
+
+# Tables
+
+
+def test_the_export_of_a_chart_of_several_runs_becomes_runs(workspace, tmp_path):
+    chart = table(
+        tmp_path / "recall.csv",
+        '"Step","sun-1 - val/recall","sun-1 - val/recall__MIN","sun-1 - val/recall__MAX","a - b - val/recall"\n'
+        '"0","0.5","0.4","0.6",""\n"100","NaN","0.4","0.6","0.25"\n',
+    )
+    imported, remarks = import_curves(workspace, chart)
+    assert ([run.name for run in imported], remarks) == (["sun-1", "a - b"], [])
+    np.testing.assert_equal(
+        [curves(workspace, run.run_id) for run in imported],
+        [{"val/recall": ([0, 100], [0.5, math.nan])}, {"val/recall": ([100], [0.25])}],
+    )
+
+
+def test_charts_of_a_folder_are_joined_by_run(workspace, tmp_path):
+    folder = tmp_path / "charts"
+    folder.mkdir()
+    table(folder / "a.csv", "Step,sun - loss,moon - loss\n1,2,3\n")
+    table(folder / "b.csv", "Step,sun - acc\n1,0.5\n")
+    imported, _ = import_curves(workspace, folder)
+    assert [(run.name, run.points) for run in imported] == [("sun", 2), ("moon", 1)]
+    again, _ = import_curves(workspace, folder)
+    assert [run.points for run in again] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("step,loss,recall@1\n1,0.5,\n2,0.25,0.75\n", {"loss": ([1, 2], [0.5, 0.25]), "recall@1": ([2], [0.75])}),
+        ("Epoch;loss\n1;0,5\n2;0,25\n", {"loss": ([1, 2], [0.5, 0.25])}),
+        (",epoch,step,loss\n0,3,10.0,0.5\n", {"epoch": ([10], [3.0]), "loss": ([10], [0.5])}),
+        ("loss,epoch,acc\n1,7,\n,7,0.5\n", {"loss": ([7], [1.0]), "acc": ([7], [0.5])}),
+        ("Wall time,Step,Value\n1.7e9,3,0.5\n", {"curve": ([3], [0.5])}),
+        ("step,loss,loss\n1,2,3\n", {"loss": ([1], [2.0]), "loss (2)": ([1], [3.0])}),
+        ("step,loss\n5,inf\n", {"loss": ([5], [math.inf])}),
+    ],
+)
+def test_tables_of_one_run(workspace, tmp_path, text, expected):
+    path = table(tmp_path / "curve.csv", text)
+    assert holds_curves(path)
+    [run], remarks = import_curves(workspace, path)
+    assert (run.name, curves(workspace, run.run_id), remarks) == ("curve", expected, [])
+
+
+def test_columns_of_words_and_rows_without_a_step_are_counted(workspace, tmp_path):
+    path = table(tmp_path / "mixed.csv", "step,loss,note\n1,2,good\n1.5,3,\n,4,\n")
+    [run], [remark] = import_curves(workspace, path)
+    assert curves(workspace, run.run_id) == {"loss": ([1], [2.0])}
+    assert remark == ("“mixed”, left out: rows without a whole step (2); columns that hold more than numbers (1).")
+
+
+def test_a_table_of_embeddings_is_none_of_curves(tmp_path):
+    assert not holds_curves(table(tmp_path / "a.csv", "0,1,label\n0.5,0.25,cat\n"))
+    assert not holds_curves(table(tmp_path / "b.csv", "step,1,label\n0.5,0.25,cat\n"))
+    (tmp_path / "c.npy").write_bytes(b"")
+    assert not holds_curves(tmp_path / "c.npy")
+
+
+def test_a_table_with_too_many_points_is_refused_before_it_fills_the_memory(workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.exchange.imported.curve_tables.MOST_POINTS", 10)
+    with pytest.raises(Problem, match="holds more than 10 points of curves"):
+        import_curves(workspace, table(tmp_path / "t.csv", "step,loss\n" + "".join(f"{n},1\n" for n in range(20))))
+    assert workspace.runs() == []
+
+
+# What such a run is to the rest of the program
+
+
+def test_two_runs_of_curves_are_no_repetitions_of_one_training(workspace, tmp_path):
+    for name in ("a", "b"):
+        written(tmp_path / "runs" / name, *points("val/recall", 0.5, 0.75))
+    import_curves(workspace, tmp_path / "runs")
+    compared = overview(workspace, workspace.runs(), {}, "MAP@R", "best")
+    assert [(group.title, len(group.runs)) for group in compared.groups] == [("a", 1), ("b", 1)]
+    assert compared.scalars == ("val/recall",)
+    assert [row.field for row in compared.differences] == ["dataset.curves"]
+    assert not any("epochs" in sentence or "data" in sentence for sentence in compared.guards)
+
+
+def test_a_rebuilt_workspace_knows_it_again(tmp_path):
+    folder = written(tmp_path / "exp", *points("loss", 1.0, 2.0))
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        [run], _ = import_curves(workspace, folder)
+    (tmp_path / "space" / "workspace.db").unlink()
+    repair(tmp_path / "space")
+    with Workspace(tmp_path / "space") as workspace:
+        assert workspace.run(run.run_id).epochs == 0
+        assert curves(workspace, run.run_id) == {"loss": ([0, 1], [1.0, 2.0])}
+        [again], _ = import_curves(workspace, folder)
+        assert (again.run_id, again.points) == (run.run_id, 0)
+
+
+def test_it_travels_as_a_run_folder(workspace, tmp_path):
+    [run], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0)))
+    export_run(workspace, run.run_id, ["run"], tmp_path / "out")
+    with Workspace(tmp_path / "other", create=True) as other:
+        taken = ingest(other, tmp_path / "out" / f"run-{run.run_id}")
+        arrived = other.run(taken.run_id)
+        assert (arrived.name, arrived.status, arrived.epochs, taken.doubts) == ("exp", "done", 0, [])
+        assert curves(other, taken.run_id) == {"loss": ([0], [1.0])}
+
+
+def test_as_a_person_types_it(workspace, tmp_path, capsys):
+    folder, place = written(tmp_path / "exp", *points("loss", 1.0, 2.0)), ["-w", str(workspace.path)]
+    assert main(["import", str(folder), "--name", "old", *place]) == 0
+    assert main(["import", str(folder), *place]) == 0
+    assert capsys.readouterr().out == "Run 1 (old): 2 points.\nRun 1 (old) is there already, with the same points.\n"
+    shutil.rmtree(folder)
+    table(tmp_path / "labels.csv", "label\na\n")
+    folder.mkdir()
+    assert main(["import", str(folder), "--labels", str(tmp_path / "labels.csv"), *place]) == 2
+    assert "takes no --labels" in capsys.readouterr().err
+
+
+def test_a_workspace_of_reading_only_is_refused(tmp_path):
+    folder = written(tmp_path / "exp", *points("loss", 1.0))
+    Workspace(tmp_path / "space", create=True).close()
+    with Workspace(tmp_path / "space") as workspace:
+        workspace.read_only = True
+        with pytest.raises(Problem, match="open for reading only"):
+            import_curves(workspace, folder)
