@@ -108,6 +108,8 @@ def _no_network(source: Source) -> str:
         return f"The network of run {run.id} is only in the program that recorded it, a loop of your own; {rest}."
     if "imported" in run.environment:
         return f"Run {run.id} was imported, without a network; its embeddings can be exported."
+    if run.curves_of:
+        return f"Run {run.id} was imported as curves, without a network; its curves can be exported."
     return deleted_checkpoints.lack(run.id, source.workspace.folder(run.id))
 
 

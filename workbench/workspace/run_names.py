@@ -55,7 +55,12 @@ def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
 
 
 def name_with_seed(run: Run) -> str:
-    """The name of a run with its seed, "Digits, seed 0"; a run of several seeds or folds is named with its own."""
+    """The name of a run with its seed, "Digits, seed 0"; a run of several seeds or folds is named with its own.
+
+    Of a run that is known by its curves alone no seed is known.
+    """
+    if run.curves_of:
+        return run.name
     seed = f", seed {run.seed}"
     return run.name if run.name.endswith(seed) or f"{seed}, fold " in run.name else f"{run.name}{seed}"
 

@@ -1,10 +1,12 @@
 """Curves of other programs as runs: TensorBoard's event files and tables, whole, grown, broken and hostile."""
 
 import math
+import shlex
 import shutil
 import struct
 import sys
 import tracemalloc
+from html import unescape
 
 import numpy as np
 import pytest
@@ -351,6 +353,18 @@ def test_two_runs_of_curves_are_no_repetitions_of_one_training(workspace, tmp_pa
     assert compared.scalars == ("val/recall",)
     assert [row.field for row in compared.differences] == ["dataset.curves"]
     assert not any("epochs" in sentence or "data" in sentence for sentence in compared.guards)
+
+
+def test_its_report_draws_its_curves_and_says_how_to_import_them_again(workspace, tmp_path):
+    folder = written(tmp_path / "old runs", *points("val/recall", 0.5, 0.75), *points("batch/loss", 1.0))
+    import_curves(workspace, folder)
+    place, out = ["-w", str(workspace.path)], tmp_path / "out"
+    assert main(["report", "1", "--format", "figures", "--format", "html", "--out", str(out), *place]) == 0
+    assert {path.stem for path in (out / "figures").iterdir()} == {"other-curves", "loss"}
+    html = (out / "report.html").read_text("utf-8")
+    assert "Curves of another program, imported from" in html
+    assert f"workbench import {shlex.quote(str(folder))}" in unescape(html)
+    assert "after epoch 0 of" not in html
 
 
 def test_a_rebuilt_workspace_knows_it_again(tmp_path):

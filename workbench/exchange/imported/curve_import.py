@@ -83,9 +83,10 @@ def import_curves(
     """
     if workspace.read_only:
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
+    if not os.path.exists(source):  # Path.exists raises at long names
+        raise Problem(f"There is no file or folder {source}.", kept=KEPT, todo="Choose it again.")
     imported, remarks = list[ImportedCurves](), list[str]()
     known = _known(workspace)
-    several = False
     for run, several in _runs(source.absolute(), progress):
         remarks += run.remarks()
         curves = {curve: points.sorted() for curve, points in run.curves.items()}
@@ -95,7 +96,7 @@ def import_curves(
             continue
         called = visible_name(" ".join(filter(None, (name, run.name if several or not name else ""))), LONGEST_RUN_NAME)
         if (before := known.get(run.origin)) is None:
-            imported.append(_new(workspace, run, called, curves, progress))
+            imported.append(_new(workspace, run, str(source.absolute()), called, curves, progress))
         else:
             imported.append(_more(workspace, before, curves, progress))
     if not imported:
@@ -148,14 +149,16 @@ def _known(workspace: Workspace) -> dict[str, Run]:
     return {run.curves_of: run for run in runs if run.curves_of}
 
 
-def _new(workspace: Workspace, run: ForeignRun, name: str, curves: Curves, progress: Progress) -> ImportedCurves:
-    """A new run, or none after an error."""
+def _new(
+    workspace: Workspace, run: ForeignRun, path: str, name: str, curves: Curves, progress: Progress
+) -> ImportedCurves:
+    """A new run of what lies at `path`, or none after an error."""
     parts = {kind: OWN_LOOP for kind in KINDS if kind != "dataset"}
     dataset = {"name": OWN_LOOP, "curves": run.origin}
     run_id = workspace.create_run(RunConfig.model_validate({**parts, "name": name, "dataset": dataset}))
     recorder = Recorder(workspace, run_id)
     try:
-        facts = {"source": run.origin, "program": run.program, "at": now()}
+        facts = {"source": run.origin, "path": path, "program": run.program, "at": now()}
         recorder.environment({"workbench": __version__, "curves": facts})
         points = _record(recorder, name, curves, progress)
         recorder(Ended("done"))

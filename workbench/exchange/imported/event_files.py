@@ -5,10 +5,12 @@ and tensorboard/plugins/scalar/metadata.py describe them. Everything in a file m
 believed before it is compared with the file, and nothing larger than LARGEST_RECORD is read.
 """
 
+import contextlib
 import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +26,7 @@ MARK = "tfevents"  # in the name of each event file
 LARGEST_RECORD = 1 << 20  # bytes; larger ones hold images, audio or graphs
 MOST_RUNS = 1_000  # folders with event files
 MOST_ENTRIES = 200_000  # files and folders that are looked at
+MOST_LOOKED_INTO, MOST_LOOKED_AT = 50, 1_000  # folders, and entries of each, in a short look
 TELL_EVERY = 2_000  # records
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
 LONGEST_VARINT = 10  # bytes
@@ -66,13 +69,15 @@ def event_folders(root: Path, progress: Progress) -> list[EventFolder]:
 
 
 def has_event_files(root: Path) -> bool:
-    """Whether there is an event file in the folder or below it, as far as a short look says."""
-    for number, (_, within, names) in enumerate(os.walk(root)):
-        if any(MARK in name for name in names):
-            return True
-        del within[100:]
-        if number >= 100:
-            return False
+    """Whether there is an event file in the folder, or in the first folders below it: a short look at names."""
+    folders = [root]
+    for folder in folders:  # the list grows
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in islice(entries, MOST_LOOKED_AT):
+                if MARK in entry.name and not entry.is_dir(follow_symlinks=False):
+                    return True
+                if entry.is_dir(follow_symlinks=False) and len(folders) < MOST_LOOKED_INTO:
+                    folders.append(folder / entry.name)
     return False
 
 

@@ -90,7 +90,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         settings=_settings(config),
         curves={
             name: Curve(*workspace.scalars(run_id, name))
-            for name in (*CURVES, *(f"test/{metric}" for metric in metrics))
+            for name in (*CURVES, *(f"test/{metric}" for metric in metrics), *(sorted(names) if run.curves_of else ()))
             if name in names and not config.imported
         },
         shown=shown,
@@ -151,6 +151,8 @@ def _summary(
     ]
     if imported := run.environment.get("imported"):
         said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
+    elif run.curves_of:
+        said = [f"Curves of another program, imported from {run.curves_of}: nothing else is known of the run."]
     elif own := run.environment.get("own_loop"):
         said.append(f"A training loop of the user's own recorded it, in {own.get('program') or 'an unnamed program'}.")
         said += [f"{data['test']:,} images are searched."] if data else []

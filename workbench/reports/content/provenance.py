@@ -57,6 +57,8 @@ def command_of(run: Run) -> str:
         options = [f"--{name}={shlex.quote(str(value))}" for name, value in chosen.items()]
         options += ["--search-only"] if run.only_searched else []
         return " ".join(["workbench import", shlex.quote(str(params.get("embeddings", ""))), *options])
+    if run.curves_of:
+        return shlex.join(["workbench", "import", str(run.environment["curves"].get("path", ""))])
     if config.own_loop:
         return _own_program(str(run.environment.get("own_loop", {}).get("program", "")))
     return f"workbench run {config_name(run)} --workspace DIR"

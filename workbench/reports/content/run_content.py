@@ -13,6 +13,9 @@ from workbench.numerals import percentage
 from workbench.results.slices import Slice
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
+WITH_FIGURE = ("probe/ce", "probe/spce", "batch/loss", "batch/lr", "test/MAP@R", "test/recall@")  # beginnings of names
+MOST_OTHERS = 8  # curves of a run of another program that are drawn
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -109,6 +112,12 @@ class Content:
     environment: list[tuple[str, str]]
     left_out: list[tuple[str, str]]
     command: str
+
+    @property
+    def other_curves(self) -> tuple[str, ...]:
+        """Curves of a run of another program without a figure of their own: by name, the first MOST_OTHERS."""
+        of_elsewhere = self.curves if self.run.curves_of else ()
+        return tuple(name for name in of_elsewhere if not name.startswith(WITH_FIGURE))[:MOST_OTHERS]
 
 
 def percent(value: float) -> str:

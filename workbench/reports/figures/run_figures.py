@@ -32,7 +32,7 @@ LARGEST = 1e300  # that an axis can have: the difference of two larger values ma
 
 
 def draw(content: Content) -> dict[str, Drawing]:
-    """Every figure that the run has data for, by name: "ce-spce", "retrieval", "loss", "map", "worst", "best"."""
+    """Every figure that the run has data for, by name: those of curves, "map", "worst" and "best"."""
     drawings: dict[str, Drawing] = {}
     if "curves" in content.sections:
         curves = content.curves
@@ -48,6 +48,11 @@ def draw(content: Content) -> dict[str, Drawing]:
             shown = tuple(name for name in ("batch/loss", "batch/lr") if name in curves)
             paint = partial(_loss, curves["batch/loss"], curves.get("batch/lr"))
             drawings["loss"] = Drawing(paint, COLUMN, 2.2, _points(content, shown))
+        if others := content.other_curves:
+            height = 1.5 * -(-len(others) // 2)
+            drawings["other-curves"] = Drawing(
+                partial(_others, content, others), FULL, height, _points(content, others)
+            )
     if content.map is not None:
         drawings["map"] = Drawing(partial(draw_map, content.map), FULL, 4.6, _places(content.map))
     for name, cards in (("worst", content.worst), ("best", content.finest)):
@@ -107,6 +112,16 @@ def _curves(content: Content, names: tuple[str, ...], title: str, host: Figure) 
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
     axes.legend()
+
+
+def _others(content: Content, names: tuple[str, ...], host: Figure) -> None:
+    """One plot for each: what their units are is not known."""
+    for place, name in enumerate(names, 1):
+        axes = host.add_subplot(-(-len(names) // 2), 2, place)
+        axes.plot(content.curves[name].steps, _drawn(content.curves[name]), color=COLOURS[0], linewidth=0.9)
+        _mark_trouble(axes, content.curves[name])
+        axes.set_title(legend_name(name), fontsize="small")
+        axes.set_xlabel("Step", fontsize="small")
 
 
 def _retrieval(content: Content, host: Figure) -> None:

@@ -38,7 +38,7 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
         queries = shown.metrics.get("queries", nan)
         if isfinite(queries):
             tiles.append(Tile("Queries", f"{queries:,.0f}", f"by {shown.distance}"))
-    if not content.config.imported:
+    if not content.config.imported and not run.curves_of:
         of_scores = "best at" if content.is_best else "scores of"
         reached = f"{of_scores} epoch {shown.epoch}" if shown is not None else run.status
         tiles.append(Tile("Epochs", f"{run.epoch:,} of {run.epochs:,}", reached))

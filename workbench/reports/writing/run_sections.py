@@ -16,6 +16,7 @@ CAPTIONS = {
     "ce-spce": "CE and SPCE on the same fixed training images, in evaluation mode.",
     "retrieval": "Retrieval metrics on the test half at each evaluation.",
     "loss": "Loss of every batch (faint), its exponential mean (bold), and the learning rate.",
+    "other-curves": "Curves as the other program wrote them, without smoothing.",
 }
 
 
@@ -57,6 +58,8 @@ def _similarities(content: Content) -> str:
 
 
 def _drawn(name: str, content: Content) -> bool:
+    if name == "other-curves":
+        return bool(content.other_curves)
     return {"ce-spce": "probe/spce", "retrieval": "test/MAP@R", "loss": "batch/loss"}[name] in content.curves
 
 

@@ -1,4 +1,4 @@
-"""The commands "Export…" of a run, "Import embeddings…" and "Import run folders…"."""
+"""The commands "Export…" of a run, "Import embeddings…", "Import curves…" and "Import run folders…"."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +12,13 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.session import Session
 
 if TYPE_CHECKING:
+    from workbench.ui.actions.curves_dialog import CurvesDialog
     from workbench.ui.actions.export_dialog import ExportDialog
     from workbench.ui.actions.import_dialog import ImportDialog
 
 
 class ExchangeActions(QObject):
-    """Three commands, each with its dialog."""
+    """Four commands, each with its dialog."""
 
     def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
         super().__init__(window)
@@ -26,6 +27,7 @@ class ExchangeActions(QObject):
         self.import_embeddings = commands.add(
             "file.import", "Import embeddings…", self.ask_import, "", "download-simple"
         )
+        commands.add("file.import-curves", "Import curves…", self.ask_curves, "", "download-simple")
         commands.add("file.import-runs", "Import run folders…", self.ask_run_folders, "", "download-simple")
 
     def ask_export(self) -> "ExportDialog | None":
@@ -49,6 +51,14 @@ class ExchangeActions(QObject):
         from workbench.ui.actions.import_dialog import ImportDialog
 
         dialog = ImportDialog(self._session, self._window)
+        dialog.open()
+        return dialog
+
+    def ask_curves(self) -> "CurvesDialog":
+        """Open the dialog for curves of other programs."""
+        from workbench.ui.actions.curves_dialog import CurvesDialog
+
+        dialog = CurvesDialog(self._session, self._window)
         dialog.open()
         return dialog
 

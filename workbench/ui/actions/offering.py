@@ -1,5 +1,7 @@
 """A config from a dropped or chosen path: a config file, or a folder or archive of images."""
 
+import os
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +14,12 @@ if TYPE_CHECKING:
     from workbench.settings.proposals import Proposal
 
 FOLDER_DATASET = "dataset/folder"
+MOST_LOOKED_AT = 200  # files and folders of a dropped folder, to see what it is
 
 
 def can_be_offered(path: Path) -> bool:
-    """Whether this path can become a config: images or a .toml file."""
-    return holds_images(path) or path.suffix.lower() == ".toml"
+    """Whether this path can be dropped: images, a .toml file, a folder of another kind, or curves."""
+    return holds_images(path) or path.suffix.lower() == ".toml" or may_be_curves(path)
 
 
 def holds_images(path: Path) -> bool:
@@ -24,11 +27,50 @@ def holds_images(path: Path) -> bool:
     return path.is_dir() or (is_archive(path) and path.is_file())
 
 
-def is_run_folder(path: Path) -> bool:
-    """Whether the path is the folder of a run that another workspace or machine has trained."""
+def holds_run_folders(path: Path) -> bool:
+    """Whether the path is the folder of a run that another workspace or machine has trained, or has such folders."""
     from workbench.workspace.folders import travelling  # late: the window is shown first
 
-    return path.is_dir() and travelling.has_run(path)
+    return path.is_dir() and (travelling.has_run(path) or any(map(travelling.has_run, _first_folders(path))))
+
+
+def workspace_of(path: Path) -> Path | None:
+    """The workspace that a folder is, or that it is a run of; None for any other folder."""
+    from workbench.workspace.paths import DATABASE
+
+    of_runs = path if path.name == "runs" else path.parent if path.name.isdecimal() else None
+    around = of_runs.parent if of_runs is not None and of_runs.name == "runs" else None
+    return next((folder for folder in (path, around) if folder is not None and (folder / DATABASE).is_file()), None)
+
+
+def may_be_curves(path: Path) -> bool:
+    """Whether the name is that of an event file of TensorBoard or of a table; a file is not opened for it."""
+    from workbench.exchange.imported import curve_tables, event_files
+
+    return path.is_file() and (event_files.MARK in path.name or path.suffix.lower() in curve_tables.ENDINGS)
+
+
+def holds_event_files(path: Path) -> bool:
+    """Whether the folder is one of TensorBoard, by a short look at the names in it."""
+    from workbench.exchange.imported.event_files import has_event_files
+
+    return path.is_dir() and has_event_files(path)
+
+
+def are_curves(path: Path) -> bool:
+    """Whether a file has curves; its first line is read: not on the window's thread."""
+    from workbench.exchange.imported.curve_import import holds_curves
+
+    return holds_curves(path)
+
+
+def _first_folders(path: Path) -> list[Path]:
+    """Some of the folders right in a folder; none if it cannot be read."""
+    try:
+        with os.scandir(path) as entries:
+            return [path / entry.name for entry in islice(entries, MOST_LOOKED_AT) if entry.is_dir()]
+    except OSError:
+        return []
 
 
 def check_known(catalog: Catalog) -> None:
@@ -53,8 +95,9 @@ def proposed_from(path: Path, near: list[Path], catalog: Catalog) -> "Proposal":
         return _of_images(path, near, catalog)
     if path.suffix.lower() != ".toml":
         raise Problem(
-            f"{path.name} is neither a folder or archive of images nor a config (.toml).",
-            todo="Drop a folder or archive (zip or tar) that holds one folder per class, or a config file.",
+            f"{path.name} is neither a folder or archive of images nor a config (.toml), nor a table of curves.",
+            todo="Drop a folder or archive (zip or tar) that holds one folder per class, a config file, or a CSV file "
+            "with a column step or epoch.",
         )
     try:
         text = path.read_text("utf-8")

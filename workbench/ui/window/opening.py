@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.actions import offering
+from workbench.ui.actions.curves import import_curves
 from workbench.ui.actions.run_folders import import_run_folders
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.concern import EVERYWHERE
@@ -79,10 +80,39 @@ class Opening(QObject):
         self._task: Task | None = None  # opens a workspace
 
     def offer(self, path: Path) -> None:
-        """A folder or archive of images, or a config file becomes a config on Set up; a run folder is imported."""
-        if offering.is_run_folder(path):
+        """A folder or archive of images, or a config file becomes a config on Set up.
+
+        Run folders and curves are imported; for a workspace the user is asked whether to open it.
+        """
+        if (space := offering.workspace_of(path)) is not None:
+            self._ask_to_open(space)
+        elif offering.holds_run_folders(path):
             import_run_folders(self._session, path)
+        elif offering.holds_event_files(path):
+            import_curves(self._session, path)
+        elif offering.may_be_curves(path):
+            take = partial(self._take_file, path)
+            self._session.read(lambda: offering.are_curves(path), take)
+        else:
+            self._propose(path)
+
+    def _take_file(self, path: Path, curves: bool) -> None:
+        if curves:
+            import_curves(self._session, path)
+        else:
+            self._propose(path)
+
+    def _ask_to_open(self, path: Path) -> None:
+        if path.absolute() == self._session.workspace.path.absolute():
+            self._session.notify(f"{path} is the workspace that is open.", EVERYWHERE)
             return
+        keep, act = button("Do not open it"), button("Open it")
+        words = "Its runs are shown instead of those of the workspace that is open now; nothing is copied or changed."
+        what = f"{path} is a workspace."
+        self._ask("Open a workspace", what, words, {"keep": keep, "open": act}, partial(self.open_workspace, path))
+
+    def _propose(self, path: Path) -> None:
+        """Offer the config of a config file, or one for images, on Set up."""
         near = [folder for kind in ("data_folders", "data") for folder in self._session.preferences.recent(kind)]
         try:
             proposal = offering.proposed_from(path, near, self._session.catalog)

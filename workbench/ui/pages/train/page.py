@@ -310,8 +310,13 @@ class TrainPage(QStackedWidget):
             self.views.setTabVisible(tab, there)  # lays out the whole page, in any case
 
     def _offer_others(self) -> None:
-        """Show the tab if there is a curve for it."""
-        self.views.setTabVisible(self.views.indexOf(self.others), bool(self.others.names))
+        """Show the tab if there is a curve for it, at once for a run of another program: the others are empty then."""
+        there, run = bool(self.others.names), self.session.run()
+        if not there and self.views.currentWidget() is self.others:
+            self.views.setCurrentWidget(self.curves)
+        self.views.setTabVisible(self.views.indexOf(self.others), there)
+        if there and run is not None and run.curves_of and self.views.currentWidget() is self.curves:
+            self.views.setCurrentWidget(self.others)
         self._fit_text()
 
     def _show_charts_of(self, step: int) -> None:

@@ -220,8 +220,8 @@ class PathEditor(QWidget):
 
     def __init__(self, kind: str, recents: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._kind = kind  # "folder", "file" or "place": either
-        words = "folder or archive" if kind == "place" else kind
+        self._kind = kind  # "folder", "file", "place": a folder or an archive, or "any": a folder or a file
+        words = {"place": "folder or archive", "any": "folder or file"}.get(kind, kind)
         self._paths = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
         self._paths.setLineEdit(PathLine())
         self._paths.addItems(list(recents))
@@ -230,10 +230,10 @@ class PathEditor(QWidget):
         self._paths.wheelEvent = _ignored  # type: ignore[method-assign]
         self._paths.clearEditText()
         self.browse = QPushButton("Browse…")
-        if kind == "place":
+        if kind in ("place", "any"):
             menu = QMenu(self.browse)
             menu.addAction("Folder…", self._browse_folder)
-            menu.addAction("Archive…", self._browse_file)
+            menu.addAction("Archive…" if kind == "place" else "File…", self._browse_file)
             self.browse.setMenu(menu)
         else:
             self.browse.clicked.connect(self._browse_folder if kind == "folder" else self._browse_file)

@@ -99,7 +99,7 @@ class Menus:
     def _fill(self) -> None:
         add = self._add
         add(self.file, "file.new", "file.open-config", "file.open-images", "file.open-archive", "")
-        add(self.file, "file.import", "file.import-runs", "")
+        add(self.file, "file.import", "file.import-curves", "file.import-runs", "")
         add(self.file, "file.open-workspace")
         self.file.addMenu(self.recent_workspaces)
         self.file.addMenu(self.recent_images)

@@ -67,6 +67,8 @@ class CurvesPanel(QWidget):
         self.choice.addItem(f"{metric_name(overview.metric)} over epochs", METRIC)
         for name in overview.scalars:
             self.choice.addItem(f"{metric_name(name)} over steps", name)
+        if not chosen and not overview.metrics and overview.scalars:
+            chosen = overview.scalars[0]  # of runs without evaluations, as those of other programs
         self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))
         self._show()
 

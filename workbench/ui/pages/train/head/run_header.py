@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 from workbench.config import IMPORTED
 from workbench.control import Control
 from workbench.entries.catalog import Catalog
+from workbench.names import visible_name
 from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import (
@@ -114,7 +115,8 @@ class RunHeader(QWidget):
         state = ": ".join(part for part in (word, _after_word(run)) if part)
         self.state.setText(f"{state.rstrip('.')}. {why_not}" if why_not else state)
         self.about.setText(" · ".join(filter(None, dict.fromkeys(names_of(known, run)))))  # an own loop may tell little
-        self.about.setVisible(not (run.problem or run.unread or run.loss == IMPORTED))  # sentences need the whole line
+        whole = run.problem or run.unread or run.loss == IMPORTED or run.curves_of  # sentences need the whole line
+        self.about.setVisible(not whole)
         self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
         ended = "done" if run.status == "done" else ""
         if self.bar.property("state") != ended:
@@ -172,6 +174,8 @@ def _of_other_program(run: Run) -> str:
 def _after_word(run: Run) -> str:
     if words := f"{'' if run.status == 'waiting' else run.problem} {run.unread}".strip():
         return words
+    if run.curves_of:
+        return f"curves of another program, from {visible_name(run.curves_of)}"
     if run.loss == IMPORTED:
         return "imported embeddings, so there are no training curves"
     if run.placement is not None and run.live:

@@ -1,0 +1,156 @@
+"""Curves of other programs in the window: the dialog, what is dropped, and what the pages show of such a run."""
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QLabel
+
+from workbench.exchange.event_records import record
+from workbench.exchange.exported.tensorboard import scalar_event
+from workbench.ui.actions.curves import sentences
+from workbench.ui.window.main_window import MainWindow
+from workbench.workspace import Workspace
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
+
+
+@pytest.fixture
+def window(qtbot, session):
+    made = MainWindow(session)
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.fixture
+def said(session):
+    """What the message bar was given."""
+    messages = []
+    session.noticed.connect(lambda message: messages.append(str(message)))
+    return messages
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """A folder of TensorBoard with two runs."""
+    for name in ("a", "b"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        events = [record(scalar_event("val/recall", step, step / 10, 1.7e9)) for step in range(5)]
+        (tmp_path / "runs" / name / "events.out.tfevents.1.host").write_bytes(b"".join(events))
+    return tmp_path / "runs"
+
+
+def drop(window, path):
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile(str(path))])
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    window.dropEvent(QDropEvent(QPoint(5, 5), copy, dropped, left, none))
+
+
+def test_the_dialog_imports_a_folder_and_shows_its_newest_run(qtbot, window, session, said, runs):
+    dialog = window.run_actions.exchange.ask_curves()
+    assert not dialog.start.isEnabled()
+    dialog.source.take(str(runs))
+    dialog.name.setText("old")
+    with qtbot.waitSignal(dialog.accepted):
+        qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    assert said == ["Imported the curves of 2 runs: #1, #2."]
+    assert [run.name for run in session.workspace.runs()] == ["old b", "old a"]
+    assert session.page == "train"
+    qtbot.waitUntil(lambda: session.run_id == 2)
+    page = window.pages.page("train")
+    qtbot.waitUntil(lambda: page.views.currentWidget() is page.others)
+    assert page.others.names == ["val/recall"]
+    assert "curves of another program" in page.header.state.text()
+
+
+def test_what_is_wrong_stays_in_the_dialog(qtbot, window, said, tmp_path, session):
+    dialog = window.run_actions.exchange.ask_curves()
+    dialog.source.take(str(tmp_path / "nowhere"))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    assert not dialog.start.isEnabled(), "it works"
+    qtbot.waitUntil(lambda: dialog.state.property("role") == "error")
+    assert dialog.state.text().startswith("There is no file or folder")
+    assert (said, dialog.start.isEnabled()) == ([], True)
+    dialog.source.take(str(tmp_path))
+    assert dialog.state.property("role") == "muted"
+    dialog.reject()
+
+
+def test_a_cancel_in_the_activity_panel_frees_the_dialog(qtbot, window, said, session, runs):
+    dialog = window.run_actions.exchange.ask_curves()
+    dialog.source.take(str(runs))
+    dialog.start.click()
+    [item] = [item for item in session.activity.items if item.title == "Import curves"]
+    item.cancel()
+    assert said == [
+        "The import of curves was cancelled. The runs that had come whole are kept. Import the same again for the rest."
+    ]
+    assert dialog.start.isEnabled()
+    dialog.reject()
+
+
+def test_a_dropped_folder_of_tensorboard_is_imported_and_not_taken_for_images(qtbot, window, session, said, runs):
+    offered = []
+    session.config_offered.connect(offered.append)
+    drop(window, runs)
+    qtbot.waitUntil(lambda: bool(said))
+    drop(window, runs)
+    qtbot.waitUntil(lambda: len(said) == 2)
+    assert said == ["Imported the curves of 2 runs: #1, #2.", f"Nothing new came from {runs}."]
+    assert offered == []
+
+
+def test_a_dropped_table_is_imported_if_it_has_curves(qtbot, window, session, said, tmp_path):
+    (tmp_path / "curve.csv").write_text("step,loss\n1,2\n", "utf-8")
+    drop(window, tmp_path / "curve.csv")
+    qtbot.waitUntil(lambda: bool(said))
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n", "utf-8")
+    drop(window, tmp_path / "other.csv")
+    qtbot.waitUntil(lambda: len(said) == 2)
+    assert said[0] == "Imported the curves of 1 run: #1."
+    assert said[1].startswith("other.csv is neither a folder or archive of images nor a config (.toml), nor a table")
+
+
+@pytest.mark.parametrize("below", ["", "runs", "runs/1"])
+def test_a_dropped_workspace_is_opened_if_the_person_wants_it(qtbot, window, session, said, tmp_path, below):
+    offered = []
+    session.config_offered.connect(offered.append)
+    Workspace(tmp_path / "theirs", create=True).close()
+    (tmp_path / "theirs" / "runs" / "1").mkdir(parents=True)
+    drop(window, tmp_path / "theirs" / below)
+    question = window.opening.question
+    assert any(line.text() == f"{tmp_path / 'theirs'} is a workspace." for line in question.findChildren(QLabel))
+    before = session.workspace.path
+    question.answers["keep"].click()
+    assert session.workspace.path == before
+    drop(window, tmp_path / "theirs" / below)
+    window.opening.question.answers["open"].click()
+    qtbot.waitUntil(lambda: session.workspace.path == tmp_path / "theirs")
+    assert offered == []
+    drop(window, tmp_path / "theirs")
+    assert said[-1] == f"{tmp_path / 'theirs'} is the workspace that is open."
+
+
+def test_compare_draws_a_curve_of_runs_that_have_no_evaluation(qtbot, window, session, said, runs):
+    drop(window, runs)
+    qtbot.waitUntil(lambda: bool(said))
+    window.show()
+    session.ticks.choose([1, 2])
+    session.show_page("compare")
+    page = window.pages.page("compare")
+    curves = page.tabs.curves
+    qtbot.waitUntil(lambda: curves.choice.currentData() == "val/recall")
+    qtbot.waitUntil(lambda: not curves.drawing)
+    assert len(curves.seeds.plot.curves) > 0
+
+
+def test_the_sentences_of_an_import():
+    run = {"run_id": 1, "name": "a", "new": True, "points": 5, "trashed": False}
+    more = run | {"run_id": 2, "new": False}
+    trashed = run | {"run_id": 3, "new": False, "points": 0, "trashed": True}
+    assert sentences("x", [run, more, trashed], ["one", "two", "three", "four"]) == [
+        "Imported the curves of 1 run: #1.", "More points came of #2.", "In the trash: #3.", "one", "two", "three",
+        "1 more remarks are not shown.",
+    ]  # fmt: skip
+    many = [run | {"run_id": number} for number in range(1, 20)]
+    assert sentences("x", many, []) == ["Imported the curves of 19 runs: #1 to #19."]
