@@ -1,15 +1,22 @@
 """A run of one workspace as a folder that another workspace imports."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
+from tests.travelling_runs import first_part, second_part
 from workbench.config import RunConfig
+from workbench.events import Ended
 from workbench.exchange.formats import export_run, refusal
 from workbench.exchange.source import source_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import travelling
+from workbench.workspace.recorder import Recorder
+from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
 
 @pytest.fixture
@@ -62,14 +69,10 @@ def test_a_file_that_changed_on_the_way_is_not_imported(workspace, stored_run, o
 
 
 def test_what_is_not_in_the_folder_is_said(workspace, stored_run, tmp_path):
-    workspace.set_tags(stored_run, ["baseline"])
-    workspace.rename(stored_run, "Best so far")
     workspace.file(stored_run, "ranking-1.npz").unlink()
     said = []
     export_run(workspace, stored_run, ["run"], tmp_path, remark=said.append)
     assert said == [
-        "The tags of run 1 are not in the folder.",
-        "The name of run 1 is not in the folder: it is called there as in its config.",
         "Arrays of run 1 are missing, and with them its evaluations after epoch 1.",
     ]
 
@@ -93,3 +96,131 @@ def test_the_folder_in_a_workspace_itself_is_refused_with_the_command_that_helps
         ingest(other, workspace.folder(stored_run))
     with pytest.raises(Problem, match="export RUN --format run` writes a run as a folder that another"):
         travelling.run_folders(workspace.folder(stored_run).parent)
+
+
+# What a person said of the run
+
+
+def exported(workspace, run_id, out):
+    export_run(workspace, run_id, ["run"], out)
+    return out / f"run-{run_id}"
+
+
+@pytest.fixture
+def named(workspace, stored_run):
+    """The run with a name, tags, a note and a colour of its own."""
+    workspace.rename(stored_run, "Best so far")
+    workspace.set_tags(stored_run, ["baseline", "for the paper"])
+    workspace.set_note(stored_run, "Look at epoch 2.", "")
+    workspace.set_colour(stored_run, 5)
+    return stored_run
+
+
+def test_name_tags_note_colour_and_date_travel(workspace, named, other, tmp_path):
+    theirs, ours = other.run(ingest(other, exported(workspace, named, tmp_path)).run_id), workspace.run(named)
+    for field in ("name", "tags", "note", "colour", "created", "ended"):
+        assert getattr(theirs, field) == getattr(ours, field), field
+    assert theirs.name == "Best so far"
+
+
+def test_a_colour_that_a_run_here_has_is_not_taken(workspace, named, other, tmp_path):
+    first = other.create_run(RunConfig(name="here"))
+    other.set_colour(first, 5)
+    taken = ingest(other, exported(workspace, named, tmp_path))
+    assert other.run(taken.run_id).colour != 5
+
+
+def test_what_was_changed_here_stays_when_the_folder_is_imported_again(workspace, named, other, tmp_path):
+    folder = exported(workspace, named, tmp_path / "first")
+    run_id = ingest(other, folder).run_id
+    other.rename(run_id, "Mine")
+    other.set_tags(run_id, ["baseline", "mine"])
+    other.set_colour(run_id, 3)
+    workspace.rename(named, "Renamed there")
+    workspace.set_tags(named, ["baseline", "for the paper", "new"])
+    again = exported(workspace, named, tmp_path / "second")
+    for source in (folder, again, folder, again):
+        assert ingest(other, source).run_id == run_id
+    run = other.run(run_id)
+    assert (run.name, run.colour) == ("Mine", 3)
+    assert set(run.tags) >= {"baseline", "mine", "new"}
+
+
+def test_what_was_changed_there_comes_where_nothing_was_changed_here(workspace, named, other, tmp_path):
+    run_id = ingest(other, exported(workspace, named, tmp_path / "first")).run_id
+    workspace.rename(named, "Renamed there")
+    workspace.set_tags(named, ["baseline", "new"])
+    ingest(other, exported(workspace, named, tmp_path / "second"))
+    assert (other.run(run_id).name, other.run(run_id).tags) == ("Renamed there", ("baseline", "new"))
+    assert ingest(other, tmp_path / "second" / f"run-{named}").doubts == []
+
+
+def test_a_folder_of_an_older_workbench_has_none_and_is_imported_as_before(workspace, named, other, tmp_path):
+    folder = exported(workspace, named, tmp_path)
+    (folder / "annotations.json").unlink()
+    taken = ingest(other, folder)
+    run = other.run(taken.run_id)
+    assert (taken.doubts, run.name, run.tags, run.note) == ([], "=HYPERLINK(1)", (), "Look at epoch 2.")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"[]", b"{", b'{"name": 3}', b'{"name": ""}', b'{"name": "a", "tags": "b"}', b'{"name": "\\ud800"}',
+        b'{"name": "a", "colour": 99999999999}', b'{"name": "%s"}' % (b"a" * 300),
+        b'{"name": "a", "tags": [%s]}' % b",".join([b'"t"'] * 600), b"[" * 200_000, b" " * (1 << 20),
+    ],
+)  # fmt: skip
+def test_annotations_that_are_none_are_refused_in_a_sentence(workspace, named, other, tmp_path, content):
+    folder = exported(workspace, named, tmp_path)
+    (folder / "annotations.json").write_bytes(content)
+    taken = ingest(other, folder)
+    assert [doubt.partition(" (")[0] for doubt in taken.doubts] == ["its name and tags"]
+    assert (other.run(taken.run_id).name, taken.evaluations) == ("=HYPERLINK(1)", 2)
+
+
+def test_a_name_from_elsewhere_is_one_plain_line(workspace, named, other, tmp_path):
+    folder = exported(workspace, named, tmp_path)
+    (folder / "annotations.json").write_text('{"name": "a\\nb\\u001b[2J\\u202e", "tags": ["x,y", " "]}', "utf-8")
+    run = other.run(ingest(other, folder).run_id)
+    assert (run.name, run.tags) == ("a b\\x1b[2J\\u202e", ("x y",))
+
+
+# Gone on with in the folder
+
+
+def test_a_folder_that_went_on_is_the_same_run_where_it_came_before_and_another_where_it_was_exported(
+    workspace, other, tmp_path
+):
+    run_id = workspace.create_run(RunConfig(name="a run"))
+    recorder = Recorder(workspace, run_id)
+    first_part(recorder, workspace.folder(run_id))
+    recorder(Ended("stopped"))
+    folder = exported(workspace, run_id, tmp_path)
+    before = ingest(other, folder).run_id
+    second_part(FolderRecorder(folder), folder)
+    assert ingest(other, folder).run_id == before
+    assert (other.run(before).status, len(other.runs())) == ("done", 1)
+    taken = ingest(workspace, folder)
+    beside = taken.run_id
+    assert taken.about_twin.startswith(
+        f"Run {beside} is run {run_id} as it was exported, perhaps with what came later."
+    )
+    assert (workspace.run(run_id).status, workspace.run(beside).status) == ("stopped", "done")
+    np.testing.assert_equal(curves(workspace, beside), curves(other, before))  # all of it, from the first step on
+    again = ingest(workspace, folder)
+    assert (again.run_id, again.about_twin) == (beside, "")
+
+
+def test_a_later_state_of_a_run_that_came_before_is_named_beside_it(workspace, stored_run, other, tmp_path):
+    first = ingest(other, exported(workspace, stored_run, tmp_path / "first"))
+    assert first.about_twin == ""
+    workspace.set_note(stored_run, "A note that came later.", "")
+    later = ingest(other, exported(workspace, stored_run, tmp_path / "later"))
+    assert (later.new, later.twin) == (True, first.run_id)
+
+
+def test_an_origin_says_nothing_of_the_machine(workspace, stored_run, tmp_path):
+    content = json.loads((exported(workspace, stored_run, tmp_path) / "annotations.json").read_text("utf-8"))
+    assert content.keys() == {"name", "tags", "colour", "origin"}
+    assert re.fullmatch("[0-9a-f]{32}", content["origin"])

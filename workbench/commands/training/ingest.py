@@ -137,6 +137,8 @@ def _report(taken: Taken, said: set[str]) -> bool:
             parts.append("1 checkpoint" if taken.checkpoints == 1 else f"{taken.checkpoints} checkpoints")
         folder = one_line(shown(str(taken.folder)))
         click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {folder}")
+    if taken.twin:
+        _say_once(taken.about_twin, said)
     if taken.unread:
         _say_once(f"{taken.folder}, run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
     for doubt in taken.doubts:

@@ -7,14 +7,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS
 from workbench.exchange.exported.written import written_file
 from workbench.exchange.source import Source
-from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.workspace.folders import deleted_checkpoints, journal, travelling
+from workbench.workspace.folders import annotations, deleted_checkpoints, journal, travelling
 from workbench.workspace.paths import opened, regular
 from workbench.workspace.rows import Run
 
@@ -35,7 +33,7 @@ def refusal(run: Run, home: Path) -> str:
 
 
 def write(source: Source, out: Path, progress: Progress) -> list[Path]:
-    """A folder `run-N` in `out`: journal, config, data set, arrays and checkpoints of the run.
+    """A folder `run-N` in `out`: journal, config, data set, arrays, checkpoints, name and tags of the run.
 
     The journal names the bytes and the hash of each array, as that of a run folder does, so that whoever imports it
     sees what did not come whole. The same state of a run has the same unique number each time.
@@ -58,11 +56,14 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
         for line in _lines(home, run, sums):
             uid.update(line)
             file.write(line)
+    origin = annotations.origin_of(source.workspace.path, run.id)
+    with written_file(source, folder / annotations.NAME) as file:
+        file.write(annotations.annotations_of(run.name, run.tags, run.colour, origin).model_dump_json().encode())
     for name in (travelling.CONFIG, travelling.CARD):
         source.new.add(folder / name)
     travelling.write_first(folder, run.config, uid.hexdigest(), run.created)
     source.remarks.extend(_left_behind(run, sorted(epochs), sums))
-    return [folder / name for name in (*names, journal.NAME, travelling.CONFIG, travelling.CARD)]
+    return [folder / name for name in (*names, journal.NAME, annotations.NAME, travelling.CONFIG, travelling.CARD)]
 
 
 def _arrays_of(epoch: int) -> list[str]:
@@ -113,10 +114,8 @@ def _bytes(entry: dict[str, Any]) -> bytes:
 
 def _left_behind(run: Run, epochs: Iterable[int], sums: Sums) -> Iterator[str]:
     """Sentences on what of the run has no place in a run folder, and on arrays that are missing."""
-    if run.tags:
-        yield f"The tags of run {run.id} are not in the folder."
-    if run.name != visible_name(RunConfig.recorded(run.config).name):
-        yield f"The name of run {run.id} is not in the folder: it is called there as in its config."
+    if len(run.tags) > annotations.MOST_TAGS:
+        yield f"Only the first {annotations.MOST_TAGS} of {len(run.tags):,} tags of run {run.id} are in the folder."
     lacking = [str(epoch) for epoch in epochs if any(name not in sums for name in _arrays_of(epoch)[:2])]
     if lacking:
         yield f"Arrays of run {run.id} are missing, and with them its evaluations after epoch {', '.join(lacking)}."

@@ -82,6 +82,7 @@ def sentences(path: Path, taken: "Sequence[Taken]", refused: Sequence[str]) -> l
     said = [f"Imported {counted(len(new), 'run')}: {_numbers(new)}."] if new else []
     said += [f"More came of {_numbers(more)}."] if more else []
     said = said or [f"Nothing new came from {path}."]
+    said += [one.about_twin for one in taken if one.twin]
     working = [one.run_id for one in taken if one.status.live]
     said += [f"Not ended yet: {_numbers(working)}. Import the folder again later."] if working else []
     for one in taken:

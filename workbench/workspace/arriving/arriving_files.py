@@ -38,6 +38,7 @@ class Taken:
     run_id: int
     status: RunState = RunState.QUEUED
     new: bool = False  # whether the run was new
+    twin: int = 0  # of a new run: the run here that its folder was exported from; 0 for none
     points: int = 0
     evaluations: int = 0
     checkpoints: int = 0  # that were copied
@@ -48,6 +49,16 @@ class Taken:
     doubts: list[str] = field(default_factory=list)  # sentences, without a full stop, about what was refused
     kept: list[int] = field(default_factory=list)  # epochs whose evaluations the run kept when it deleted others
     gone: set[int] = field(default_factory=set)  # numbers of the evaluations that were deleted
+
+    @property
+    def about_twin(self) -> str:
+        """A sentence on the run here that the new one was exported from, or that came from there; empty without."""
+        if not self.twin:
+            return ""
+        return (
+            f"Run {self.run_id} is run {self.twin} as it was exported, perhaps with what came later. Put the one that "
+            "you do not need into the trash."
+        )
 
 
 def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: int, taken: Taken) -> bool:

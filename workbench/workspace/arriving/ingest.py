@@ -20,7 +20,15 @@ from workbench.files import locks
 from workbench.problem import Problem
 from workbench.workspace.arriving.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.database.connection import Connection
-from workbench.workspace.folders import arrivals, dataset_copy, deleted_checkpoints, journal, settled, travelling
+from workbench.workspace.folders import (
+    annotations,
+    arrivals,
+    dataset_copy,
+    deleted_checkpoints,
+    journal,
+    settled,
+    travelling,
+)
 from workbench.workspace.folders.arrivals import Arrival
 from workbench.workspace.folders.replaying import UNREADABLE, reason, replay_entry
 from workbench.workspace.folders.run_folders import next_number
@@ -37,6 +45,7 @@ AT_ONCE = 1 << 20  # bytes of a journal in one transaction, so that a run that t
 COMPARED = 1 << 12  # bytes before the position where reading continues, to recognise the journal
 PATIENCE = 20.0  # seconds to wait for another program that imports the same run
 AGAIN = 0.05  # seconds between two tries
+ANNOTATIONS = "annotations"  # in Arrival.said: those that came last
 
 
 class BeingImported(Problem):
@@ -85,6 +94,7 @@ def _take_in(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, t
     moved = False
     while _lines(workspace, folder, home, arrival, taken):
         moved = True
+    _annotations(workspace, folder, arrival, taken)
     superseded.remove_files(home, taken.kept, taken.gone)
     superseded.sweep_maps(workspace, taken.run_id)
     dataset = _dataset(workspace, folder, home, taken)
@@ -183,6 +193,19 @@ def _new_run(
     return run_id
 
 
+def _twin(workspace: Workspace, db: Connection, run_id: int, origin: str) -> int:
+    """The run that the folder of a new one was exported from, or the first other that was; 0 for none here."""
+    if not origin:
+        return 0
+    same = "select other.id from runs join runs other on other.config = runs.config and other.created = runs.created"
+    for (number,) in db.execute(f"{same} where runs.id = ? and other.id != runs.id order by 1", (run_id,)).fetchall():
+        if annotations.origin_of(workspace.path, number) == origin:
+            return int(number)
+    came = "select ifnull(min(run_id), 0) from arrivals where instr(said, ?) > 0 and run_id != ?"
+    ((number,),) = db.execute(came, (origin, run_id)).fetchall()
+    return int(number)
+
+
 def _experiment(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
     if (home / "experiment.json").exists() or not regular(folder / "experiment.json").exists():
         return
@@ -194,6 +217,28 @@ def _experiment(workspace: Workspace, folder: Path, home: Path, taken: Taken) ->
     except ValueError as error:  # cut, or not of this form
         (home / "experiment.json").unlink(missing_ok=True)
         taken.doubts.append(f"the experiment that it belongs to ({reason(error)})")
+
+
+def _annotations(workspace: Workspace, folder: Path, arrival: Arrival, taken: Taken) -> None:
+    """Take the name, tags and colour that came since the last time."""
+    try:
+        new = annotations.read(folder)
+    except UNREADABLE as error:
+        taken.doubts.append(f"its name and tags ({reason(error)})")
+        return
+    text = "" if new is None else new.model_dump_json()
+    if new is None or arrival.said.get(ANNOTATIONS) == text:
+        return
+    with workspace.writing() as db:
+        arrivals.refresh(db, arrival)
+        if taken.new:
+            taken.twin = _twin(workspace, db, taken.run_id, new.origin)
+        (config,) = db.execute("select config from runs where id = ?", (taken.run_id,)).fetchall()[0]
+        before = annotations.parsed(arrival.said.get(ANNOTATIONS, ""))
+        before = before or annotations.annotations_of(RunConfig.recorded(config).name, (), 0)
+        annotations.annotate(db, taken.run_id, new, before, at_first=taken.new)
+        arrival.said[ANNOTATIONS] = text
+        arrivals.looked(db, arrival)
 
 
 def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken) -> bool:

@@ -26,8 +26,9 @@ class Arrival:
         run_id: its number here.
         read: bytes of its journal that the workspace has; always complete lines.
         waiting: whether an evaluation in the journal may still be missing.
-        said: the last state and problem in the journal, by column; "settled", once all has come, is the state of the
-            folders then (settled.py), and "lacking" how many of its evaluations were not there.
+        said: the last state and problem in the journal, by column; "annotations" are those that came last
+            (annotations.py); "settled", once all has come, is the state of the folders then (settled.py), and
+            "lacking" how many of its evaluations were not there.
     """
 
     uid: str
