@@ -47,7 +47,7 @@ class RunRow(QStyledItemDelegate):
             painter.fillRect(option.rect, QColor(tokens.selection))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, QColor(tokens.divider))
-        elif run.id == self.over_shown:
+        elif index.data(RUN_ROLE).id == self.over_shown:
             painter.setOpacity(WEAK)
             painter.fillRect(option.rect, QColor(tokens.selection))
             painter.setOpacity(1)
