@@ -2,11 +2,13 @@
 
 import threading
 from dataclasses import replace
+from time import sleep
 
 import pytest
 from PySide6.QtCore import Qt
 
 from workbench.config import RunConfig
+from workbench.ui.docks.run_sizes import TITLE
 from workbench.ui.docks.runs import RunsDock
 from workbench.ui.models.run_list import COLUMNS, RUN_ROLE, SIZE_ROLE, Arrangement, RunList
 from workbench.workspace import Workspace
@@ -80,6 +82,28 @@ def test_the_sizes_are_read_on_a_thread_and_only_once_they_are_wanted(qtbot, ses
     qtbot.waitUntil(lambda: None not in sizes(dock.model))
     assert readers
     assert threading.main_thread() not in readers
+
+
+def test_what_the_user_cancels_is_not_read_again_until_the_list_is_arranged_anew(qtbot, session, dock, monkeypatch):
+    asked, read = [], run_folders.sizes_of_runs
+
+    def endless(path, runs, known, progress):
+        asked.append(1)
+        while True:
+            progress("Sizes of runs", 0, 3)
+            sleep(0.001)
+
+    monkeypatch.setattr("workbench.ui.docks.run_sizes.sizes_of_runs", endless)
+    choose(dock, "Size")
+    qtbot.waitUntil(lambda: bool(asked) and any(item.title == TITLE for item in session.activity.items))
+    next(item for item in session.activity.items if item.title == TITLE).cancel()
+    qtbot.waitUntil(lambda: not any(item.title == TITLE and item.state == "working" for item in session.activity.items))
+    session.runs_changed.emit()
+    qtbot.settle(dock)
+    assert [item.title for item in session.activity.items].count(TITLE) == 1
+    monkeypatch.setattr("workbench.ui.docks.run_sizes.sizes_of_runs", read)
+    choose(dock, "Largest")
+    qtbot.waitUntil(lambda: None not in sizes(dock.model))
 
 
 def test_a_search_by_size_reads_the_sizes(qtbot, dock, runs):

@@ -7,6 +7,7 @@ import pytest
 from tests.full_disk import full_for
 from tests.travelling_runs import in_folder
 from workbench.config import RunConfig
+from workbench.control import Cancelled
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
@@ -91,6 +92,18 @@ def test_a_run_whose_process_is_gone_has_ended(workspace):
     with workspace.writing() as db:
         db.execute("update runs set owner = 'other', host = 'another-machine', pid = 7, heartbeat = '2026-01-01'")
     assert workspace.delete_checkpoints([run_id]).freed == {run_id: LAST + BEST}
+
+
+def test_a_cancel_between_two_runs_keeps_those_after_it(workspace):
+    first, second = made(workspace), made(workspace)
+
+    def progress(_text, done, _total):
+        if done == 1:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        workspace.delete_checkpoints([first, second], progress=progress)
+    assert [workspace.has_file(run_id, "last.pt") for run_id in (first, second)] == [False, True]
 
 
 def test_a_run_in_the_trash_and_one_that_is_gone_are_named(workspace, run):
