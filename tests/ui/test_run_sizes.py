@@ -115,6 +115,16 @@ def test_a_search_by_size_reads_the_sizes(qtbot, dock, runs):
     assert shown(dock.model) == runs[::-1]
 
 
+def test_while_nothing_changes_the_next_letter_of_the_search_reads_nothing(qtbot, session, dock, runs, monkeypatch):
+    dock.search.setText("size>1.5MB")
+    qtbot.waitUntil(lambda: shown(dock.model) == [runs[2], runs[1]])
+    qtbot.settle(dock)
+    monkeypatch.setattr("workbench.ui.docks.run_sizes.sizes_of_runs", lambda *asked: pytest.fail("it is read again"))
+    dock.search.setText("size>2.5MB")
+    assert shown(dock.model) == [runs[1]]
+    assert not session.reading
+
+
 def test_what_was_deleted_since_is_no_longer_counted(qtbot, session, workspace, dock, runs):
     choose(dock, "Largest", "Size")
     qtbot.waitUntil(lambda: shown(dock.model) == [runs[1], runs[2], runs[0]])

@@ -34,15 +34,18 @@ class RunSizes(QObject):
         return {number: size.bytes for number, size in self._known.items()}
 
     def refresh(self, *, anew: bool = False) -> None:
-        """Read the sizes, if the list wants them; soon, if they have just been read.
+        """Read the sizes, if the list wants them and something may have changed; soon, if they have just been read.
 
         Args:
-            anew: the list is arranged or searched in another way: also after the user has cancelled the reading.
+            anew: the list is arranged or searched in another way, and no run has changed. Then they are read also after
+                the user has cancelled the reading.
         """
-        self._cancelled = self._cancelled and not anew
+        self._cancelled, self._stale = self._cancelled and not anew, self._stale or not anew
         if self._cancelled or not self._model.wants_sizes:
             return
         runs = frozenset(run.id for run in self._model.runs)
+        if not self._stale and runs <= self._asked:
+            return
         if self._newest.busy or (self._pause.isActive() and runs <= self._asked):
             self._stale = True
             return
@@ -61,7 +64,7 @@ class RunSizes(QObject):
         self.changed.emit()
 
     def _give_up(self) -> None:
-        self._cancelled = True
+        self._cancelled, self._asked = True, frozenset()
 
     def _look_again(self) -> None:
         if self._stale:
