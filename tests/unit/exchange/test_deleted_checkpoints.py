@@ -15,7 +15,7 @@ from workbench.running import trained_network
 from workbench.running.search.image_search import BEST, LAST, OwnImage, search
 from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
-from workbench.workspace.folders import deleted_checkpoints
+from workbench.workspace.folders import deleted_checkpoints, journal
 
 SINCE = r"Run 1 has no checkpoint: its checkpoints were deleted on 20\d\d-\d\d-\d\d\."
 IMAGE = OwnImage("grey", np.full((28, 28, 3), 128, np.uint8))
@@ -80,3 +80,17 @@ def test_an_exported_run_folder_is_imported_without_them_and_says_since_when(tra
         taken = ingest(other, tmp_path / "out" / "run-1")
         assert (taken.doubts, taken.checkpoints, taken.unfinished) == ([], 0, False)
         assert deleted_checkpoints.day_of(other.folder(taken.run_id))
+
+
+def test_a_run_folder_that_cannot_go_on_keeps_what_it_recorded(trained, tmp_path):
+    trained.delete_checkpoints([1], keep_best=True)
+    export_run(trained, 1, ["run"], tmp_path)
+    folder = tmp_path / "run-1"
+    before = (folder / journal.NAME).read_bytes() + b'{"run": {"status": "interrupted"}}\n'
+    (folder / journal.NAME).write_bytes(before)
+    done = CliRunner().invoke(cli, ["run", str(folder / "config.toml"), "--folder", str(folder), "--resume"])
+    assert done.exit_code == 1
+    assert "cannot go on: its last checkpoint was deleted on 20" in done.stderr
+    added = (folder / journal.NAME).read_bytes().removeprefix(before)
+    assert b'"failed"' in added
+    assert b'"forget"' not in added
