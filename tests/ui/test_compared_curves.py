@@ -56,7 +56,7 @@ def test_a_logged_share_is_in_percent_as_the_metric_is(qtbot, session, workspace
     page = looked_at(qtbot, session, 1, 2)
     choose(qtbot, page, scalar)
     plot = page.tabs.curves.seeds.plot
-    assert plot.title == f"{title} over steps, mean over seeds"
+    assert plot.title == f"{title} over steps, one seed"
     np.testing.assert_allclose(plot.curves["0"].values, [25, 50])
 
 
@@ -68,9 +68,9 @@ def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_b
     assert choices(page) == ["MAP@R over epochs", "Loss of each batch over steps"]
     metric = seeds.plot.curves["0"].values.copy()
     choose(qtbot, page, "batch/loss")
-    assert seeds.plot.title == "Loss of each batch over steps, mean over seeds"
+    assert seeds.plot.title == "Loss of each batch over steps, mean over 3 seeds"
     assert seeds.plot.canvas.item.getAxis("bottom").labelText == seeds.plot.x_title == "step"
-    assert [each.title for each in seeds.plot.series] == ["Plain (n = 3)", "<b>Bold</b> (n = 3)"]
+    assert [each.title for each in seeds.plot.series] == ["Plain", "<b>Bold</b>"]
     for name, runs in (("0", (1, 3, 5)), ("1", (2, 4, 6))):
         binned = np.mean([written[run][::4].reshape(50, 6).mean(axis=1) for run in runs], axis=0)
         np.testing.assert_allclose(seeds.plot.curves[name].values, binned, rtol=1e-12)
@@ -147,7 +147,7 @@ def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspac
     page = looked_at(qtbot, session, 1, 2)
     choose(qtbot, page, "batch/loss")
     assert "Without this value: run 1." in page.tabs.curves.seeds.note.text()
-    assert [each.title for each in page.tabs.curves.seeds.plot.series] == ["<b>Bold</b> (n = 1)"]
+    assert [each.title for each in page.tabs.curves.seeds.plot.series] == ["<b>Bold</b>"]
     page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: choices(page)[0] == "R@1 over epochs")

@@ -10,12 +10,12 @@ from small_run import blobs, store_run
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
-from workbench.comparing.settings_space import Cell
+from workbench.comparing.settings_space import Cell, HeatMap
 from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
-from workbench.ui.pages.compare.settings.heat_map import fitting
+from workbench.ui.pages.compare.settings.heat_map import LINE_PX, HeatMapPlot, fitting
 from workbench.ui.pages.compare.settings.panel import NO_OTHER
 from workbench.ui.pages.compare.settings.parallel import legible
 from workbench.ui.style import theme
@@ -72,6 +72,37 @@ def test_groups_on_other_images_are_not_in_the_heat_map_and_named_below_it(qtbot
     page.tabs.draw_groups()
     assert "of “Cars”: “Sweep: " in note.text(), "the baseline is what the others are compared with"
     assert "100.00" in page.tabs.settings.heat.describe()
+
+
+def test_a_setting_that_the_first_decides_is_no_second_setting(qtbot, workspace, page):
+    for loss, params in (("ce", {}), ("contrastive", {"margin": 0.5}), ("triplet", {"margin": 0.5}),
+                         ("triplet", {"margin": 0.3})):  # fmt: skip
+        store(workspace, {1: np.full(6, 0.5)}, name="Losses", loss=Choice(name=loss, params=params))
+    page.session.runs_changed.emit()
+    tick(qtbot, page, 1, 2, 3)
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    settings = page.tabs.settings
+    qtbot.waitUntil(lambda: settings.column.findText("Loss: Margin") > 0)
+    assert settings.column.currentText() == NO_OTHER
+    settings.column.setCurrentIndex(-1)
+    tick(qtbot, page, 1, 2, 3, 4)
+    qtbot.waitUntil(lambda: settings.column.currentText() == "Loss: Margin")
+
+
+def test_each_row_of_the_heat_map_has_a_line_up_to_a_limit(qtbot):
+    plot = HeatMapPlot()
+    qtbot.addWidget(plot)
+    heights = []
+    for count in (2, 12, 24, 500):
+        names = tuple(f"loss {number}" for number in range(count))
+        plot.show_map(HeatMap("Loss", "", names, ("",), {}), "MAP@R")
+        heights.append(plot.picture.minimumHeight())
+    assert heights[0] < heights[1] < heights[2] == heights[3]
+    assert heights[1] >= 12 * theme.text_px(LINE_PX)
+    picture = QImage(300, heights[3], QImage.Format.Format_RGB32)
+    painter = QPainter(picture)
+    plot.paint(painter, QRectF(picture.rect()), theme.current())  # of 500 names those are written that have room
+    painter.end()
 
 
 def test_words_of_an_axis_do_not_cover_each_other():

@@ -128,7 +128,7 @@ def test_only_what_differs_is_told(workspace):
         ("loss.name", ("ce", "norm_ce")), ("loss.dropout", (0.5, None)), ("loss.temperature", (None, 0.1)),
     ]  # fmt: skip
     assert [group.title for group in found.groups] == [
-        "Small: loss Cross-entropy (CE)", "Small: loss norm_ce",
+        "Small: Cross-entropy (CE)", "Small: loss norm_ce",
     ]  # fmt: skip
 
 

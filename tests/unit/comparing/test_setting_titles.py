@@ -6,6 +6,7 @@ from workbench.comparing.grouping.setting_titles import (
     field_title,
     setting_words,
     short_title,
+    telling_words,
     title_with_unit,
     value_title,
 )
@@ -58,6 +59,12 @@ def test_inside_a_sentence_a_title_is_small_and_has_no_part(field, title):
 )
 def test_a_setting_inside_a_sentence(field, value, words):
     assert setting_words(field, value, CHOSEN, KNOWN) == words
+
+
+def test_a_known_loss_distinguishes_groups_by_its_title_alone():
+    assert telling_words("loss.name", "ce", CHOSEN, KNOWN) == "Cross-entropy (CE)"
+    assert telling_words("loss.name", "gone", CHOSEN, KNOWN) == "loss gone"
+    assert telling_words("embedding.dim", 1, CHOSEN, KNOWN) == "embedding size 1"
 
 
 def test_values_that_name_entries_have_their_titles():

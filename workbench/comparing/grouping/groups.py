@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.comparing.grouping.setting_titles import setting_words
+from workbench.comparing.grouping.setting_titles import telling_words
 from workbench.comparing.grouping.settings import Difference, Settings, differing, settings_of
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
@@ -88,7 +88,7 @@ def _told_apart(groups: list[Group], known: Catalog) -> list[Group]:
         chosen = [group.settings for group in same]
         rows = _telling(differing(chosen), len(same))
         for index, group in enumerate(same if rows else []):
-            words = ", ".join(setting_words(row.field, row.values[index], chosen, known) for row in rows)
+            words = ", ".join(telling_words(row.field, row.values[index], chosen, known) for row in rows)
             titles[id(group)] = f"{group.title}: {words}"
         texts = Counter(titles[id(group)] for group in same)
         for group in same:

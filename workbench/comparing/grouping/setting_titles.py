@@ -11,6 +11,7 @@ from workbench.names import inside_sentence
 from workbench.numerals import raised
 
 KIND_TITLES = {"dataset": "Data set"}
+TITLED = ("backbone.name", "loss.name")  # fields whose values say what they are
 
 
 def field_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
@@ -59,6 +60,13 @@ def value_title(field: str, value: Any, known: Catalog) -> str:
 def setting_words(field: str, value: Any, chosen: Sequence[Settings], known: Catalog) -> str:
     """ "learning rate 0.1", "loss Cross-entropy (CE)", "batch-norm on top: yes": a setting inside a sentence."""
     return f"{short_title(field, chosen, known)}{':' * isinstance(value, bool)} {value_title(field, value, known)}"
+
+
+def telling_words(field: str, value: Any, chosen: Sequence[Settings], known: Catalog) -> str:
+    """As `setting_words`; a known loss or backbone by its title alone, "Cross-entropy (CE)"."""
+    if field in TITLED and f"{field.partition('.')[0]}/{value}" in known:
+        return value_title(field, value, known)
+    return setting_words(field, value, chosen, known)
 
 
 def _described(field: str, chosen: Sequence[Settings], known: Catalog) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 
 MOST_DRAWN = 12  # groups: more are not distinguishable, and their legend is not readable
+SEEDS = {0: "mean over seeds", 1: "one seed"}  # the end of the title, by how many each group has; 0: not the same
 TURN_MS = 4  # between two groups, for what else waits
 BAND = 46  # of 255, opacity
 SHADED = f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Faint: each run"
@@ -59,7 +60,7 @@ class SeedCurves(QWidget):
     def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[GroupStyle], metric: str) -> None:
         """Draw curves with their styles, in the same order; shares are drawn in percent."""
         self._factor, self._dots = 100 if is_share(metric) else 1, True
-        self._begin(curves, shown_as, f"{metric_title(metric)} over epochs, mean over seeds", "epoch")
+        self._begin(curves, shown_as, f"{metric_title(metric)} over epochs", "epoch")
         self._tell(curves)
 
     def show_training(self, training: TrainingCurves, shown_as: Sequence[GroupStyle]) -> None:
@@ -67,7 +68,7 @@ class SeedCurves(QWidget):
         share = is_logged_share(training.name)
         self._factor, self._dots = 100 if share else 1, False
         name = f"{metric_name(training.name)}{' %' if share else ''}"
-        self._begin(training.curves, shown_as, f"{name} over steps, mean over seeds", "step")
+        self._begin(training.curves, shown_as, f"{name} over steps", "step")
         self._training = training
         self._tell_smoothing()
 
@@ -88,9 +89,12 @@ class SeedCurves(QWidget):
 
     def _begin(self, curves: Sequence[Curve], shown_as: Sequence[GroupStyle], title: str, x_title: str) -> None:
         self._clear()
-        self.plot.rename(title, x_title)
+        shared = _seeds_of_all(curves)
+        self.plot.rename(f"{title}, {SEEDS.get(shared, f'mean over {shared} seeds')}", x_title)
         self.plot.canvas.show_percent(self._factor == 100 and all(_are_shares(curve) for curve in curves))
         titles = legend_titles([curve.group.title for curve in curves])
+        if not shared:
+            titles = [f"{title} (n = {curve.n})" for title, curve in zip(titles, curves, strict=True)]
         self._waiting = list(zip(curves, titles, shown_as, strict=True))[:MOST_DRAWN]
         canvas = self.plot.canvas
         self._last = [self.plot.redraw, canvas.take_range, canvas.take_axes, canvas.take_range, canvas.take_axes]
@@ -106,10 +110,9 @@ class SeedCurves(QWidget):
         if not self._waiting:
             self._finish()
             return
-        curve, group, style = self._waiting.pop(0)
+        curve, title, style = self._waiting.pop(0)
         name = str(len(self.behind))
         solid = style.pen == Qt.PenStyle.SolidLine
-        title = f"{group} (n = {curve.n})"
         series = Series(
             name, title, style.colour, dots=self._dots, dashed=not solid, pen=style.pen, may_be_undefined=not self._dots
         )
@@ -195,6 +198,12 @@ def _are_shares(curve: Curve) -> bool:
     """Whether the interval of the seeds, too, stays within what is possible: it is shown as wide as it is."""
     ends = np.concatenate([curve.low, curve.high])
     return bool(np.all((ends >= 0) & (ends <= 1) | ~np.isfinite(ends)))
+
+
+def _seeds_of_all(curves: Sequence[Curve]) -> int:
+    """The number of seeds that every group has; 0 if they have different numbers."""
+    numbers = {curve.n for curve in curves}
+    return numbers.pop() if len(numbers) == 1 else 0
 
 
 def _first_drawn(drawn: int, groups: int) -> str:

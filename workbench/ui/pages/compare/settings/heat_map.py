@@ -9,13 +9,15 @@ from PySide6.QtWidgets import QWidget
 from workbench.comparing.comparison_text import metric_title, number
 from workbench.comparing.settings_space import Cell, HeatMap
 from workbench.numerals import as_read
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.pages.compare.settings.parallel import legible
+from workbench.ui.plots.painted_plot import LEAST, PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.labels import shortened
 from workbench.ui.widgets.numbers.heat import ink_on, mixed
 
 NAME_PX, LINE_PX, GAP = 120, 16, 8
 COLDEST = 0.08  # share of the accent colour in the cell with the lowest value
+MOST_ROWS = 24  # that have a line of the minimum height each
 EDGES = 2  # px of a cell that are not filled
 TWO_LINES = 34  # px: from this height of a cell on, n has a line of its own
 
@@ -32,6 +34,7 @@ class HeatMapPlot(PaintedPlot):
         """Show other means; `metric` determines their format."""
         self._shown, self._metric = shown, metric
         against = f" and {shown.column}" if shown.column else ""
+        self.picture.need_height(max(LEAST[1], 3 * LINE_PX + LINE_PX * min(len(shown.rows), MOST_ROWS)))
         self.retitle(f"{metric_title(metric)} by {shown.row}{against}, mean over seeds")
         self.refresh()
 
@@ -82,9 +85,11 @@ class HeatMapPlot(PaintedPlot):
         for at, name in enumerate(columns):
             box = QRectF(inside.left() + at * width, area.top() + LINE_PX, width, LINE_PX)
             painter.drawText(box, centre, shortened(name, columns, metrics, int(width) - 4))
+        written = legible([inside.top() + (at + 0.5) * height for at in range(len(rows))], metrics.height())
         for at, name in enumerate(rows):
-            box = QRectF(area.left(), inside.top() + at * height, NAME_PX - GAP, height)
-            painter.drawText(box, right, shortened(name, rows, metrics, NAME_PX - GAP))
+            if written[at]:
+                box = QRectF(area.left(), inside.top() + (at + 0.5) * height - LINE_PX / 2, NAME_PX - GAP, LINE_PX)
+                painter.drawText(box, right, shortened(name, rows, metrics, NAME_PX - GAP))
         means = [cell.mean for cell in shown.cells.values() if isfinite(cell.mean)]
         low, high = min(means, default=0.0), max(means, default=0.0)
         for (down, across), cell in shown.cells.items():

@@ -105,13 +105,21 @@ class SettingsPanel(QStackedWidget):
         """Offer the settings that differ; the choice stays if it is among them."""
         before = [box.currentData() for box in (self.row, self.column)]
         others = [*fields, NO_OTHER]
-        for box, items, chosen in ((self.row, fields, before[0]), (self.column, others, before[1])):
+        second = next((field for field in fields[1:] if self._crosses(fields[0], field)), NO_OTHER)
+        for box, items, chosen, at_first in (
+            (self.row, fields, before[0], fields[0]), (self.column, others, before[1], second),
+        ):  # fmt: skip
             box.clear()
             for item in items:
                 box.addItem(item if item == NO_OTHER else self._title(item), item)
-            box.setCurrentIndex(
-                items.index(chosen) if chosen in items else min(len(items) - 1, int(box is self.column))
-            )
+            box.setCurrentIndex(items.index(chosen if chosen in items else at_first))
+
+    def _crosses(self, first: str, second: str) -> bool:
+        """Whether groups with one value of the first setting have several of the second."""
+        values: dict[str, set[str]] = {}
+        for settings in self._chosen():
+            values.setdefault(str(settings.get(first)), set()).add(str(settings.get(second)))
+        return any(len(of_one) > 1 for of_one in values.values())
 
     def _draw_lines(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         if overview is self._overview:
