@@ -23,6 +23,7 @@ GROUP_SECTIONS = {  # of all reported runs, in groups over seeds
     "differences": "Differences",
     "fair": "Fair ranking",
     "changed-settings": "Settings that differ",
+    "importance": "Parameter importance",
     "all-settings": "All settings",
     "group-published": "Beside the papers",
     "runs": "Runs",

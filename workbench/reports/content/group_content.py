@@ -13,6 +13,7 @@ from workbench.fair.stored import read_comparisons
 from workbench.fair.table import Comparison as FairComparison
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.reports.content.sweep_content import SweepContent, gather_sweeps
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
@@ -28,6 +29,8 @@ class GroupContent:
     unpaired: int  # groups that were not set against the first
     published: tuple[GroupsBeside, ...]
     fair: tuple[FairComparison, ...] = ()  # of the whole workspace, the newest first
+    sweeps: tuple[SweepContent, ...] = ()  # of the runs, with several parameters
+    more_sweeps: int = 0  # that are left out
 
     @property
     def runs(self) -> list[Run]:
@@ -42,7 +45,8 @@ def gather_groups(
 
     Args:
         runs: the others are compared with the group of the first one.
-        sections: of GROUP_SECTIONS; differences, published tables and fair comparisons are read only where listed.
+        sections: of GROUP_SECTIONS; differences, published tables, fair comparisons and the importance of parameters
+            are read only where listed.
         metric, at: as in `comparing.overview`.
         progress: called at each stage; may raise Cancelled.
 
@@ -55,7 +59,9 @@ def gather_groups(
     pairs = _pairs(workspace, compared, progress) if "differences" in sections and compared.metrics else ()
     published = compared.papers if "group-published" in sections else ()
     fair = read_comparisons(workspace, catalogs.current()).comparisons if "fair" in sections else ()
-    return GroupContent(compared, pairs, max(0, len(compared.groups) - 1 - MOST_PAIRS), published, fair)
+    sweeps, more = gather_sweeps(workspace, runs, catalogs.current(), progress) if "importance" in sections else ((), 0)
+    unpaired = max(0, len(compared.groups) - 1 - MOST_PAIRS)
+    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more)
 
 
 def _pairs(workspace: Workspace, compared: Overview, progress: Progress) -> tuple[Comparison | tuple[Group, str], ...]:

@@ -18,6 +18,7 @@ from workbench.reports.figures.drawing import Drawing
 from workbench.reports.figures.group_figures import MOST_CURVES, MOST_MEANS
 from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, heading, said
 from workbench.reports.writing.fair_blocks import fair_blocks
+from workbench.reports.writing.importance_blocks import importance_blocks
 from workbench.reports.writing.published_blocks import published_blocks
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import short_names
@@ -28,7 +29,7 @@ MOST_SET = 24  # groups whose settings are listed
 
 
 def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
-    """The blocks of one of GROUP_SECTIONS; a sentence where it would be empty."""
+    """The blocks of one of GROUP_SECTIONS; a sentence where it would be empty. Of sweeps there is none without them."""
     compared = content.overview
     match section:
         case "guards":
@@ -47,6 +48,8 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
             return _across("all-settings", "Every setting", compared.groups, every)
         case "fair":
             return fair_blocks(content.fair)
+        case "importance":
+            return importance_blocks(content.sweeps, content.more_sweeps)
         case "runs":
             return _runs(content)
         case "provenance":

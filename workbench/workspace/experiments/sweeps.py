@@ -206,6 +206,17 @@ def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int
     return runs_of_sweep
 
 
+def of_runs(workspace: Workspace, run_ids: Sequence[int]) -> list[int]:
+    """The numbers of the sweeps that made some of the runs, the newest first."""
+    sql = (
+        "select json_group_array(sweep_id) from (select distinct sweep_id from sweep_trials "
+        "where run_id in (select value from json_each(?)) order by sweep_id desc)"
+    )
+    with workspace.reading() as db:
+        ((text,),) = db.execute(sql, (json.dumps(list(run_ids)),)).fetchall()
+    return [int(number) for number in json.loads(text)]
+
+
 def best_untrained(workspace: Workspace, sweep_id: int) -> frozenset[int]:
     """The runs of a sweep that were trained and whose best epoch is 0, the network before training."""
     sql = (
