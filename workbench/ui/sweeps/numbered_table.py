@@ -32,8 +32,13 @@ class NumberedTable(QTableWidget):
         items = self.selectedItems()
         return self._numbers[items[0].row()] if items else None
 
-    def show_rows(self, head: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], chosen: int | None) -> None:
-        """Show these rows (number, cells) with that number chosen, without `itemSelectionChanged`."""
+    def show_rows(
+        self, head: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], chosen: int | None, *, fits: bool = False
+    ) -> None:
+        """Show these rows (number, cells) with that number chosen, without `itemSelectionChanged`.
+
+        Rows that are shown already, in another order, fit (`fits`): their texts are not measured again.
+        """
         with QSignalBlocker(self):
             wider = self.columnCount() != len(head) or self.rowCount() != len(rows)
             self.setColumnCount(len(head))
@@ -42,7 +47,7 @@ class NumberedTable(QTableWidget):
             self._numbers = [number for number, _ in rows]
             for row, (_, cells) in enumerate(rows):
                 for column, text in enumerate(cells):
-                    wider = self._write(row, column, text) or wider
+                    wider = (self._write(row, column, text) and not fits and self._too_wide(row, column)) or wider
             if wider:
                 self._fit_columns()
             if chosen not in self._numbers:
@@ -51,7 +56,7 @@ class NumberedTable(QTableWidget):
                 self.selectRow(self._numbers.index(chosen))
 
     def _write(self, row: int, column: int, text: str) -> bool:
-        """Whether another text needs more room than its column has."""
+        """Whether the cell had another text."""
         item = self.item(row, column)
         if item is None:
             item = QTableWidgetItem()
@@ -60,7 +65,11 @@ class NumberedTable(QTableWidget):
             return False
         item.setText(text)
         item.setToolTip(f"<qt>{escape(text, quote=False)}</qt>")
-        return self.sizeHintForIndex(self.indexFromItem(item)).width() > self.columnWidth(column)
+        return True
+
+    def _too_wide(self, row: int, column: int) -> bool:
+        """Whether a text needs more room than its column has."""
+        return self.sizeHintForIndex(self.model().index(row, column)).width() > self.columnWidth(column)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shorten the widest column to what is left, or show it in full again."""

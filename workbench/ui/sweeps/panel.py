@@ -169,10 +169,11 @@ class SweepsPanel(QDialog):
         self.model.choose_trial(self.trials.chosen)
         self._offer()
 
-    def _show_trials(self) -> None:
+    def _show_trials(self, *, fits: bool = False) -> None:
+        """Show the runs of the chosen sweep; `fits` as `NumberedTable.show_rows` takes it."""
         self.words.setText(self.model.words())
         trial = self.model.trial
-        self.trials.show_rows(*self.model.trial_rows(), None if trial is None else trial.id)
+        self.trials.show_rows(*self.model.trial_rows(), None if trial is None else trial.id, fits=fits)
         column, descending = self.model.order
         order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
         self.trials.horizontalHeader().setSortIndicator(column, order)
@@ -220,7 +221,7 @@ class SweepsPanel(QDialog):
 
     def _ordered(self) -> None:
         """Show the runs in another order, from the first one."""
-        self._show_trials()
+        self._show_trials(fits=True)
         self.trials.scrollToTop()
 
     def _choose_best(self) -> None:
