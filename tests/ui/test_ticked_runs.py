@@ -319,8 +319,8 @@ def test_runs_that_become_alike_are_queued_once(qtbot, session, workspace, actio
     _, _, verb, explanation = said[1]
     assert verb == "Queue 1 run"
     assert explanation.startswith(
-        "With these settings 3 runs of 4 would be as another of them, seed included, and would not be trained: 1 run "
-        "would be queued."
+        "3 of these 4 runs would have the same settings and seed as another one, and would not be trained: 1 run would "
+        "be queued."
     )
 
 
@@ -342,7 +342,7 @@ def test_one_seed_for_the_seeds_of_an_experiment_is_asked_about_first(
     if seeds == "seed=5":
         qtbot.waitUntil(lambda: len(said) == 2)
         assert said[1][1:3] == ("seed=5", "Queue 1 run")
-        assert "2 runs of 3 would be as another of them" in said[1][3]
+        assert said[1][3].startswith("2 of these 3 runs would have the same settings and seed as another one")
         assert (noticed, len(workspace.runs())) == ([], before)
     else:
         qtbot.waitUntil(lambda: bool(noticed))
