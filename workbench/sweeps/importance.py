@@ -136,8 +136,8 @@ def notes(measured: Importance, titles: Mapping[str, str]) -> list[str]:
         if part.shares:
             assert part.measured.predicted is not None
             sentences.append(
-                f"{named}: of the variance {part.among} alone (R² {significant(part.measured.predicted, 2)}), which "
-                "cannot be added to the other shares."
+                f"{named}: of the variance {part.among} (R² {significant(part.measured.predicted, 2)}), so that "
+                "it cannot be added to the other shares."
             )
         elif part.measured.reason:
             sentences.append(f"No share of {named} {part.among}: {_continued(part.measured.reason)}")

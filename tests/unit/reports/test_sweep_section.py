@@ -60,7 +60,7 @@ def test_a_report_of_a_sweeps_runs_has_its_importance(workspace):
     assert table.rows[-1][1:4] == tuple(f"{100 * number:.1f}" for number in (share.share, share.low, share.high))
     said = " ".join(span.text for one in sentences if isinstance(one, Paragraph) for span in one.spans)
     assert "They show no cause." in said
-    assert f"Margin: of the variance {part.among} alone" in said
+    assert f"Margin: of the variance {part.among} (R² " in said
 
 
 def test_runs_of_no_sweep_and_of_a_sweep_of_one_parameter_have_no_such_section(workspace):

@@ -196,8 +196,8 @@ def test_a_field_that_only_some_losses_have_has_a_share_among_the_settings_with_
     among = f"among the {part.measured.settings} settings with Proxy-Anchor or Triplet"
     assert part.among == among
     (said,) = [sentence for sentence in notes(measured, TITLES) if sentence.startswith("Margin: of the variance ")]
-    assert said.startswith(f"Margin: of the variance {among} alone (R² ")
-    assert said.endswith("), which cannot be added to the other shares.")
+    assert said.startswith(f"Margin: of the variance {among} (R² ")
+    assert said.endswith("), so that it cannot be added to the other shares.")
 
 
 def test_losses_with_other_fields_are_apart_and_have_their_own_settings_alone(answered):

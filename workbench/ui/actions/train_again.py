@@ -82,8 +82,8 @@ class TrainAgain(QObject):
         configs, alike = made
         if alike and not agreed:
             words = (
-                f"{alike:,} of these {len(runs):,} runs would have the same settings and seed as another one, and would "
-                f"not be trained: {counted(len(configs), 'run')} would be queued."
+                f"{alike:,} of these {len(runs):,} runs would have the same settings and seed as another one, and "
+                f"would not be trained: {counted(len(configs), 'run')} would be queued."
             )
             self._ask_later(runs, text, words, len(configs))
             return
