@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.trained import trained_run
 from workbench.exchange.formats import export_run
+from workbench.ui.actions.run_folders import import_run_folders
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 
@@ -60,6 +61,14 @@ def test_a_dropped_run_folder_is_imported_and_not_taken_for_images(qtbot, window
     window.dropEvent(QDropEvent(QPoint(5, 5), copy, dropped, left, none))
     qtbot.waitUntil(lambda: bool(said))
     assert (said, offered) == (["Imported 1 run: #1."], [])
+
+
+def test_a_folder_that_was_exported_from_here_is_named_beside_its_run(qtbot, window, session, said, tmp_path):
+    run_id = trained_run(session.workspace, tmp_path / "cache")
+    export_run(session.workspace, run_id, ["run"], tmp_path / "out")
+    import_run_folders(session, tmp_path / "out")
+    qtbot.waitUntil(lambda: bool(said))
+    assert f"Run {run_id + 1} is run {run_id} as it was exported" in said[0]
 
 
 def test_what_did_not_come_whole_is_said(qtbot, window, session, said, colleague, monkeypatch):
