@@ -390,6 +390,26 @@ def test_it_travels_as_a_run_folder(workspace, tmp_path):
         assert curves(other, taken.run_id) == {"loss": ([0], [1.0])}
 
 
+def test_nothing_is_added_to_a_run_that_came_from_another_place(workspace, tmp_path):
+    folder = written(tmp_path / "exp", *points("loss", 1.0))
+    [run], _ = import_curves(workspace, folder)
+    export_run(workspace, run.run_id, ["run"], tmp_path / "out")
+    with Workspace(tmp_path / "other", create=True) as other:
+        came = ingest(other, tmp_path / "out" / f"run-{run.run_id}").run_id  # its path may be another folder there
+        written(tmp_path / "exp", *points("loss", 7.0))
+        [here], _ = import_curves(other, folder)
+        assert (here.new, curves(other, came)) == (True, {"loss": ([0], [1.0])})
+
+
+def test_another_training_in_the_same_folder_is_another_run(workspace, tmp_path):
+    [first], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0, 0.5), *points("lr", 0.1)))
+    [second], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 3.0, 0.5), *points("lr", 0.1)))
+    assert (second.new, second.run_id != first.run_id) == (True, True)
+    assert curves(workspace, first.run_id)["loss"] == ([0, 1], [1.0, 0.5])
+    [more], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 3.0, 0.5, 0.25), *points("lr", 0.1)))
+    assert (more.run_id, more.points) == (second.run_id, 1)
+
+
 def test_as_a_person_types_it(workspace, tmp_path, capsys):
     folder, place = written(tmp_path / "exp", *points("loss", 1.0, 2.0)), ["-w", str(workspace.path)]
     assert main(["import", str(folder), "--name", "old", *place]) == 0

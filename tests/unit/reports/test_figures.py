@@ -33,7 +33,7 @@ def test_the_title_of_the_map_is_whole_and_not_its_caption():
 def test_a_curve_without_a_number_is_drawn_as_an_empty_one(values, scale):
     curve = SimpleNamespace(steps=np.arange(2), values=np.array(values))
     named = {"probe/ce": curve, "probe/spce": curve, "batch/loss": curve}
-    content = SimpleNamespace(sections=("curves",), curves=named, map=None, worst=(), finest=())
+    content = SimpleNamespace(sections=("curves",), curves=named, other_curves=(), map=None, worst=(), finest=())
     drawings = draw(content)
     for drawing in drawings.values():
         FigureCanvasAgg(drawing.figure()).draw()
@@ -45,7 +45,9 @@ def test_a_curve_without_a_number_is_drawn_as_an_empty_one(values, scale):
 def test_a_value_beyond_what_an_axis_can_have_is_marked_and_the_others_are_drawn(value):
     curve = SimpleNamespace(steps=np.arange(4), values=np.array([1.0, value, -value, 2.0]))
     names = ("batch/loss", "batch/lr", "probe/ce", "probe/spce", "test/recall@1", "test/MAP@R")
-    content = SimpleNamespace(sections=("curves",), curves=dict.fromkeys(names, curve), map=None, worst=(), finest=())
+    content = SimpleNamespace(
+        sections=("curves",), curves=dict.fromkeys(names, curve), other_curves=(), map=None, worst=(), finest=()
+    )
     drawings = draw(content)
     assert set(drawings) == {"loss", "ce-spce", "retrieval"}
     for drawing in drawings.values():

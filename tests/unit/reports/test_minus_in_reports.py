@@ -24,7 +24,7 @@ def test_a_similarity_below_zero(value, words):
 def test_the_legend_of_the_retrieval_curves_covers_no_curve():
     names = ("test/recall@1", "test/recall@2", "test/recall@4", "test/recall@8", "test/MAP@R")
     curves = {name: SimpleNamespace(steps=np.arange(5), values=np.linspace(0, 1, 5)) for name in names}
-    content = SimpleNamespace(sections=("curves",), curves=curves, map=None, worst=(), finest=())
+    content = SimpleNamespace(sections=("curves",), curves=curves, other_curves=(), map=None, worst=(), finest=())
     figure = draw(content)["retrieval"].figure()
     figure.draw_without_rendering()
     (legend,) = figure.legends

@@ -95,7 +95,9 @@ def import_curves(
             remarks.append(f"“{run.name}” has no scalars.")
             continue
         called = visible_name(" ".join(filter(None, (name, run.name if several or not name else ""))), LONGEST_RUN_NAME)
-        if (before := known.get(run.origin)) is None:
+        of_here = known.get(run.origin, [])
+        before = next((stored for stored in of_here if _is_same(workspace, stored, curves)), None)
+        if before is None:
             imported.append(_new(workspace, run, str(source.absolute()), called, curves, progress))
         else:
             imported.append(_more(workspace, before, curves, progress))
@@ -143,10 +145,29 @@ def _tables(folder: Path) -> list[Path]:
     return []
 
 
-def _known(workspace: Workspace) -> dict[str, Run]:
-    """The runs that were made of curves before, by their origin; the newest of each, first those in the trash."""
-    runs = [*workspace.runs(trashed=True), *workspace.runs()]
-    return {run.curves_of: run for run in runs if run.curves_of}
+def _known(workspace: Workspace) -> dict[str, list[Run]]:
+    """The runs that were made of curves before, by their origin, the newest first, those in the trash last.
+
+    A run that travelled here is not among them: at the same path there may be another one on this machine.
+    """
+    known = dict[str, list[Run]]()
+    for run in (*workspace.runs(), *workspace.runs(trashed=True)):
+        if run.curves_of and not workspace.has_file(run.id, travelling.CARD):
+            known.setdefault(run.curves_of, []).append(run)
+    return known
+
+
+def _is_same(workspace: Workspace, run: Run, curves: Curves) -> bool:
+    """Whether the run began as these curves do: a folder or table may hold another training since.
+
+    Each curve that both have begins with the same point, and there is one.
+    """
+    begins = list[bool]()
+    for name in workspace.scalar_names(run.id):
+        if name in curves:
+            steps, values = workspace.scalars(run.id, name)
+            begins.append(not len(_changed((steps[:1], values[:1]), curves[name])[0]))
+    return bool(begins) and all(begins)
 
 
 def _new(

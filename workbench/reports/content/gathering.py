@@ -14,6 +14,7 @@ from workbench.config import KINDS, OWN_LOOP, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.events import score_of
 from workbench.metric_names import metric_name
+from workbench.names import visible_name
 from workbench.numerals import percentage
 from workbench.problem import Problem, UnknownName
 from workbench.progress import duration
@@ -152,7 +153,8 @@ def _summary(
     if imported := run.environment.get("imported"):
         said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
     elif run.curves_of:
-        said = [f"Curves of another program, imported from {run.curves_of}: nothing else is known of the run."]
+        source = visible_name(run.curves_of)
+        said = [f"Curves of another program, imported from {source}: nothing else is known of the run."]
     elif own := run.environment.get("own_loop"):
         said.append(f"A training loop of the user's own recorded it, in {own.get('program') or 'an unnamed program'}.")
         said += [f"{data['test']:,} images are searched."] if data else []
