@@ -10,6 +10,8 @@ from html import unescape
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workbench.cli import main
 from workbench.comparing.overview import overview
@@ -18,9 +20,10 @@ from workbench.control import Cancelled
 from workbench.exchange.event_records import record
 from workbench.exchange.exported.tensorboard import scalar_event
 from workbench.exchange.formats import export_run
-from workbench.exchange.imported import foreign_run
+from workbench.exchange.imported import event_files, foreign_run
 from workbench.exchange.imported.curve_import import holds_curves, import_curves
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.repairs.repair import repair
@@ -191,6 +194,29 @@ def test_broken_frames_and_records_are_counted_and_the_rest_is_read(workspace, t
     ]
 
 
+WHOLE = [*points("loss", 1.0, 2.0), tensor_event(b"t", 1, field(1, 0, b"\1") + field(5, 2, struct.pack("<f", 0.5)))]
+
+
+@given(st.data())
+def test_any_bytes_are_read_or_counted(tmp_path_factory, data):
+    """Mutated messages in whole frames, and mutated frames: no error leaves the reader."""
+    events = [data.draw(mutated(event)) for event in WHOLE]
+    content = data.draw(mutated(b"".join(map(record, events))) | st.just(b"".join(map(record, events))))
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "any.tfevents").write_bytes(content)
+    run = event_files.read_folder(event_files.EventFolder(folder, "any", ("any.tfevents",), len(content)), quiet)
+    assert run.points <= 20
+    assert all(len(curve) <= 200 for curve in run.curves)
+
+
+def mutated(content):
+    """The bytes with some of them replaced, left out or put in."""
+    place = st.integers(0, len(content))
+    return st.builds(
+        lambda at, gone, new: content[:at] + new + content[at + gone :], place, st.integers(0, 8), st.binary(max_size=8)
+    )
+
+
 @pytest.mark.parametrize("right", [True, False])
 def test_a_giant_length_takes_no_memory(workspace, tmp_path, right):
     folder = written(tmp_path / "exp", *points("loss", 1.0))
@@ -209,11 +235,19 @@ def test_a_giant_length_takes_no_memory(workspace, tmp_path, right):
     assert ("end within a record" if right else "after a wrong length") in remark
 
 
-def test_a_record_of_images_is_passed_over(workspace, tmp_path):
-    large = record(field(2, 0, b"\1") + b"\x2a" + bytes([0x80, 0x80, 0x80, 0x01]) + bytes(1 << 21))
+def test_a_record_of_images_is_passed_over_without_memory_for_it(workspace, tmp_path):
     folder = written(tmp_path / "exp", *points("loss", 1.0))
+    length = struct.pack("<Q", 16 << 20)
+    large = length + record(length)[20:24] + bytes((16 << 20) + 4)
     (folder / MADE).write_bytes(large + (folder / MADE).read_bytes())
-    [run], remarks = import_curves(workspace, folder)
+    del large
+    tracemalloc.start()
+    try:
+        [run], remarks = import_curves(workspace, folder)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 << 20
     assert (curves(workspace, run.run_id), remarks) == ({"loss": ([0], [1.0])}, [])
 
 
@@ -396,7 +430,7 @@ def test_nothing_is_added_to_a_run_that_came_from_another_place(workspace, tmp_p
     export_run(workspace, run.run_id, ["run"], tmp_path / "out")
     with Workspace(tmp_path / "other", create=True) as other:
         came = ingest(other, tmp_path / "out" / f"run-{run.run_id}").run_id  # its path may be another folder there
-        written(tmp_path / "exp", *points("loss", 7.0))
+        written(tmp_path / "exp", *points("loss", 1.0, 7.0))
         [here], _ = import_curves(other, folder)
         assert (here.new, curves(other, came)) == (True, {"loss": ([0], [1.0])})
 
