@@ -75,17 +75,18 @@ def test_groups_on_other_images_are_not_in_the_heat_map_and_named_below_it(qtbot
 
 
 def test_a_setting_that_the_first_decides_is_no_second_setting(qtbot, workspace, page):
-    for loss, params in (("ce", {}), ("contrastive", {"margin": 0.5}), ("triplet", {"margin": 0.5}),
-                         ("triplet", {"margin": 0.3})):  # fmt: skip
+    losses = (("ce", None), ("contrastive", 0.5), ("triplet", 0.5), ("margin", 0.2), ("triplet", 0.3))
+    for loss, margin in losses:
+        params = {} if margin is None else {"margin": margin}
         store(workspace, {1: np.full(6, 0.5)}, name="Losses", loss=Choice(name=loss, params=params))
     page.session.runs_changed.emit()
-    tick(qtbot, page, 1, 2, 3)
+    tick(qtbot, page, 1, 2, 3, 4)
     page.tabs.setCurrentWidget(page.tabs.settings)
     settings = page.tabs.settings
     qtbot.waitUntil(lambda: settings.column.findText("Loss: Margin") > 0)
     assert settings.column.currentText() == NO_OTHER
     settings.column.setCurrentIndex(-1)
-    tick(qtbot, page, 1, 2, 3, 4)
+    tick(qtbot, page, 1, 2, 3, 4, 5)
     qtbot.waitUntil(lambda: settings.column.currentText() == "Loss: Margin")
 
 
