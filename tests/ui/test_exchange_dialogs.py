@@ -9,6 +9,7 @@ from trained import trained_run
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.ui.actions.export_dialog import ExportDialog
+from workbench.ui.actions.import_dialog import ABOUT
 
 pytestmark = [
     pytest.mark.qt_log_ignore("propagateSizeHints"),
@@ -203,7 +204,7 @@ def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, w
     assert "clear one of the two" in dialog.state.text()
     dialog.places["images"].take("")
     dialog.places["labels"].take(str(arrays / "labels.npy"))
-    assert dialog.state.text() == ""
+    assert dialog.state.text() == ABOUT
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.run_id is not None)
     session.analysis.close()
@@ -243,7 +244,7 @@ def test_images_of_a_folder_are_kept_at_the_size_asked_for(qtbot, session, windo
     assert not dialog.start.isEnabled()
     assert dialog.state.text() == "The image size must be a whole number, 8 to 1,024."
     qtbot.keyClicks(dialog.image_size, "0")
-    assert dialog.state.text() == ""
+    assert dialog.state.text() == ABOUT
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: session.run_id is not None and session.run().status == "done")
     assert session.workspace.dataset(session.run().dataset_id).image_size == 40

@@ -2,41 +2,31 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from workbench.exchange.imported.tables import ENDINGS
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
-from workbench.problem import Problem
+from workbench.ui.actions.importing import ImportingDialog
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.buttons import button, button_row
-from workbench.ui.widgets.dialogs.first_size import open_at
-from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.fields.editors import ChoiceEditor, LineEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
-from workbench.ui.widgets.scrolled import ScrolledPart
 
-WIDTH = 640  # px at 100% text
 HELP = {
     "embeddings": ".npy [n, d]; .npz with embeddings and labels; .csv, .tsv or .parquet with a row for each sample",
     "labels": ".npy [n], or a table with the columns label and path; empty if the file above has labels",
     "images": "Folder from which the column path starts; empty without images",
     "array": "Instead of a folder: .npy of uint8 [n, height, width] or [n, height, width, 3]",
 }
+ABOUT = "Embeddings of a model trained elsewhere become a run, with a map and metrics unless only searched."
 ONLY_SEARCH = "Any number of rows, from .npy files; no metrics, map or images"
 
 
-class ImportDialog(MainButtonDialog):
+class ImportDialog(ImportingDialog):
     """Stays open until the run is made, and shows what is wrong with the files."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Import embeddings")
-        self._session = session
-        self._work: ProcessWork | None = None
+        super().__init__(session, "Import embeddings", ABOUT, parent)
         self.places = {
             "embeddings": PathEditor("file", []),
             "labels": PathEditor("file", []),
@@ -49,29 +39,15 @@ class ImportDialog(MainButtonDialog):
         self.image_size.set_value(IMAGE_SIZE)
         self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
         self.only_search = QCheckBox("Search only")
-        self.state = label(
-            "Embeddings of a model trained elsewhere become a run, with a map and metrics unless only searched.",
-            "muted",
-            wrap=True,
-        )
-        self.cancel, self.start = button("Cancel"), button("Import", "download-simple", "primary")
-        self.main = self.start
-        self._build()
+        self._add_rows()
         for editor in self.places.values():
             editor.edited.connect(self._check)
         self.image_size.edited.connect(self._check)
         self.only_search.toggled.connect(self._check)
-        self.start.clicked.connect(self._start)
-        self.cancel.clicked.connect(self.reject)
-        self._check()
+        self._open()
 
-    def _build(self) -> None:
-        fields = QWidget()
-        form = QFormLayout(fields)
-        form.setContentsMargins(0, 0, 0, 0)
-        form.setHorizontalSpacing(16)
-        form.setVerticalSpacing(4)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    def _add_rows(self) -> None:
+        form = self.form
         titles = {"embeddings": "Embeddings", "labels": "Labels", "images": "Folder of images", "array": "Images array"}
         for key, title in titles.items():
             self.places[key].setAccessibleName(title)
@@ -87,19 +63,6 @@ class ImportDialog(MainButtonDialog):
         form.addRow("", self.only_search)
         form.addRow("", label(ONLY_SEARCH, "caption", wrap=True))
         self.only_search.setAccessibleDescription(ONLY_SEARCH)
-        foot = button_row(self.cancel, self.start)
-        in_column(ScrolledPart(fields), self.state, 1, foot, on=self, margins=16, spacing=8)
-        open_at(self, self._session.theme.px(WIDTH), self.sizeHint().height())
-
-    def reject(self) -> None:
-        """Close the dialog and cancel the import."""
-        if self._busy():
-            assert self._work is not None
-            self._work.cancel()
-        super().reject()
-
-    def _busy(self) -> bool:
-        return self._work is not None and not self._work.over
 
     def _place(self, key: str) -> Path | None:
         text = str(self.places[key].value()).strip()
@@ -117,8 +80,8 @@ class ImportDialog(MainButtonDialog):
         self.start.setEnabled(self._place("embeddings") is not None and right and not self._busy())
         if wrong:
             self._say(wrong, "error")
-        elif self.state.property("role") == "error":
-            self._say("", "muted")
+        else:
+            self._forget_error()
 
     def _wrong_place(self, key: str) -> str:
         """What is wrong with the path in that field; empty when nothing is."""
@@ -142,10 +105,10 @@ class ImportDialog(MainButtonDialog):
             return f"The image size must be a whole number, {LEAST_SIZE} to {LARGEST_SIZE:,}."
         return ""
 
-    def _start(self) -> None:
+    def _begin(self) -> ProcessWork | None:
         embeddings = self._place("embeddings")
         if embeddings is None:
-            return
+            return None
         fields = {
             "embeddings": str(embeddings),
             "labels": str(self._place("labels") or ""),
@@ -155,30 +118,14 @@ class ImportDialog(MainButtonDialog):
             "image_size": self.image_size.value(),
             "only_search": self.only_search.isChecked(),
         }
-        self._say("Importing…", "muted")
         process = process_of(self._session, "workbench.exchange.server")
-        self._work = ProcessWork(
+        return ProcessWork(
             self._session, process, "Import embeddings", "import", fields, self._imported, self._refused, self._ended,
             ends_process=True,
         )  # fmt: skip
-        self._check()
-
-    def _ended(self) -> None:
-        """The import has ended, or was cancelled in the Activity panel."""
-        self._say("", "muted")
-        self._check()
 
     def _imported(self, answer: dict[str, int]) -> None:
         self._ended()
         self._session.show_run(answer["run"])
         self._session.show_page("retrieval" if self.only_search.isChecked() else "map")
         self.accept()
-
-    def _refused(self, problem: Problem) -> None:
-        self._ended()
-        self._say(str(problem), "error")
-
-    def _say(self, text: str, role: str) -> None:
-        self.state.setText(text)
-        self.state.setProperty("role", role)
-        restyle(self.state)
