@@ -76,7 +76,10 @@ def test_a_retried_trial_whose_checkpoints_were_deleted_begins_anew_and_the_othe
         workspace.set_status(run_id, "failed")
         sweep_worker.end(workspace, trial, "failed")
     assert list(workspace.delete_checkpoints([1]).freed) == [1]
-    assert sweeps.retry(workspace, number) == 2
+    second = sweeps.trials(workspace, number)[1].id
+    assert sweeps.retry(workspace, number, second) == 1
+    assert [trial.run_id for trial in sweeps.trials(workspace, number)] == [1, 2, None], "the first keeps its run"
+    assert sweeps.retry(workspace, number) == 1
     assert [trial.run_id for trial in sweeps.trials(workspace, number)] == [None, 2, None]
     assert workspace.delete_checkpoints([2]).freed == {}, "it is to go on"
 

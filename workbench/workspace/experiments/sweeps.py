@@ -264,8 +264,11 @@ def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> i
     Their runs go on from their last checkpoints; one whose checkpoint was deleted stays as it is, beside a new run.
     """
     with workspace.writing() as db:
-        begun = "select run_id from sweep_trials where sweep_id = ? and state in ('failed', 'cancelled') and run_id > 0"
-        for (run_id,) in db.execute(begun, (sweep_id,)).fetchall():
+        begun = (
+            "select run_id from sweep_trials where sweep_id = ? and id = ifnull(?, id) "
+            "and state in ('failed', 'cancelled') and run_id > 0"
+        )
+        for (run_id,) in db.execute(begun, (sweep_id, trial_id)).fetchall():
             if stands_still(workspace.folder(run_id)):
                 db.execute("update sweep_trials set run_id = null where run_id = ?", (run_id,))
         back = db.execute(
