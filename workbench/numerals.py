@@ -113,3 +113,14 @@ def as_read(value: str) -> str:
     except ValueError:
         return value
     return raised(minus(value))
+
+
+def numbers_in_words(numbers: Sequence[int]) -> str:
+    """Rising whole numbers, three or more in a row by their ends: "1 to 3, 7, 8"."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    return ", ".join(f"{span[0]} to {span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans)

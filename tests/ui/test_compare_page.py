@@ -16,7 +16,7 @@ from tests.unit.comparing.compared_runs import images, store
 from tests.waits import HANG
 from workbench.comparing.difference.baseline import against_baseline
 from workbench.comparing.grouping import groups
-from workbench.comparing.grouping.groups import grouped
+from workbench.comparing.grouping.groups import grouped, unlike_parts
 from workbench.comparing.overview import overview
 from workbench.comparing.published.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
@@ -32,7 +32,7 @@ from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, S
 from workbench.ui.pages.compare.page import ComparePage, number_or_text
 from workbench.ui.pages.compare.queries.query_plot import RING_PX, QueryPlot
 from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, WORSE
-from workbench.ui.pages.compare.style.group_styles import legend_titles, short_title, styles, unlike_parts
+from workbench.ui.pages.compare.style.group_styles import legend_titles, short_title, styles
 from workbench.ui.pages.compare.style.word_table import NARROWEST, TITLE_SHARE, WordTable, table_view
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.report_offer import ReportOffer

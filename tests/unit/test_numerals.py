@@ -10,6 +10,7 @@ from workbench.numerals import (
     grouped,
     megabytes,
     minus,
+    numbers_in_words,
     percentage,
     raised,
     same_decimals,
@@ -106,3 +107,11 @@ def test_the_numbers_of_an_axis_have_equally_many_decimals(numbers, shown):
 ])  # fmt: skip
 def test_large_numbers_of_an_axis_have_separated_thousands(number, shown):
     assert grouped(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shown"),
+    [((), ""), ((4,), "4"), ((1, 2), "1, 2"), ((1, 2, 3, 7, 8), "1 to 3, 7, 8"), ((2, 4, 5, 6, 7), "2, 4 to 7")],
+)
+def test_numbers_in_a_row_are_written_by_their_ends(numbers, shown):
+    assert numbers_in_words(numbers) == shown

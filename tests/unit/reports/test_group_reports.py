@@ -60,6 +60,37 @@ def tables(found):
     }
 
 
+def test_many_groups_have_a_row_each_with_the_settings_that_they_have(workspace):
+    losses = (
+        ("ce", {}),
+        ("triplet", {"margin": 0.2}),
+        ("margin", {"margin": 0.3}),
+        ("ice", {"scale": 8}),
+        ("psce", {}),
+    )
+    runs = [
+        store(workspace, {1: np.full(6, 0.5)}, name="Sample: Digits", loss=Choice(name=loss, params=params))
+        for loss, params in losses
+    ]
+    every = tables(made(workspace, runs, "changed-settings", "provenance", "all-settings"))
+    (table,) = (table for key, table in every.items() if key.startswith("changed-settings"))
+    assert table.head == ("Group", "Settings")
+    named = dict(table.rows)
+    assert list(named) == ["loss ce", "loss triplet", "loss margin", "loss ice", "loss psce"], "without what all share"
+    assert "loss triplet" in named["loss triplet"]
+    assert "0.2" in named["loss triplet"]
+    assert "margin" not in named["loss ice"]
+    assert every["all-settings-1"].head == ("Setting", "loss ce", "loss triplet", "loss margin", "loss ice")
+
+
+def test_a_fact_that_differs_names_the_runs_of_each_value(workspace, runs):
+    for run, device in zip(runs, ("cpu", "cpu", "cpu", "cuda:0", "cpu", "cuda:0"), strict=True):
+        with workspace.writing() as db:
+            db.execute("update runs set environment = ? where id = ?", (json.dumps({"device": device}), run))
+    every = tables(made(workspace, runs, "provenance"))
+    assert every["unlike-facts"].rows == (("Device", "cpu", "1 to 3, 5"), ("Device", "cuda:0", "4, 6"))
+
+
 def sentences(found):
     blocks = (block for section in found.document.sections for block in section.blocks)
     return " ".join(span.text for block in blocks if isinstance(block, Paragraph) for span in block.spans)

@@ -109,3 +109,15 @@ def _telling(rows: list[Difference], count: int) -> list[Difference]:
             chosen.append(row)
             apart = distinct
     return chosen
+
+
+def unlike_parts(titles: Sequence[str]) -> list[str]:
+    """Titles without a common part before the last colon: "Normalised CE" of "Digits: Normalised CE".
+
+    A title that is that part itself, as of the run that a sweep varies, stays whole.
+    """
+    parts = [title.rpartition(": ") for title in titles]
+    for common in {start for start, _, _ in parts if start} if len(titles) > 1 else ():
+        if all(common in (title, start) for title, (start, _, _) in zip(titles, parts, strict=True)):
+            return [title if title == common else end for title, (_, _, end) in zip(titles, parts, strict=True)]
+    return list(titles)

@@ -69,6 +69,12 @@ def telling_words(field: str, value: Any, chosen: Sequence[Settings], known: Cat
     return setting_words(field, value, chosen, known)
 
 
+def setting_with_unit(field: str, value: Any, chosen: Sequence[Settings], known: Catalog) -> str:
+    """As `setting_words`, with the unit of a number: "image size 64 px"."""
+    unit = _described(field, chosen, known).get("unit", "") if isinstance(value, int | float) else ""
+    return " ".join(filter(None, (setting_words(field, value, chosen, known), unit)))
+
+
 def _described(field: str, chosen: Sequence[Settings], known: Catalog) -> dict[str, Any]:
     """What is known about a field: its label, unit and so on."""
     part, _, name = field.partition(".")

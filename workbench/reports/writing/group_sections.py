@@ -5,13 +5,14 @@ from typing import Any
 
 from workbench.comparing import comparison_text as words
 from workbench.comparing.difference.forest import Forest, against_the_first, corrected_tests, verdict_among
-from workbench.comparing.grouping.groups import Group
-from workbench.comparing.grouping.setting_titles import title_with_unit, value_title
+from workbench.comparing.grouping.groups import Group, unlike_parts
+from workbench.comparing.grouping.setting_titles import setting_with_unit, title_with_unit, value_title
 from workbench.comparing.grouping.settings import all_fields
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
+from workbench.numerals import numbers_in_words
 from workbench.reports.content.group_content import GroupContent
 from workbench.reports.content.provenance import command_of, facts_of
 from workbench.reports.figures.drawing import Drawing
@@ -41,7 +42,10 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
             if not compared.differences:
                 return [said(words.SAME_SETTINGS, muted=True)]
             named = {row.field: row.values for row in compared.differences}
-            return _across("changed-settings", "Settings in which the groups differ", compared.groups, named)
+            caption = "Settings in which the groups differ"
+            if len(compared.groups) > ACROSS:
+                return _in_words("changed-settings", f"{caption}.", compared.groups, named)
+            return _across("changed-settings", caption, compared.groups, named)
         case "all-settings":
             names = all_fields([group.settings for group in compared.groups])
             every = {name: [group.settings.get(name) for group in compared.groups] for name in names}
@@ -118,24 +122,26 @@ def _differences(content: GroupContent) -> list[Block]:
     if len(content.overview.groups) < 2:
         return [said("There is one group of runs: nothing to compare it with.", muted=True)]
     blocks: list[Block] = []
-    first = content.overview.groups[0]
+    first, names = content.overview.groups[0], _short(content.overview.groups)
+    short = {group.title: name for group, name in zip(content.overview.groups, names, strict=True)}
     tests = corrected_tests(content.overview, first, content.overview.metric)
     for number, pair in enumerate(content.pairs, start=1):
         if isinstance(pair, Comparison):
-            blocks += _pair(tests, pair, number)
+            title = f"{short[pair.second.title]} minus {short[pair.first.title]}"
+            blocks += _pair(tests, pair, number, title)
         else:
-            blocks += [heading(f"{pair[0].title} minus {first.title}"), said(pair[1])]
+            blocks += [heading(f"{short[pair[0].title]} minus {short[first.title]}"), said(pair[1])]
     if content.unpaired:
         blocks.append(
             said(f"{content.unpaired:,} more groups were not set against the first: choose fewer.", muted=True)
         )
     if corrected := against_the_first(content.overview):
-        blocks += [heading(f"All groups against {first.title}"), *(said(sentence) for sentence in corrected)]
+        blocks += [heading(f"All groups against {short[first.title]}"), *(said(sentence) for sentence in corrected)]
     return blocks
 
 
-def _pair(tests: Forest, pair: Comparison, number: int) -> list[Block]:
-    metric, title = pair.metric, f"{pair.second.title} minus {pair.first.title}"
+def _pair(tests: Forest, pair: Comparison, number: int, title: str) -> list[Block]:
+    metric = pair.metric
     head = ("Seed", "Runs", "First", "Second", "Difference", "95%", "n")
     rows = [
         (
@@ -169,17 +175,41 @@ def _across(key: str, caption: str, groups: Sequence[Group], fields: Mapping[str
         (title_with_unit(field, chosen, known), [value_title(field, value, known) or NO_VALUE for value in values])
         for field, values in fields.items()
     ]
-    shown = min(len(groups), MOST_SET)
+    shown, names = min(len(groups), MOST_SET), _short(groups)
     blocks: list[Block] = []
     for start in range(0, shown, ACROSS):
         part = groups[start : min(start + ACROSS, shown)]
         rows = tuple((name, *values[start : start + len(part)]) for name, values in named)
-        head = ("Setting", *(group.title for group in part))
+        head = ("Setting", *names[start : start + len(part)])
         which = "." if shown <= ACROSS else f": groups {start + 1} to {start + len(part)}."
         blocks.append(Table(f"{key}-{start // ACROSS + 1}", caption + which, head, rows))
-    if len(groups) > shown:
-        blocks.append(said(f"{len(groups) - shown:,} more groups are not listed: choose fewer.", muted=True))
-    return blocks
+    return [*blocks, *_unlisted(len(groups) - shown)]
+
+
+def _in_words(key: str, caption: str, groups: Sequence[Group], fields: Mapping[str, Sequence[Any]]) -> list[Block]:
+    """A row for each group, with the settings that it has."""
+    known, chosen = catalogs.current(), [group.settings for group in groups]
+    rows = tuple(
+        (
+            name,
+            "; ".join(
+                setting_with_unit(field, values[at], chosen, known)
+                for field, values in fields.items()
+                if values[at] is not None
+            ),
+        )
+        for at, name in enumerate(_short(groups)[:MOST_SET])
+    )
+    return [Table(f"{key}-1", caption, ("Group", "Settings"), rows), *_unlisted(len(groups) - len(rows))]
+
+
+def _unlisted(more: int) -> list[Block]:
+    return [said(f"{more:,} more groups are not listed: choose fewer.", muted=True)] if more else []
+
+
+def _short(groups: Sequence[Group]) -> list[str]:
+    """The titles of groups beside each other, without what all have in common."""
+    return unlike_parts([group.title for group in groups])
 
 
 def _published(content: GroupContent) -> list[Block]:
@@ -225,10 +255,12 @@ def _provenance(runs: Sequence[Run]) -> list[Block]:
         blocks.append(Table("shared-facts", "What all runs share.", ("Fact", "Value"), shared))
     apart = [name for name in names if len(values[name]) > 1]
     if apart:
-        rows = tuple((str(run.id), name, facts[run.id].get(name, NO_VALUE)) for run in runs for name in apart)
-        blocks.append(
-            Table("unlike-facts", "What differs between the runs.", ("Run", "Fact", "Value"), rows, frozenset({0}))
-        )
+        having: dict[tuple[str, str], list[int]] = {}
+        for name in apart:
+            for run in runs:
+                having.setdefault((name, facts[run.id].get(name, NO_VALUE)), []).append(run.id)
+        rows = tuple((*fact, numbers_in_words(sorted(numbers))) for fact, numbers in having.items())
+        blocks.append(Table("unlike-facts", "What differs between the runs.", ("Fact", "Value", "Runs"), rows))
     commands = tuple((str(run.id), str(run.seed), command_of(run)) for run in runs)
     blocks.append(
         Table("commands", "One command for each run; the config files are in the bundle of the report.",

@@ -10,10 +10,11 @@ from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEve
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.comparing.difference.forest import Forest, ForestRow, Tested, forest_table, in_numbers
+from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.measures import is_share
 from workbench.metric_names import metric_name
 from workbench.numerals import minus, signed
-from workbench.ui.pages.compare.style.group_styles import GroupStyle, unlike_parts
+from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.plots.painted_plot import PaintedPlot, Picture, Rows, small
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds, seed_title
 from workbench.comparing.difference.baseline import BaselineRow
 from workbench.comparing.difference.forest import corrected_tests, forest_of, verdict_among
+from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.measures import is_share
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import Interval
@@ -16,7 +17,7 @@ from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.difference.forest import ForestPanel
 from workbench.ui.pages.compare.difference.interval_plot import IntervalPlot
 from workbench.ui.pages.compare.model.compare_model import CompareModel
-from workbench.ui.pages.compare.style.group_styles import GroupStyle, unlike_parts
+from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button

@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import cost, limits, metric_title, number, over_seeds
 from workbench.comparing.difference.baseline import BaselineRow, Cell
+from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.measures import is_share, unfinished
 from workbench.files.spreadsheet import pasted
-from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch, unlike_parts
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.style.word_table import LEFT, RIGHT
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip

@@ -7,11 +7,11 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 
+from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.measures import At
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.groups.more_seeds import ON_BUTTON
 from workbench.ui.pages.compare.model.compare_model import CompareModel
-from workbench.ui.pages.compare.style.group_styles import unlike_parts
 from workbench.ui.style import theme
 from workbench.ui.style.words import WHICH_EVALUATION
 from workbench.ui.widgets.boxes import in_column, in_row

@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing import settings_space
-from workbench.comparing.grouping.groups import Group
+from workbench.comparing.grouping.groups import Group, unlike_parts
 from workbench.comparing.grouping.setting_titles import field_title, title_with_unit, value_title
 from workbench.comparing.grouping.settings import Settings
 from workbench.comparing.overview import Overview
 from workbench.ui.pages.compare.settings.heat_map import HeatMapPlot
 from workbench.ui.pages.compare.settings.parallel import ParallelPlot
-from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch, unlike_parts
+from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPixmapCache
 
 from workbench.colours import told_apart
+from workbench.comparing.grouping.groups import unlike_parts
 from workbench.ui.style.theme import RUN_COLOURS, drawn, run_colour
 
 STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
@@ -82,15 +83,3 @@ def legend_titles(titles: list[str]) -> list[str]:
     parts = unlike_parts(titles)
     short = [short_title(part) for part in parts]
     return [words if short.count(words) == 1 else part for words, part in zip(short, parts, strict=True)]
-
-
-def unlike_parts(titles: list[str]) -> list[str]:
-    """Titles without a common part before the last colon: "loss Normalised CE" of "Digits: loss Normalised CE".
-
-    A title that is that part itself, as of the run that a sweep varies, stays whole.
-    """
-    parts = [title.rpartition(": ") for title in titles]
-    for common in {start for start, _, _ in parts if start} if len(titles) > 1 else ():
-        if all(common in (title, start) for title, (start, _, _) in zip(titles, parts, strict=True)):
-            return [title if title == common else end for title, (_, _, end) in zip(titles, parts, strict=True)]
-    return titles
