@@ -70,6 +70,20 @@ def test_a_run_of_which_the_best_one_is_kept_says_why_it_does_not_resume(
     assert session.why_not_resumed() == ""
 
 
+def test_a_run_whose_checkpoints_are_missing_says_that_it_cannot_be_resumed(qtbot, session, workspace, runs):
+    for name in ("last.pt", "best.pt"):
+        workspace.add_artefact(1, "checkpoint", workspace.file(1, name), 1)
+        workspace.file(1, name).unlink()
+        workspace.file(2, name).unlink()
+    session.show_run(1)
+    qtbot.waitUntil(lambda: session.why_not_resumed() != "")
+    assert session.why_not_resumed() == "It cannot be resumed: its checkpoints are missing from its folder."
+    assert not session.can_resume()
+    session.show_run(2)  # it never saved one
+    session.follower.look()
+    qtbot.waitUntil(lambda: session.why_not_resumed() == "")
+
+
 def test_the_safe_answer_deletes_nothing(qtbot, session, workspace, actions, runs):
     session.show_run(1)
     question = asked(qtbot, actions, actions.checkpoints.delete)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.config import RunConfig
 from workbench.control import Control, wait_if_asked
 from workbench.entries import catalog as catalogs
-from workbench.events import Emit, Event, Noted, Remarked, Status
+from workbench.events import CHECKPOINTS, Emit, Event, Noted, Remarked, Status
 from workbench.jobs import Job, repeating
 from workbench.names import visible
 from workbench.problem import UNSTARTED, Problem
@@ -222,9 +222,9 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
     """Set the engine to the state of the last intact checkpoint, else to the start; later points are deleted.
 
     Raises:
-        Problem: there are checkpoints, but none is intact; or the last one was deleted.
+        Problem: there are checkpoints, but none is intact; or the last one was deleted, or all are missing.
     """
-    deleted_checkpoints.refuse_to_go_on(name, recorder.folder)
+    deleted_checkpoints.refuse_to_go_on(name, recorder.folder, saved=recorder.has_saved())
     damaged: list[str] = []
     for path in checkpoint_files(recorder.folder):
         try:
@@ -234,6 +234,8 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
             continue
         step = engine.parts.step
         recorder.forget_after(step)
+        if not damaged and path.name != CHECKPOINTS["last"]:
+            damaged.append(f"There is no {CHECKPOINTS['last']}.")
         if damaged:
             emit(Noted(f"{damaged[0]} The run went on from {path.name}, at step {step:,}."))
         return

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic, sleep
@@ -26,6 +27,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.experiments import early_stops, sweep_worker
 from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.experiments.sweeps import Sweep, Trial
+from workbench.workspace.folders.deleted_checkpoints import CannotGoOn
 
 POLL = 0.3  # seconds between two checks of the sweep's state
 BEAT = 20.0  # seconds between two heartbeats
@@ -284,7 +286,8 @@ class Worker:
         status = self._workspace.run(run_id).status
         stopped = early_stops.reason(self._workspace, trial.id)
         if stopped and status not in ("done", "stopped"):  # its worker was killed before the run had ended
-            self._workspace.take_over(run_id)
+            with suppress(CannotGoOn):  # it is not to go on
+                self._workspace.take_over(run_id)
             self._workspace.set_status(run_id, "stopped")
         if stopped or status == "done":  # its worker was killed between both ends
             self._finish(sweep, trial, run_id)
@@ -292,7 +295,12 @@ class Worker:
         control = Control()
         died = trial.run_id is not None and status in ("running", "interrupted")
         apart = died or _may_not_fit(config, device)
-        return AtWork(trial, run_id, self._train(run_id, control, device, apart=apart), control)
+        try:
+            return AtWork(trial, run_id, self._train(run_id, control, device, apart=apart), control)
+        except CannotGoOn as problem:
+            sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
+            self._say(f"{self._titled(sweep, trial)} failed. {problem}")
+            return None
 
     def _finish(self, sweep: Sweep, trial: Trial, run_id: int) -> None:
         """Store the result of a trial whose run has ended."""

@@ -17,6 +17,7 @@ from workbench.workspace.database.problems import Full
 from workbench.workspace.experiments import experiments
 from workbench.workspace.folders.deleted_checkpoints import stands_still
 from workbench.workspace.measured import curves, evaluations
+from workbench.workspace.measured.artefacts import stored_paths
 from workbench.workspace.measured.unkept import with_curves
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 from workbench.workspace.tables import runs, samples
@@ -38,6 +39,7 @@ class Followed:
     dataset: Dataset | None = None  # None before the run has read its data, or if its row cannot be read
     has_checkpoint: bool = False  # to go on from
     deleted: str = ""  # the day when the checkpoint was deleted from which it would go on
+    is_missing: bool = False  # whether the run saved checkpoints, and none is there, though none was deleted here
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,9 @@ class Watch:
         there, deleted = any(self.workspace.has_file(run_id, name) for name in CHECKPOINTS.values()), ""
         with suppress(Problem):  # a folder that is a link has none
             deleted = stands_still(self.workspace.folder(run_id))
-        known = replace(known, run_id=run_id, dataset=self._dataset(known.dataset, run), deleted=deleted)
+        gone = not there and not deleted and bool(stored_paths(self._db, run_id, "checkpoint"))
+        dataset = self._dataset(known.dataset, run)
+        known = replace(known, run_id=run_id, dataset=dataset, deleted=deleted, is_missing=gone)
         return replace(known, has_checkpoint=there and not deleted)
 
     def _dataset(self, known: Dataset | None, run: Run | None) -> Dataset | None:

@@ -18,7 +18,7 @@ from workbench.workspace.experiments import early_stops
 from workbench.workspace.folders.dataset_copy import keep_dataset
 from workbench.workspace.folders.journal import evaluation_line
 from workbench.workspace.measured import stored_evaluation, superseded
-from workbench.workspace.measured.artefacts import add_artefact
+from workbench.workspace.measured.artefacts import add_artefact, stored_paths
 from workbench.workspace.owners import ownership
 from workbench.workspace.recorders.recording import Recording
 from workbench.workspace.tables.runs import add_note, complete_folder, forget_after, is_asked_to_stop, looks_for_stop
@@ -90,6 +90,12 @@ class Recorder(Recording):
         with self._writing() as db:
             db.execute("update runs set environment = ? where id = ?", (json.dumps(facts), self.run_id))
             self._append([json.dumps({"environment": facts})])
+
+    def has_saved(self) -> bool:
+        """As `Recording.has_saved`; the database knows it also without the journal."""
+        with self._workspace.reading() as db:
+            known = stored_paths(db, self.run_id, "checkpoint")
+        return bool(known) or super().has_saved()
 
     def stop_asked(self) -> bool:
         """As `Recording.stop_asked`."""

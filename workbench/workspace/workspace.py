@@ -69,10 +69,13 @@ class Workspace(Store):
         """Take over a run without an owner, queued to be resumed, out of the trash if it is there.
 
         Raises:
-            Problem: it has an owner, which is named; its last checkpoint was deleted; there is no such run.
+            CannotGoOn: its last checkpoint was deleted, or those that it saved are missing.
+            Problem: it has an owner, which is named; there is no such run.
         """
         if self.run(run_id).resumable:  # one that its dead process left as working is only to be ended
-            deleted_checkpoints.refuse_to_go_on(str(run_id), self.folder(run_id))
+            with self.reading() as db:
+                saved = bool(artefacts.stored_paths(db, run_id, "checkpoint"))
+            deleted_checkpoints.refuse_to_go_on(str(run_id), self.folder(run_id), saved=saved)
         with self.writing() as db:
             ownership.take_run(db, run_id)
 

@@ -193,6 +193,29 @@ def test_a_failed_run_holds_nothing_up_and_is_retried(workspace, config, known, 
     assert list(steps) == [1], "the run without a checkpoint began anew"
 
 
+def test_a_trial_whose_checkpoint_is_missing_fails_and_begins_anew_when_it_is_retried(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
+    runs.hold = 1
+    worker = Worker(workspace, number)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    assert runs.held.wait(HANG)
+    worker.interrupt()
+    thread.join(HANG)
+    path = workspace.file(1, "last.pt")
+    workspace.add_artefact(1, "checkpoint", path, 1)
+    path.unlink()
+    workspace.set_status(1, "interrupted")
+    assert Worker(workspace, number).run() == "done"
+    first, second = sweeps.trials(workspace, number)
+    assert (first.state, second.state) == ("failed", "done")
+    assert "Run 1 cannot go on: its checkpoints are missing" in first.problem
+    assert workspace.scalars(1, "probe/ce")[1].tolist() == [0.5]
+    assert sweeps.retry(workspace, number) == 1
+    assert Worker(workspace, number).run() == "done"
+    assert [trial.run_id for trial in sweeps.trials(workspace, number)] == [3, 2]
+
+
 def test_a_line_that_fails_alike_is_paused(workspace, config, known, runs):
     runs.fail = "all"
     number = sweep_of(workspace, config, known, "training.lr=0.01,0.02,0.03,0.04,0.05")

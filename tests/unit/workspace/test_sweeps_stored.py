@@ -17,6 +17,8 @@ from workbench.workspace import Workspace
 from workbench.workspace.experiments import early_stops, experiments, sweep_worker, sweeps
 from workbench.workspace.experiments.sweeps import Point
 from workbench.workspace.owners import ownership
+from workbench.workspace.rows import Placement
+from workbench.workspace.tables import placements
 
 
 @pytest.fixture
@@ -82,6 +84,25 @@ def test_a_retried_trial_whose_checkpoints_were_deleted_begins_anew_and_the_othe
     assert sweeps.retry(workspace, number) == 1
     assert [trial.run_id for trial in sweeps.trials(workspace, number)] == [None, 2, None]
     assert workspace.delete_checkpoints([2]).freed == {}, "it is to go on"
+
+
+def test_one_trial_is_retried_and_the_runs_of_the_others_stay_with_them(workspace):
+    number = make(workspace)
+    for trial in sweeps.trials(workspace, number):
+        run_id = sweep_worker.begin(workspace, trial, lambda: workspace.create_run(RunConfig()))
+        path = workspace.file(run_id, "last.pt")
+        path.write_bytes(b"weights")
+        workspace.add_artefact(run_id, "checkpoint", path, 1)
+        workspace.set_status(run_id, "failed")
+        sweep_worker.end(workspace, trial, "failed")
+        path.unlink()  # by hand
+    with workspace.writing() as db:
+        placements.store(db, Placement(3, "0" * 32, "box"))
+    first, _, third = sweeps.trials(workspace, number)
+    assert sweeps.retry(workspace, number, first.id) == 1
+    assert [trial.run_id for trial in sweeps.trials(workspace, number)] == [None, 2, 3]
+    assert sweeps.retry(workspace, number, third.id) == 1
+    assert [trial.run_id for trial in sweeps.trials(workspace, number)] == [None, 2, 3], "it goes on at its place"
 
 
 def test_a_run_that_was_made_for_a_trial_and_cannot_go_on_is_not_taken(workspace):

@@ -111,6 +111,7 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
     from workbench.running import folds_and_seeds
     from workbench.running.devices import rank
     from workbench.running.devices.launched_ranks import LAUNCHED, launched
+    from workbench.running.trained_network import checkpoint_files
 
     children = folds_and_seeds.children(config)
     folders = [folder] if len(children) == 1 else [folder / str(number + 1) for number in range(len(children))]
@@ -129,9 +130,8 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
         if ended == "done":
             click.echo(f"The run in {of_child} was done already.")
             continue
-        status = _folder_run(
-            config, of_child, folder, resume=resume and ended != "queued", quiet=quiet, devices=devices
-        )
+        goes_on = resume and (ended != "queued" or bool(checkpoint_files(of_child)))  # its journal may be missing
+        status = _folder_run(config, of_child, folder, resume=goes_on, quiet=quiet, devices=devices)
         if status:
             return status
     if len(folders) > 1 and all(last_state(of_child) == "done" for of_child in folders):

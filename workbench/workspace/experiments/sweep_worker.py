@@ -9,9 +9,11 @@ from workbench.problem import Problem
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.experiments.sweeps import Trial, starts_now
-from workbench.workspace.folders.deleted_checkpoints import stands_still
+from workbench.workspace.folders.deleted_checkpoints import why_it_cannot_go_on
+from workbench.workspace.measured.artefacts import stored_paths
 from workbench.workspace.owners import ownership
 from workbench.workspace.owners.ownership import Owner
+from workbench.workspace.tables import placements
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -161,9 +163,16 @@ def unlinked_run(workspace: Workspace, experiment_id: int, config: str) -> int |
         "select id from runs where experiment_id = ? and config = ? and status in ('queued', 'interrupted') "
         "and id not in (select run_id from sweep_trials where run_id is not null)"
     )
+    values = (experiment_id, config)
     with workspace.reading() as db:
-        left = [int(number) for (number,) in db.execute(sql, (experiment_id, config))]
-    return next((number for number in left if not stands_still(workspace.folder(number))), None)
+        left = {int(number): stored_paths(db, number, "checkpoint") for (number,) in db.execute(sql, values).fetchall()}
+        away = {number for number in left if placements.every(db, number)}
+    able = (
+        number
+        for number, saved in left.items()
+        if number in away or not why_it_cannot_go_on(workspace.folder(number), saved=bool(saved))
+    )
+    return next(able, None)
 
 
 def end(workspace: Workspace, trial: Trial, state: str, objective: float | None = None, problem: str = "") -> None:

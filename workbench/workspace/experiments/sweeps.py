@@ -11,8 +11,10 @@ from workbench.problem import UnknownName
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.experiments import experiments
-from workbench.workspace.folders.deleted_checkpoints import stands_still
+from workbench.workspace.folders.deleted_checkpoints import why_it_cannot_go_on
+from workbench.workspace.measured.artefacts import stored_paths
 from workbench.workspace.owners.ownership import Owner, age
+from workbench.workspace.tables import placements
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -261,7 +263,8 @@ def cancel(workspace: Workspace, sweep_id: int) -> None:
 def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> int:
     """Put failed and cancelled trials, or one of them, back into the queue; returns how many.
 
-    Their runs go on from their last checkpoints; one whose checkpoint was deleted stays as it is, beside a new run.
+    Their runs go on from their last checkpoints; one whose checkpoint was deleted or is missing stays as it is, beside
+    a new run. A run at a place goes on there, whatever of it is here.
     """
     with workspace.writing() as db:
         begun = (
@@ -269,7 +272,9 @@ def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> i
             "and state in ('failed', 'cancelled') and run_id > 0"
         )
         for (run_id,) in db.execute(begun, (sweep_id, trial_id)).fetchall():
-            if stands_still(workspace.folder(run_id)):
+            saved = bool(stored_paths(db, run_id, "checkpoint"))
+            away = bool(placements.every(db, run_id))
+            if not away and why_it_cannot_go_on(workspace.folder(run_id), saved=saved):
                 db.execute("update sweep_trials set run_id = null where run_id = ?", (run_id,))
         back = db.execute(
             "update sweep_trials set state = 'queued', problem = '', stopped = '' where sweep_id = ? "

@@ -14,12 +14,18 @@ from pydantic import AfterValidator, BaseModel, Field, RootModel, ValidationErro
 from workbench import files
 from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
+from workbench.workspace.folders import journal
 from workbench.workspace.folders.journal import Text, Whole
 from workbench.workspace.paths import is_file, opened, regular
 
 NAME = "deleted-checkpoints.json"
 LARGEST = 1 << 16  # bytes
 START_ANEW = "Start a new run of its config."
+MISSING = "its checkpoints are missing"
+
+
+class CannotGoOn(Problem):
+    """A run whose checkpoints are gone: anew from the beginning it would lose its curves."""
 
 
 def _moment(text: str) -> str:
@@ -106,16 +112,41 @@ def lack(run_id: int, folder: Path) -> str:
     )  # fmt: skip
 
 
-def refuse_to_go_on(run: str, folder: Path) -> None:
-    """Raise Problem for a run whose last checkpoint was deleted: from the best one it would lose its later curves.
+def why_it_cannot_go_on(folder: Path, *, saved: bool = False) -> str:
+    """Why a run that has saved a checkpoint cannot be resumed, as half a sentence; empty if nothing is against it.
 
     Args:
-        run: its number or the name of its folder, for the sentence.
+        saved: whether the database knows of a checkpoint; else the journal is asked.
+
+    Raises:
+        Problem: the journal is a link, or no file, or cannot be read.
     """
     if day := stands_still(folder):
         which = "its last checkpoint was" if is_file(folder / CHECKPOINTS["best"]) else "its checkpoints were"
-        raise Problem(
-            f"Run {run} cannot go on: {which} deleted on {day}.",
-            kept="Its curves and evaluations are kept.",
-            todo=START_ANEW,
-        )
+        return f"{which} deleted on {day}"
+    if any(is_file(folder / name) for name in CHECKPOINTS.values()):
+        return ""
+    try:
+        return MISSING if saved or journal.has_saved(folder) else ""
+    except OSError as error:
+        what = f"{folder / journal.NAME} cannot be read ({error.strerror or type(error).__name__})."
+        raise Problem(what, kept="Nothing was changed.") from error
+
+
+def refuse_to_go_on(run: str, folder: Path, *, saved: bool = False) -> None:
+    """Raise CannotGoOn for a run whose last checkpoint was deleted, or that has none of those that it saved.
+
+    From the best one, or from the beginning, it would lose its later curves.
+
+    Args:
+        run: its number or the name of its folder, for the sentence.
+        saved: as for `why_it_cannot_go_on`.
+    """
+    if not (why := why_it_cannot_go_on(folder, saved=saved)):
+        return
+    missing = why == MISSING
+    raise CannotGoOn(
+        f"Run {run} cannot go on: {why}.",
+        kept="Its curves and evaluations are kept.",
+        todo=f"Put them back into {folder}, or start a new run of its config." if missing else START_ANEW,
+    )

@@ -210,6 +210,21 @@ def last_state(folder: Path) -> RunState:
     return state
 
 
+def has_saved(folder: Path) -> bool:
+    """Whether the run has saved a checkpoint since it last began from the beginning. Raises as `entries`."""
+    saved = False
+    marked = (b'"checkpoint"', b'"forget"')
+    lines = ((number, line) for number, line in enumerate(_lines(folder, False)) if line and _has_any(line, marked))
+    for _, entry in _parsed(lines):
+        if entry is not None:
+            saved = entry.checkpoint is not None or (saved and (entry.forget is None or entry.forget >= 0))
+    return saved
+
+
+def _has_any(line: bytes, parts: Iterable[bytes]) -> bool:
+    return any(part in line for part in parts)
+
+
 def whole_lines(folder: Path) -> int:
     """The bytes of a run's journal up to the end of its last whole line; 0 without a journal."""
     if not regular(folder / NAME).exists():

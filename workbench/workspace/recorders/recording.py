@@ -24,6 +24,7 @@ from workbench.events import (
 )
 from workbench.numerals import percentage
 from workbench.problem import Problem, RunTaken
+from workbench.workspace.folders import journal
 from workbench.workspace.folders.journal import Journal
 from workbench.workspace.recorders.uncommitted import Uncommitted
 from workbench.workspace.times import now
@@ -115,6 +116,10 @@ class Recording(ABC):
         """Store all events so far, before their checkpoint is written. Raises Problem; RunTaken on a lost run."""
         self._new.changes.update(heartbeat=now(), seconds=self._seconds_so_far())
         self._store()
+
+    def has_saved(self) -> bool:
+        """Whether the run has saved a checkpoint, wherever that is now. Raises Problem or OSError for its journal."""
+        return journal.has_saved(self.folder)
 
     @abstractmethod
     def stop_asked(self) -> bool:

@@ -113,11 +113,13 @@ class Shown(Work):
         return self.follower.followed.has_checkpoint or run.placement is not None
 
     def why_not_resumed(self) -> str:
-        """A sentence on the shown run that ended early and cannot resume because its checkpoint was deleted."""
-        run, day = self.run(), self.follower.followed.deleted
-        if run is None or not run.resumable or self.can_resume() or not day:
+        """A sentence on the shown run that ended early and cannot resume because its checkpoint is gone."""
+        run, followed = self.run(), self.follower.followed
+        if run is None or not run.resumable or self.can_resume():
             return ""
-        return f"Its last checkpoint was deleted on {day}."
+        if followed.deleted:
+            return f"Its last checkpoint was deleted on {followed.deleted}."
+        return "It cannot be resumed: its checkpoints are missing from its folder." if followed.is_missing else ""
 
     def show_run(self, run_id: int | None) -> None:
         """Show a run, or none; selection and query are cleared. Its best evaluation follows as soon as it is read."""
