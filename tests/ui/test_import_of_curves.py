@@ -100,6 +100,20 @@ def test_a_dropped_folder_of_tensorboard_is_imported_and_not_taken_for_images(qt
     assert offered == []
 
 
+def test_a_dropped_tree_of_tables_is_imported_and_one_with_images_is_a_data_set(qtbot, window, said, session, tmp_path):
+    offered = []
+    session.config_offered.connect(offered.append)
+    for version in ("version_0", "version_1"):
+        (tmp_path / "logs" / version).mkdir(parents=True)
+        (tmp_path / "logs" / version / "metrics.csv").write_text("epoch,step,loss\n0,9,2\n", "utf-8")
+    drop(window, tmp_path / "logs")
+    qtbot.waitUntil(lambda: bool(said))
+    assert (said, offered) == (["Imported the curves of 2 runs: #1, #2."], [])
+    (tmp_path / "logs" / "version_0" / "1.png").write_bytes(b"")
+    drop(window, tmp_path / "logs")
+    assert offered[0].dataset.params["folder"] == str(tmp_path / "logs")
+
+
 def test_a_dropped_table_is_imported_if_it_has_curves(qtbot, window, session, said, tmp_path):
     (tmp_path / "curve.csv").write_text("step,loss\n1,2\n", "utf-8")
     drop(window, tmp_path / "curve.csv")

@@ -152,7 +152,7 @@ def test_a_cancelled_import_leaves_whole_runs_only(workspace, tmp_path):
     written(tmp_path / "runs" / "b", *points("loss", 1.0))
 
     def progress(text, done, total):
-        if text == "Storing b":
+        if text.startswith("Storing b"):
             raise Cancelled
 
     with pytest.raises(Cancelled):
@@ -373,6 +373,87 @@ def test_a_table_with_too_many_points_is_refused_before_it_fills_the_memory(work
     with pytest.raises(Problem, match="holds more than 10 points of curves"):
         import_curves(workspace, table(tmp_path / "t.csv", "step,loss\n" + "".join(f"{n},1\n" for n in range(20))))
     assert workspace.runs() == []
+
+
+LIGHTNING = "epoch,step,train_loss,val_recall\n0,49,2.5,\n0,49,,0.25\n1,99,1.5,\n1,99,,0.5\n"
+
+
+def lightning(folder, text=LIGHTNING):
+    folder.mkdir(parents=True)
+    (folder / "hparams.yaml").write_text("lr: 0.1\n", "utf-8")
+    return table(folder / "metrics.csv", text)
+
+
+def test_a_tree_of_tables_becomes_a_run_for_each_folder(workspace, tmp_path):
+    for version in (0, 1):
+        lightning(tmp_path / "logs" / f"version_{version}")
+    imported, remarks = import_curves(workspace, tmp_path / "logs")
+    assert [(run.name, run.points) for run in imported] == [("version_0", 6), ("version_1", 6)]
+    assert curves(workspace, 1) == {
+        "epoch": ([49, 99], [0.0, 1.0]), "train_loss": ([49, 99], [2.5, 1.5]), "val_recall": ([49, 99], [0.25, 0.5]),
+    }  # fmt: skip
+    assert remarks == ["Not read: hparams.yaml (2); an imported run has its curves alone."]
+    again, _ = import_curves(workspace, tmp_path / "logs" / "version_1")
+    alone, _ = import_curves(workspace, tmp_path / "logs" / "version_0" / "metrics.csv")
+    assert [(run.run_id, run.points) for run in (*again, *alone)] == [(2, 0), (1, 0)]
+
+
+@pytest.mark.parametrize("below", ["", "metrics.csv"])
+def test_a_table_of_lightning_is_named_by_its_folder(workspace, tmp_path, below):
+    lightning(tmp_path / "version_7")
+    [run], _ = import_curves(workspace, tmp_path / "version_7" / below)
+    assert run.name == "version_7"
+
+
+def test_several_tables_of_a_folder_in_a_tree_are_named_by_both(workspace, tmp_path):
+    for name in ("first", "second"):
+        folder = tmp_path / "logs" / name
+        folder.mkdir(parents=True)
+        table(folder / "log.csv", "epoch,loss\n1,2\n")
+    table(tmp_path / "logs" / "second" / "chart.csv", "Step,sun - loss,moon - loss\n1,2,3\n")
+    table(tmp_path / "logs" / "second" / "labels.csv", "path,label\na.png,cat\n")
+    imported, _ = import_curves(workspace, tmp_path / "logs")
+    assert [run.name for run in imported] == ["first", "second/sun", "second/moon", "second/log"]
+
+
+def test_tables_beside_event_files_are_passed_over_and_counted(workspace, tmp_path):
+    lightning(tmp_path / "logs" / "a")
+    written(tmp_path / "logs" / "a", *points("loss", 1.0))
+    lightning(tmp_path / "logs" / "b")
+    imported, remarks = import_curves(workspace, tmp_path / "logs")
+    assert [(run.name, run.points) for run in imported] == [("a", 1), ("b", 6)]
+    assert remarks[1] == "Not read: tables beside event files (1)."
+
+
+def test_progress_counts_over_all_runs(workspace, tmp_path):
+    for version in (0, 1, 2):
+        lightning(tmp_path / "logs" / f"version_{version}", LIGHTNING + "".join(f"2,{n},1,\n" for n in range(100, 900)))
+    written(tmp_path / "logs" / "events", *points("loss", 1.0))
+    chart = "".join(f"{step},1,2\n" for step in range(50))
+    table(tmp_path / "logs" / "chart.csv", f"Step,sun - loss,moon - loss\n{chart}")
+    told = []
+    import_curves(workspace, tmp_path / "logs", progress=lambda *progress: told.append(progress))
+    counted = [(done, total) for _, done, total in told if total]
+    assert {total for _, total in counted} == {counted[0][1]}
+    assert [done for done, _ in counted] == sorted(done for done, _ in counted)
+    assert 0 <= counted[0][0] < counted[-1][0] < counted[0][1]
+    assert told[-1][0] == "Storing version_2, folder 5 of 5"
+
+
+def test_a_tree_with_too_many_runs_is_refused(workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.exchange.imported.curve_folders.MOST_RUNS", 2)
+    for version in range(3):
+        lightning(tmp_path / "logs" / f"version_{version}")
+    with pytest.raises(Problem, match=r"holds more than 2 runs. Nothing was imported. Name a folder with fewer"):
+        import_curves(workspace, tmp_path / "logs")
+
+
+def test_a_folder_of_images_with_a_table_beside_is_none_of_curves(tmp_path):
+    lightning(tmp_path / "logs" / "version_0")
+    assert holds_curves(tmp_path / "logs")
+    (tmp_path / "logs" / "cat").mkdir()
+    (tmp_path / "logs" / "cat" / "1.JPG").write_bytes(b"")
+    assert not holds_curves(tmp_path / "logs")
 
 
 # What such a run is to the rest of the program

@@ -88,8 +88,9 @@ def import_run(
     and, perhaps, paths. The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped,
     browsed and reported.
 
-    Curves are a folder of TensorBoard's event files, of one run or of many in folders below it; or .csv with a column
-    step or epoch, such as W&B exports of a chart, or a folder of these. Imported again, only new points are added.
+    Curves are event files of TensorBoard, or .csv with a column step or epoch, such as a chart that W&B exported or
+    Lightning's metrics.csv. SOURCE is one such file, or a folder with one run or with many in folders below it.
+    Imported again, only new points are added.
     """
     of_embeddings = labels is not None or search_only or images is not None
     if source.is_dir() or (not of_embeddings and holds_curves(source)):

@@ -4,9 +4,8 @@ Nothing is known of such a run but its curves: it has no data set, no evaluation
 no two of them for repetitions of one training.
 """
 
-import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from workbench import __version__
 from workbench.config import KINDS, OWN_LOOP, RunConfig
 from workbench.events import Ended, Scalar
 from workbench.exchange.imported import curve_tables, event_files
-from workbench.exchange.imported.event_files import event_folders
+from workbench.exchange.imported.curve_folders import CurveFolder, curve_folders, first_tables, has_event_files
 from workbench.exchange.imported.foreign_run import ForeignRun
 from workbench.exchange.imported.importing import take_back
 from workbench.exchange.imported.named_arrays import KEPT
@@ -32,6 +31,7 @@ from workbench.workspace.times import now
 
 LONGEST_RUN_NAME = 200  # letters, as in a config
 TELL_EVERY = 5_000  # points
+OF_LIGHTNING = "metrics"  # the table of each run, without its ending: the folder has the run's name
 Curves = dict[str, tuple[np.ndarray, np.ndarray]]  # steps int64 [n], ascending, and values float64 [n]
 
 
@@ -57,9 +57,12 @@ class ImportedCurves:
 
 
 def holds_curves(source: Path) -> bool:
-    """Whether these are curves of other programs: a table of them, an event file, or a folder with such files."""
+    """Whether these are curves of other programs: a table of them, an event file, or a folder with such files.
+
+    Of a folder the first folders below it are looked at; one with images and tables is a data set.
+    """
     if source.is_dir():
-        return event_files.has_event_files(source) or bool(_tables(source))
+        return has_event_files(source) or any(map(curve_tables.is_curve_table, first_tables(source)))
     return event_files.MARK in source.name or curve_tables.is_curve_table(source)
 
 
@@ -70,10 +73,12 @@ def import_curves(
 
     Args:
         workspace: where the runs are made, one after another; what was made before a failure or a cancel stays.
-        source: a folder of TensorBoard's event files, of runs in folders below it, or of tables; or one such file. A
-            table has a column step or epoch, and a column of numbers for each curve, or W&B's "run - curve".
+        source: a folder of TensorBoard's event files, of tables, or of runs in folders below it; or one such file. A
+            table has a column step or epoch, and a column of numbers for each curve, or W&B's "run - curve". Tables
+            beside event files are not read: they mostly repeat them.
         name: of the run; of several runs it stands before the name of each. By default that of the folder or file.
-        progress: called with what is read and stored; may raise Cancelled, which leaves no half run behind.
+        progress: called with the bytes that are read and stored, of all runs; may raise Cancelled, which leaves no half
+            run behind.
 
     Returns:
         What became of each run, by its name, and sentences on what was left out.
@@ -87,47 +92,97 @@ def import_curves(
         raise Problem(f"There is no file or folder {source}.", kept=KEPT, todo="Choose it again.")
     imported, remarks = list[ImportedCurves](), list[str]()
     known = _known(workspace)
-    for run, several in _runs(source.absolute(), progress):
-        remarks += run.remarks()
-        curves = {curve: points.sorted() for curve, points in run.curves.items()}
-        run.curves.clear()
-        if not curves:
-            remarks.append(f"“{run.name}” has no scalars.")
-            continue
-        called = visible_name(" ".join(filter(None, (name, run.name if several or not name else ""))), LONGEST_RUN_NAME)
-        of_here = known.get(run.origin, [])
-        before = next((stored for stored in of_here if _is_same(workspace, stored, curves)), None)
-        if before is None:
-            imported.append(_new(workspace, run, str(source.absolute()), called, curves, progress))
-        else:
-            imported.append(_more(workspace, before, curves, progress))
+    source = source.absolute()
+    folders = _folders(source, progress, remarks)
+    total, before = sum(map(_weight, folders)), 0
+    for number, folder in enumerate(folders, 1):
+        half = _weight(folder) // 2  # what is read is one half of the work, what is stored the other
+        words = f", folder {number:,} of {len(folders):,}" if len(folders) > 1 else ""
+        runs = _runs(source, folder, _part(progress, words, before, half, total))
+        storing = before + half
+        for at, run in enumerate(runs):
+            remarks += run.remarks()
+            curves = {curve: points.sorted() for curve, points in run.curves.items()}
+            run.curves.clear()
+            if not curves:
+                remarks.append(f"“{run.name}” has no scalars.")
+                continue
+            several = len(folders) > 1 or len(runs) > 1
+            called = visible_name(
+                " ".join(filter(None, (name, run.name if several or not name else ""))), LONGEST_RUN_NAME
+            )
+            tell = _part(progress, words, storing + half * at // len(runs), half // len(runs), total)
+            stored = next((old for old in known.get(run.origin, []) if _is_same(workspace, old, curves)), None)
+            if stored is None:
+                imported.append(_new(workspace, run, str(source), called, curves, tell))
+            else:
+                imported.append(_more(workspace, stored, curves, tell))
+        before += 2 * half
     if not imported:
         raise Problem(f"{source} has no curves.", kept=" ".join([*remarks[:3], KEPT]))
     return imported, remarks
 
 
-def _runs(source: Path, progress: Progress) -> Iterator[tuple[ForeignRun, bool]]:
-    """Each run in the source, one after another, and whether there are several. Raises Problem for none."""
-    if source.is_dir() and (folders := event_folders(source, progress)):
-        for folder in folders:
-            yield event_files.read_folder(folder, progress), len(folders) > 1
-    elif event_files.MARK in source.name and source.is_file():
-        only = event_files.EventFolder(source.parent, source.name, (source.name,), source.stat().st_size)
-        yield event_files.read_folder(only, progress), False
-    else:
-        tables = _tables(source) if source.is_dir() else [source]
-        if not tables:
+def _folders(source: Path, progress: Progress, remarks: list[str]) -> list[CurveFolder]:
+    """The folders with curves in the source; of a file its own folder with nothing else. Raises Problem for none."""
+    if source.is_dir():
+        tree = curve_folders(source, progress)
+        remarks += tree.remarks()
+        if not tree.folders:
             raise _nothing_in(source)
-        runs = _of_tables(source, tables, progress)
-        for run in runs:
-            yield run, len(runs) > 1
+        return tree.folders
+    size = source.stat().st_size
+    if event_files.MARK in source.name:
+        return [CurveFolder(source.parent, source.name, (source.name,), (), True, size)]
+    return [CurveFolder(source.parent, source.parent.name, (), (source,), True, size)]
 
 
-def _of_tables(source: Path, tables: list[Path], progress: Progress) -> list[ForeignRun]:
+def _weight(folder: CurveFolder) -> int:
+    """Bytes, an even number."""
+    return 2 * max(1, folder.size // 2)
+
+
+def _part(progress: Progress, words: str, start: int, length: int, total: int) -> Progress:
+    """A Progress of a part of the whole work, which begins at `start` of `total` bytes; `words` follow each text."""
+
+    def tell(text: str, done: int, of: int) -> None:
+        progress(f"{text}{words}", start + (length * min(done, of) // of if of else 0), total)
+
+    return tell
+
+
+def _runs(source: Path, folder: CurveFolder, progress: Progress) -> list[ForeignRun]:
+    """The runs in one folder: one of event files, or those of its tables."""
+    if folder.events:
+        only = event_files.EventFolder(folder.path, folder.name, folder.events, folder.size)
+        return [event_files.read_folder(only, progress)]
+    within = folder.path if source.is_dir() else source
+    runs = _of_tables(within, folder.tables, progress)
+    for run in runs:
+        run.name = visible_name(_name_of(run, folder), LONGEST_RUN_NAME)
+    return runs
+
+
+def _name_of(run: ForeignRun, folder: CurveFolder) -> str:
+    """The name of a run of tables: below the folder that was searched, its path there is the first part.
+
+    A table that is alone there is named by its folder, as Lightning's version_0/metrics.csv.
+    """
+    table = next((table for table in folder.tables if run.origin == str(table)), None)
+    if table is not None and table.stem == OF_LIGHTNING:
+        return folder.name or run.name
+    if folder.is_root:
+        return run.name
+    alone = table is not None and len(folder.tables) == 1
+    return folder.name if alone else f"{folder.name}/{run.name}"
+
+
+def _of_tables(source: Path, tables: Sequence[Path], progress: Progress) -> list[ForeignRun]:
     """The runs of some tables: one that several tables of a folder name, as W&B's, one for each chart, is one run."""
     runs = dict[str, ForeignRun]()
-    for table in tables:
-        for run in curve_tables.read_table(table, progress):
+    for number, table in enumerate(tables):
+        of_table = _part(progress, "", 1000 * number, 1000, 1000 * len(tables))
+        for run in curve_tables.read_table(table, of_table):
             if run.origin != str(table) and table != source:
                 run.origin = f"{source} ({run.name})"
             whole = runs.setdefault(run.origin, run)
@@ -135,14 +190,6 @@ def _of_tables(source: Path, tables: list[Path], progress: Progress) -> list[For
                 whole.join(run)
         curve_tables.check_amount(source, runs.values())
     return list(runs.values())
-
-
-def _tables(folder: Path) -> list[Path]:
-    """The tables of curves right in a folder, by name."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.lower().endswith(curve_tables.ENDINGS))
-        return [folder / name for name in names[: curve_tables.MOST_RUNS] if curve_tables.is_curve_table(folder / name)]
-    return []
 
 
 def _known(workspace: Workspace) -> dict[str, list[Run]]:

@@ -1,8 +1,9 @@
 """Curves in CSV: W&B's export of a chart, TensorBoard's, a table of one run, and Workbench's own name, step, value."""
 
 import csv
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -60,12 +61,17 @@ def read_table(path: Path, progress: Progress) -> list[ForeignRun]:
 
     Args:
         path: .csv or .tsv; the separator is the likely one, and UTF-16 is read where the file begins as such.
-        progress: called with the rows that are read; may raise Cancelled.
+        progress: called with the bytes that are read; may raise Cancelled.
 
     Raises:
         Problem: no text, no line of titles, no column of steps, or too many runs.
     """
     with opened_text(path, "Choose it again.", TABLES, "") as file, refusing(partial(_refused, path)):
+        size = os.fstat(file.fileno()).st_size
+
+        def read() -> None:
+            progress(f"Reading {path.name}", min(file.buffer.tell(), size), size)
+
         rows = _rows(path, lines_of(file))
         titles = next(rows, [])
         plain = _plain(titles)
@@ -76,8 +82,8 @@ def read_table(path: Path, progress: Progress) -> list[ForeignRun]:
                 todo="Call that column step or epoch, in the first line.",
             )  # fmt: skip
         if set(plain) == LONG and len(plain) == len(LONG):
-            return [_long(path, rows, plain, progress)]
-        return _wide(path, rows, _columns(path, titles, plain, at), at, progress)
+            return [_long(path, rows, plain, read)]
+        return _wide(path, rows, _columns(path, titles, plain, at), at, read)
 
 
 def check_amount(source: Path, runs: Iterable[ForeignRun]) -> None:
@@ -88,7 +94,7 @@ def check_amount(source: Path, runs: Iterable[ForeignRun]) -> None:
 
 
 def _wide(
-    path: Path, rows: Iterator[list[str]], columns: list[_Column], at: int, progress: Progress
+    path: Path, rows: Iterator[list[str]], columns: list[_Column], at: int, read: Callable[[], None]
 ) -> list[ForeignRun]:
     """A row for each step, a column for each curve."""
     runs = {name: _run(path, name) for name in dict.fromkeys(column.run for column in columns)}
@@ -97,7 +103,7 @@ def _wide(
     stepless = 0
     for number, cells in enumerate(rows):
         if number % TELL_EVERY == 0:
-            progress(f"Reading {path.name}", number, 0)
+            read()
             check_amount(path, runs.values())
         step = _step(cells[at].strip()) if at < len(cells) else None
         if step is None:
@@ -121,13 +127,13 @@ def _wide(
     return list(runs.values())
 
 
-def _long(path: Path, rows: Iterator[list[str]], plain: list[str], progress: Progress) -> ForeignRun:
+def _long(path: Path, rows: Iterator[list[str]], plain: list[str], read: Callable[[], None]) -> ForeignRun:
     """A row for each point, as Workbench exports curves: an empty value is NaN."""
     run = _run(path, "")
     places = [plain.index(title) for title in ("name", "step", "value")]
     for number, cells in enumerate(rows):
         if number % TELL_EVERY == 0:
-            progress(f"Reading {path.name}", number, 0)
+            read()
         name, at, written = (cells[place].strip() if place < len(cells) else "" for place in places)
         step, value = _step(at), _value(written or "nan")
         if not name or step is None or value is None:

@@ -5,18 +5,15 @@ and tensorboard/plugins/scalar/metadata.py describe them. Everything in a file m
 believed before it is compared with the file, and nothing larger than LARGEST_RECORD is read.
 """
 
-import contextlib
 import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from workbench.exchange.event_records import FOOT, HEAD, is_whole, length_of
 from workbench.exchange.imported.foreign_run import MOST_CURVES, TENSORBOARD, ForeignRun, curve_name
-from workbench.exchange.imported.named_arrays import KEPT
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -24,9 +21,6 @@ from workbench.workspace.paths import opened
 
 MARK = "tfevents"  # in the name of each event file
 LARGEST_RECORD = 1 << 20  # bytes; larger ones hold images, audio or graphs
-MOST_RUNS = 1_000  # folders with event files
-MOST_ENTRIES = 200_000  # files and folders that are looked at
-MOST_LOOKED_INTO, MOST_LOOKED_AT = 50, 1_000  # folders, and entries of each, in a short look
 TELL_EVERY = 2_000  # records
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
 LONGEST_VARINT = 10  # bytes
@@ -43,42 +37,6 @@ class EventFolder:
     name: str  # its path below the folder that was searched, with "/"; that folder's own name for itself
     files: tuple[str, ...]  # by name, which begins with the moment in which each was made
     size: int  # bytes
-
-
-def event_folders(root: Path, progress: Progress) -> list[EventFolder]:
-    """The folders with event files in `root` and below it, by name; links are not followed.
-
-    Raises:
-        Problem: more than MOST_ENTRIES files and folders, or MOST_RUNS runs.
-    """
-    runs, seen = list[EventFolder](), 0
-    for folder, within, names in os.walk(root):
-        within.sort()
-        seen += len(within) + len(names)
-        progress("Looking for event files", 0, 0)
-        if seen > MOST_ENTRIES:
-            raise _too_many(root, f"{MOST_ENTRIES:,} files and folders")
-        files = tuple(sorted(name for name in names if MARK in name))
-        if files:
-            path = Path(folder)
-            name = root.absolute().name if path == root else path.relative_to(root).as_posix()
-            runs.append(EventFolder(path, name, files, sum(_size(path / file) for file in files)))
-        if len(runs) > MOST_RUNS:
-            raise _too_many(root, f"{MOST_RUNS:,} runs")
-    return sorted(runs, key=lambda run: run.name)
-
-
-def has_event_files(root: Path) -> bool:
-    """Whether there is an event file in the folder, or in the first folders below it: a short look at names."""
-    folders = [root]
-    for folder in folders:  # the list grows
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            for entry in islice(entries, MOST_LOOKED_AT):
-                if MARK in entry.name and not entry.is_dir(follow_symlinks=False):
-                    return True
-                if entry.is_dir(follow_symlinks=False) and len(folders) < MOST_LOOKED_INTO:
-                    folders.append(folder / entry.name)
-    return False
 
 
 def read_folder(folder: EventFolder, progress: Progress) -> ForeignRun:
@@ -245,17 +203,3 @@ def _whole(content: int | bytes) -> int:
 def _bytes(content: int | bytes) -> bytes:
     assert isinstance(content, bytes)  # of any other
     return content
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return 0
-
-
-def _too_many(root: Path, what: str) -> Problem:
-    return Problem(
-        f"{root} holds more than {what}.", kept=KEPT,
-        todo="Name a folder with fewer of them: one project, or one run.",
-    )  # fmt: skip

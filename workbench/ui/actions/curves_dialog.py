@@ -12,8 +12,8 @@ from workbench.ui.widgets.fields.editors import PathEditor
 from workbench.ui.widgets.labels import label
 
 HELP = (
-    "A folder of TensorBoard's event files, of one run or of many in folders below it; a CSV file with a column step "
-    "or epoch, such as W&B's export of a chart; or a folder of these"
+    "Event files of TensorBoard, or CSV files with a column step or epoch, such as a chart that W&B exported or "
+    "Lightning's metrics.csv: one file, or a folder with one run or with many in folders below it"
 )
 ABOUT = (
     "Runs of other programs become ended runs that have curves alone: no evaluation, map or settings. Import the same "

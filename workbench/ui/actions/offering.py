@@ -44,21 +44,23 @@ def workspace_of(path: Path) -> Path | None:
 
 
 def may_be_curves(path: Path) -> bool:
-    """Whether the name is that of an event file of TensorBoard or of a table; a file is not opened for it."""
-    from workbench.exchange.imported import curve_tables, event_files
+    """Whether the name is that of an event file or of a table, or a folder has tables; nothing is opened for it."""
+    from workbench.exchange.imported import curve_folders, curve_tables, event_files
 
+    if path.is_dir():
+        return bool(curve_folders.first_tables(path))
     return path.is_file() and (event_files.MARK in path.name or path.suffix.lower() in curve_tables.ENDINGS)
 
 
 def holds_event_files(path: Path) -> bool:
     """Whether the folder is one of TensorBoard, by a short look at the names in it."""
-    from workbench.exchange.imported.event_files import has_event_files
+    from workbench.exchange.imported.curve_folders import has_event_files
 
     return path.is_dir() and has_event_files(path)
 
 
 def are_curves(path: Path) -> bool:
-    """Whether a file has curves; its first line is read: not on the window's thread."""
+    """Whether a file or folder has curves; first lines of tables are read: not on the window's thread."""
     from workbench.exchange.imported.curve_import import holds_curves
 
     return holds_curves(path)
