@@ -535,6 +535,18 @@ def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work
     assert session.preferences.flag("train/table")
 
 
+def test_a_run_that_has_ended_without_evaluations_says_no_more_that_none_is_there_yet(page, session, workspace, qtbot):
+    run_id = workspace.create_run(RunConfig())
+    session.show_run(run_id)
+    session.follower.look()
+    qtbot.waitUntil(lambda: session.run() is not None)
+    assert (page.evaluations.unfold.text(), page.evaluations.count.text()) == ("No evaluations yet", "none yet")
+    workspace.set_status(run_id, "done")
+    session.follower.look()
+    qtbot.waitUntil(lambda: page.evaluations.unfold.text() == "No evaluations")
+    assert page.evaluations.count.text() == "none"
+
+
 def test_where_three_cards_have_room_the_evaluations_are_one_of_them(page, session, work, qtbot):
     page.resize(1160, 760)
     session.show_run(work.run_id)

@@ -17,7 +17,7 @@ from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.workspace.rows import Evaluation
 
-NONE, FULL_SIZE = "none yet", "All metrics at full size"
+FULL_SIZE = "All metrics at full size"
 WHAT_MENU = "Full size with all metrics, copy"
 MOST = 99  # of 100 parts of the head that are left beside its words: the last is for a head without a count
 UNFOLDED = "train/table"  # whether the table is unfolded
@@ -45,7 +45,8 @@ class EvaluationTable(QFrame):
         self.table.setToolTip("Double-click shows that epoch on the other pages")
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         self.title, self.count = label("Evaluations", "strong"), ElidedLabel("", "caption")
-        self._counted = NONE
+        self._kept = self._measured = 0  # evaluations
+        self._more = True
         self.menu = QMenu(self)
         self.menu.addAction(f"{FULL_SIZE}, and back", self.full_size_asked.emit)
         self.menu.addAction("Copy table", self.copy_table)
@@ -82,23 +83,30 @@ class EvaluationTable(QFrame):
         """Show the stored evaluations of a run, oldest first, of so many; returns the best of them."""
         self.model.show(evaluations)
         best = self.model.best()
-        said = f", best epoch {best.epoch}" if best is not None else ""
-        kept = f"{len(evaluations):,} of " if len(evaluations) < measured else ""
-        count = f"{kept}{counted(measured, 'evaluation')}{' kept' if kept else ''}"
-        self.unfold.setText(f"{count}{said}" if evaluations else "No evaluations yet")
-        self._counted = f"{kept}{measured:,}{' kept' if kept else ''}" if evaluations else NONE
+        self._kept, self._measured = len(evaluations), measured
         self._tell_count()
         if evaluations:
             first = self.model.index(0, 0)
             self.table.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)
         return best
 
+    def expect_more(self, on: bool) -> None:
+        """Whether the run may still be evaluated: it has not ended, or can be resumed."""
+        if on != self._more:
+            self._more = on
+            self._tell_count()
+
     def _tell_count(self) -> None:
         """How many evaluations there are, and of a card how many of their columns have room in it."""
-        every = self.model.columnCount()
-        left_out = self.table.left_out if self._counted != NONE else []
+        best, every, yet = self.model.best(), self.model.columnCount(), " yet" if self._more else ""
+        said = f", best epoch {best.epoch}" if best is not None else ""
+        of_all, kept = (f"{self._kept:,} of ", " kept") if self._kept < self._measured else ("", "")
+        whole = f"{of_all}{counted(self._measured, 'evaluation')}{kept}{said}"
+        self.unfold.setText(whole if self._kept else f"No evaluations{yet}")
+        left_out = self.table.left_out if self._kept else []
         columns = f"; {every - len(left_out)} of {every} columns" if left_out else ""
-        self.count.setText(f"{self._counted}{columns}")
+        count = f"{of_all}{self._measured:,}{kept}" if self._kept else f"none{yet}"
+        self.count.setText(f"{count}{columns}")
         no_room = f"; the card has no room for {', '.join(left_out)}" if left_out else ""
         self.more.setToolTip(plain_tip(f"{WHAT_MENU}{no_room}"))
 
