@@ -160,7 +160,42 @@ def test_a_folder_of_an_older_workbench_has_none_and_is_imported_as_before(works
     (folder / "annotations.json").unlink()
     taken = ingest(other, folder)
     run = other.run(taken.run_id)
-    assert (taken.doubts, run.name, run.tags, run.note) == ([], "=HYPERLINK(1)", (), "Look at epoch 2.")
+    assert (taken.doubts, run.name, run.tags, run.note) == ([], "=HYPERLINK(1)", (), "")
+
+
+def test_the_note_of_a_folder_of_an_older_workbench_is_in_its_journal(workspace, named, other, tmp_path):
+    folder = exported(workspace, named, tmp_path)
+    with (folder / "journal.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"note": "From the journal."}\n')
+    assert other.run(ingest(other, folder).run_id).note == "Look at epoch 2.\nFrom the journal."
+
+
+def test_a_changed_note_name_or_tag_is_the_same_run(workspace, named, other, tmp_path):
+    run_id = ingest(other, exported(workspace, named, tmp_path / "first")).run_id
+    workspace.set_note(named, "Another note.")
+    workspace.rename(named, "Another name")
+    second = exported(workspace, named, tmp_path / "second")
+    assert ingest(other, second).run_id == run_id
+    assert (other.run(run_id).note, other.run(run_id).name) == ("Another note.", "Another name")
+    other.set_note(run_id, "Another note.\nWhat I think.")
+    workspace.set_note(named, "")
+    assert ingest(other, exported(workspace, named, tmp_path / "third")).run_id == run_id
+    assert other.run(run_id).note == "What I think."
+    other.set_note(run_id, "Mine.")
+    workspace.set_note(named, "Theirs.")
+    for source in ("fourth", "first"):
+        folder = exported(workspace, named, tmp_path / source) if source == "fourth" else second
+        assert ingest(other, folder).run_id == run_id
+    assert other.run(run_id).note.endswith("Mine.")
+    assert len(other.runs()) == 1
+
+
+def test_of_a_note_that_is_too_long_the_beginning_travels_and_that_is_said(workspace, named, other, tmp_path):
+    workspace.set_note(named, "é" * 100_001)
+    remarks = []
+    export_run(workspace, named, ["run"], tmp_path, remark=remarks.append)
+    assert f"Only the first 100,000 letters of the note of run {named} are in the folder." in remarks
+    assert other.run(ingest(other, tmp_path / f"run-{named}").run_id).note == "é" * 100_000
 
 
 @pytest.mark.parametrize(
@@ -215,12 +250,13 @@ def test_a_folder_that_went_on_is_the_same_run_where_it_came_before_and_another_
 def test_a_later_state_of_a_run_that_came_before_is_named_beside_it(workspace, stored_run, other, tmp_path):
     first = ingest(other, exported(workspace, stored_run, tmp_path / "first"))
     assert first.about_twin == ""
-    workspace.set_note(stored_run, "A note that came later.", "")
+    with (workspace.folder(stored_run) / "journal.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"scalars": []}\n')
     later = ingest(other, exported(workspace, stored_run, tmp_path / "later"))
     assert (later.new, later.twin) == (True, first.run_id)
 
 
 def test_an_origin_says_nothing_of_the_machine(workspace, stored_run, tmp_path):
     content = json.loads((exported(workspace, stored_run, tmp_path) / "annotations.json").read_text("utf-8"))
-    assert content.keys() == {"name", "tags", "colour", "origin"}
+    assert content.keys() == {"name", "note", "tags", "colour", "origin"}
     assert re.fullmatch("[0-9a-f]{32}", content["origin"])

@@ -33,10 +33,11 @@ def refusal(run: Run, home: Path) -> str:
 
 
 def write(source: Source, out: Path, progress: Progress) -> list[Path]:
-    """A folder `run-N` in `out`: journal, config, data set, arrays, checkpoints, name and tags of the run.
+    """A folder `run-N` in `out`: journal, config, data set, arrays, checkpoints, name, note and tags of the run.
 
     The journal names the bytes and the hash of each array, as that of a run folder does, so that whoever imports it
-    sees what did not come whole. The same state of a run has the same unique number each time.
+    sees what did not come whole. The same state of a run has the same unique number each time, whatever a person says
+    of it: name, note, tags and colour are beside the journal.
 
     Raises:
         Problem: the folder is there already, or a file of the run is a link.
@@ -53,12 +54,13 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
         sums[name] = _copy(source, home / name, folder / name)
     uid = blake2b(run.config.encode(), digest_size=16)
     with written_file(source, folder / journal.NAME) as file:
-        for line in _lines(home, run, sums):
+        for line in _lines(home, sums):
             uid.update(line)
             file.write(line)
     origin = annotations.origin_of(source.workspace.path, run.id)
     with written_file(source, folder / annotations.NAME) as file:
-        file.write(annotations.annotations_of(run.name, run.tags, run.colour, origin).model_dump_json().encode())
+        said = annotations.annotations_of(run.name, run.tags, run.colour, origin, run.note)
+        file.write(said.model_dump_json().encode())
     for name in (travelling.CONFIG, travelling.CARD):
         source.new.add(folder / name)
     travelling.write_first(folder, run.config, uid.hexdigest(), run.created)
@@ -83,8 +85,8 @@ def _copy(source: Source, path: Path, target: Path) -> tuple[int, str]:
     return size, checksum.hexdigest()
 
 
-def _lines(home: Path, run: Run, sums: Sums) -> Iterator[bytes]:
-    """The journal with the sums of the files that it names, and the note as it is now in the place of earlier ones."""
+def _lines(home: Path, sums: Sums) -> Iterator[bytes]:
+    """The journal with the sums of the files that it names, without notes: a changed note makes no other journal."""
     with opened(home / journal.NAME) as file:
         while line := file.readline(journal.LONGEST_LINE):
             if not line.endswith(b"\n"):
@@ -99,8 +101,6 @@ def _lines(home: Path, run: Run, sums: Sums) -> Iterator[bytes]:
                 size, digest = sums.get(CHECKPOINTS.get(str(facts.get("kind")), ""), (0, ""))
                 line = _bytes(entry | {"checkpoint": facts | {"bytes": size, "blake2b": digest}})
             yield line
-    if run.note:
-        yield _bytes({"note": run.note})
 
 
 def _line(line: bytes) -> dict[str, Any]:
@@ -116,6 +116,8 @@ def _left_behind(run: Run, epochs: Iterable[int], sums: Sums) -> Iterator[str]:
     """Sentences on what of the run has no place in a run folder, and on arrays that are missing."""
     if len(run.tags) > annotations.MOST_TAGS:
         yield f"Only the first {annotations.MOST_TAGS} of {len(run.tags):,} tags of run {run.id} are in the folder."
+    if len(run.note) > annotations.LONGEST_NOTE:
+        yield f"Only the first {annotations.LONGEST_NOTE:,} letters of the note of run {run.id} are in the folder."
     lacking = [str(epoch) for epoch in epochs if any(name not in sums for name in _arrays_of(epoch)[:2])]
     if lacking:
         yield f"Arrays of run {run.id} are missing, and with them its evaluations after epoch {', '.join(lacking)}."

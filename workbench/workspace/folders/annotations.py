@@ -1,5 +1,6 @@
-"""What a person said of a run, beside its run folder: its name, tags and colour. Its note is in the journal.
+"""What a person said of a run, beside its run folder: its name, note, tags and colour.
 
+The note of a folder of an older Workbench is in its journal, which is then another one with each change of the note.
 An older Workbench ignores the file, and writes none. Nothing in it is trusted: lengths are bounded, and all is text.
 """
 
@@ -17,8 +18,8 @@ from workbench.workspace.owners import ownership
 from workbench.workspace.paths import opened
 
 NAME = "annotations.json"
-LARGEST = 1 << 18  # bytes
-MOST_TAGS, LONGEST_NAME, LONGEST_TAG = 500, 200, 200
+LARGEST = 1 << 21  # bytes
+MOST_TAGS, LONGEST_NAME, LONGEST_TAG, LONGEST_NOTE = 500, 200, 200, 100_000
 
 
 class Annotations(BaseModel):
@@ -33,6 +34,7 @@ class Annotations(BaseModel):
     ] = []
     colour: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
     origin: Annotated[str, Field(pattern=r"^([0-9a-f]{32})?$")] = ""  # as `origin_of`
+    note: Annotated[Text, Field(max_length=LONGEST_NOTE)] = ""
 
 
 def origin_of(workspace: Path, run_id: int) -> str:
@@ -41,10 +43,11 @@ def origin_of(workspace: Path, run_id: int) -> str:
     return blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def annotations_of(name: str, tags: Sequence[str], colour: int, origin: str = "") -> Annotations:
-    """Those of a run; of a name or a tag that is too long its beginning, of too many tags the first."""
+def annotations_of(name: str, tags: Sequence[str], colour: int, origin: str = "", note: str = "") -> Annotations:
+    """Those of a run; of a name, a note or a tag that is too long its beginning, of too many tags the first."""
     short = [tag[:LONGEST_TAG] for tag in tags[:MOST_TAGS]]
-    return Annotations(name=name[:LONGEST_NAME] or "unnamed", tags=short, colour=max(0, colour), origin=origin)
+    whole = Annotations(name=name[:LONGEST_NAME] or "unnamed", tags=short, colour=max(0, colour), origin=origin)
+    return whole.model_copy(update={"note": note[:LONGEST_NOTE]})
 
 
 def read(folder: Path) -> Annotations | None:
@@ -71,7 +74,7 @@ def parsed(text: str) -> Annotations | None:
 
 
 def annotate(db: Connection, run_id: int, new: Annotations, before: Annotations, *, at_first: bool) -> None:
-    """Give a run the name, tags and colour that came, where nobody has changed them here since `before` came.
+    """Give a run the name, note, tags and colour that came, where nobody has changed them here since `before` came.
 
     Args:
         before: what came the last time; with an earlier name and no tags if nothing did.
@@ -80,6 +83,8 @@ def annotate(db: Connection, run_id: int, new: Annotations, before: Annotations,
     name = _line(new.name) or before.name
     sql = "update runs set name = ? where id = ? and name in (?, ?)"
     db.execute(sql, (name, run_id, before.name, _line(before.name)))
+    ((note,),) = db.execute("select note from runs where id = ?", (run_id,)).fetchall()
+    db.execute("update runs set note = ? where id = ?", (_note(note, new.note, before.note), run_id))
     had, have = _tags(before), _tags(new)
     gone = [(run_id, tag) for tag in sorted(had - have)]
     db.executemany("delete from tags where run_id = ? and tag = ?", gone)
@@ -91,6 +96,15 @@ def annotate(db: Connection, run_id: int, new: Annotations, before: Annotations,
     if at_first and new.colour is not None:
         free = "not exists (select 1 from runs where colour = ? and id != ? and trashed is null)"
         db.execute(f"update runs set colour = ? where id = ? and {free}", (new.colour, run_id, new.colour, run_id))
+
+
+def _note(here: str, new: str, before: str) -> str:
+    """The note of a run after the note `new` came, and `before` the last time: its own lines stay below what came."""
+    if new == before or (not before and here.startswith(new)):  # the second after the loss of what came before
+        return here
+    if before and here != before and not here.startswith(f"{before}\n"):
+        return here  # somebody has changed it here
+    return "\n".join(filter(None, (new, here.removeprefix(before).strip("\n"))))
 
 
 def _line(text: str) -> str:
