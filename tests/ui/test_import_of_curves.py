@@ -8,8 +8,10 @@ from PySide6.QtWidgets import QLabel
 from workbench.exchange.event_records import record
 from workbench.exchange.exported.tensorboard import scalar_event
 from workbench.ui.actions.curves import sentences
+from workbench.ui.docks.run_row import about
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
+from workbench.workspace.run_names import names_of
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
 
@@ -56,6 +58,8 @@ def test_the_dialog_imports_a_folder_and_shows_its_newest_run(qtbot, window, ses
     assert said == ["Imported the curves of 2 runs: #1, #2."]
     assert [run.name for run in session.workspace.runs()] == ["old b", "old a"]
     assert session.page == "train"
+    assert [about(run, session.catalog) for run in session.workspace.runs()] == ["Done · imported curves"] * 2
+    assert names_of(session.catalog, session.workspace.run(1)) == ("imported curves",) * 3
     qtbot.waitUntil(lambda: session.run_id == 2)
     page = window.pages.page("train")
     qtbot.waitUntil(lambda: page.views.currentWidget() is page.others)

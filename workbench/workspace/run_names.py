@@ -10,6 +10,8 @@ from workbench.entries.catalog import Catalog
 from workbench.names import visible
 from workbench.workspace.rows import Dataset, Run
 
+CURVES = "imported curves"  # of a run of another program: nothing else is known of it
+
 
 def title_of(known: Catalog, kind: str, name: str) -> str:
     """What the form calls an entry, "Digits" for "dataset", "digits"; its name where the catalog has no such entry."""
@@ -18,7 +20,7 @@ def title_of(known: Catalog, kind: str, name: str) -> str:
 
 def data_title(known: Catalog, run: Run) -> str:
     """The data set of a run: its title, or the name of the folder or file that a user chose; empty without any."""
-    return _own_name(known, run, "dataset") or title_of(known, "dataset", run.dataset)
+    return CURVES if run.curves_of else _own_name(known, run, "dataset") or title_of(known, "dataset", run.dataset)
 
 
 def title_of_data(known: Catalog, config: RunConfig) -> str:
@@ -30,7 +32,7 @@ def title_of_data(known: Catalog, config: RunConfig) -> str:
 
 def backbone_title(known: Catalog, run: Run) -> str:
     """The backbone of a run: its title, or the name of the network where the entry has many, "regnety_002"."""
-    return _own_name(known, run, "backbone") or title_of(known, "backbone", run.backbone)
+    return CURVES if run.curves_of else _own_name(known, run, "backbone") or title_of(known, "backbone", run.backbone)
 
 
 def short_names(known: Catalog, run: Run) -> tuple[str, str]:
@@ -51,7 +53,8 @@ def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
 
 def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
     """Data set, backbone and loss of a run, as the form calls them."""
-    return data_title(known, run), backbone_title(known, run), title_of(known, "loss", run.loss)
+    loss = CURVES if run.curves_of else title_of(known, "loss", run.loss)
+    return data_title(known, run), backbone_title(known, run), loss
 
 
 def name_with_seed(run: Run) -> str:

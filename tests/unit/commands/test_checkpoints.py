@@ -1,10 +1,12 @@
 """`workbench checkpoints`: the runs by size, and their checkpoints deleted after a yes."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from tests.travelling_runs import in_folder
 from workbench.cli import cli
 from workbench.config import RunConfig
 from workbench.workspace import Workspace
@@ -67,6 +69,38 @@ def test_a_run_that_trains_is_named_and_the_others_are_done(space):
     assert said.exit_code == 1
     assert said.stderr == "Run 3 has not ended: it is running. Nothing of these was deleted.\n"
     assert [space.has_file(number, "last.pt") for number in (1, 3)] == [False, True]
+
+
+def test_a_file_in_use_is_named_and_the_rest_is_counted(space, monkeypatch):
+    whole = Path.unlink
+
+    def unlink(path, missing_ok=False):
+        if path.name == "last.pt":
+            raise PermissionError(13, "Permission denied", str(path))
+        whole(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    said = done("delete", "1", "--yes")
+    assert "Deleted the checkpoints of 1 run: 1 MB." in said.stdout
+    kept = "Nothing of these was deleted but what is counted above.\n"
+    assert said.stderr == f"Of run 1 last.pt (Permission denied) cannot be deleted. {kept}"
+
+
+def test_what_was_deleted_of_an_imported_run_comes_again_when_it_is_asked_for(space, tmp_path):
+    in_folder(tmp_path / "run")
+
+    def ingested(*options):
+        return CliRunner().invoke(cli, ["ingest", str(tmp_path / "run"), *options])
+
+    assert "2 checkpoints" in ingested().stdout
+    assert done("delete", "4", "--yes").exit_code == 0
+    assert ingested().stderr == (
+        f"{tmp_path / 'run'}, run 4: its checkpoints were deleted here; --deleted-checkpoints brings back what is "
+        "there.\n"
+    )
+    assert not space.has_file(4, "last.pt")
+    assert ingested("--deleted-checkpoints").stdout.startswith("Run 4 (done): 2 checkpoints from")
+    assert space.has_file(4, "last.pt")
 
 
 def test_one_number_that_there_is_not_deletes_nothing(space):

@@ -1,6 +1,7 @@
 """Checkpoints are deleted to free space: of which runs, what stays, and what then says when they were deleted."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -203,6 +204,51 @@ def test_on_a_full_disk_the_files_go_first(workspace, run, monkeypatch):
     assert workspace.artefacts(run, "checkpoint") == []
 
 
+@pytest.fixture
+def in_use(monkeypatch):
+    """Names of files that cannot be deleted, as on Windows where another program has them open."""
+    names, whole = set(), Path.unlink
+
+    def unlink(path, missing_ok=False):
+        if path.name in names:
+            raise PermissionError(13, "The process cannot access the file", str(path))
+        whole(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    return names
+
+
+def test_of_a_run_with_a_file_in_use_the_other_file_is_counted_and_this_one_named(workspace, run, in_use):
+    in_use.add("best.pt")
+    space = workspace.delete_checkpoints([run])
+    assert space.freed == {run: LAST}
+    assert space.kept == {run: f"Of run {run} best.pt (The process cannot access the file) cannot be deleted."}
+    assert [path.name for path in workspace.artefacts(run, "checkpoint")] == ["best.pt"]
+    with pytest.raises(Problem, match="its last checkpoint was deleted on"):
+        workspace.take_over(run)
+    in_use.add("last.pt")
+    other = made(workspace, "stopped")
+    assert workspace.delete_checkpoints([other]).freed == {}
+    workspace.take_over(other)  # it goes on: nothing of it was deleted
+    in_use.clear()
+    assert workspace.delete_checkpoints([run]).freed == {run: BEST}
+
+
+def test_what_a_disk_that_stays_full_cannot_note_is_counted_all_the_same(workspace, run, monkeypatch):
+    full_for(monkeypatch, NAME)
+    space = workspace.delete_checkpoints([run])
+    assert (space.freed, names(workspace, run) & {"last.pt", "best.pt"}) == ({run: LAST + BEST}, set())
+    assert space.kept == {run: f"The checkpoints of run {run} were deleted; there was no space to note when."}
+
+
+def test_a_checkpoint_that_is_there_all_the_same_is_imported(workspace, tmp_path):
+    """The deletion was ended between its note and the file, or the file was put back."""
+    folder = tmp_path / "run"
+    in_folder(folder)
+    deleted_checkpoints.record(folder, {"last.pt": deleted_checkpoints.Deleted(at="2026-11-20T12:00:00+00:00")})
+    assert workspace.has_file(ingest(workspace, folder).run_id, "last.pt")
+
+
 def test_an_import_brings_back_what_is_new_and_not_what_was_deleted(workspace, tmp_path):
     folder = tmp_path / "run"
     in_folder(folder)
@@ -215,8 +261,22 @@ def test_an_import_brings_back_what_is_new_and_not_what_was_deleted(workspace, t
         assert (taken.checkpoints, taken.unfinished, taken.doubts) == (0, False, [])
     assert not workspace.has_file(run_id, "last.pt")
     assert (workspace.folder(run_id) / journal.NAME).read_bytes() == before
-    deleted_checkpoints.forget(workspace.folder(run_id))
-    assert ingest(workspace, folder).checkpoints > 0
+    weights = (folder / "last.pt").read_bytes()
+    assert ingest(workspace, folder, deleted_too=True).checkpoints == 2
+    assert workspace.file(run_id, "last.pt").read_bytes() == weights
+    assert {path.name for path in workspace.artefacts(run_id, "checkpoint")} == {"last.pt", "best.pt"}
+    assert ingest(workspace, folder, deleted_too=True).checkpoints == 0
+
+
+def test_a_deletion_whose_checkpoints_are_not_in_the_folder_stays_as_it_is(workspace, tmp_path):
+    folder = tmp_path / "run"
+    in_folder(folder)
+    run_id = ingest(workspace, folder).run_id
+    workspace.delete_checkpoints([run_id])
+    (folder / "last.pt").unlink()
+    (folder / "best.pt").write_bytes(b"others")
+    assert ingest(workspace, folder, deleted_too=True).checkpoints == 0
+    assert day_of(workspace, run_id)
 
 
 def test_what_a_folder_says_was_deleted_comes_with_it(workspace, tmp_path):

@@ -58,6 +58,7 @@ def delete(numbers: tuple[int, ...], keep_best: bool, yes: bool, folder: Path | 
     paused, is in the trash, is still written at a place, or belongs to a sweep that goes on keeps them.
     """
     with Workspace(folder or default_workspace()) as workspace:
+        deleted = set[int]()
         runs = [workspace.run(number).id for number in dict.fromkeys(numbers)]
         space = freed_space.to_be_freed(workspace, runs, keep_best=keep_best)
         if space.freed:
@@ -68,12 +69,16 @@ def delete(numbers: tuple[int, ...], keep_best: bool, yes: bool, folder: Path | 
                 return
             freed = workspace.delete_checkpoints(list(space.freed), keep_best=keep_best)
             space.kept |= freed.kept
-            click.echo(f"Deleted {_words(keep_best, freed.freed)}: {byte_size(freed.bytes)}.")
+            deleted |= freed.freed.keys()
+            if freed.freed:
+                click.echo(f"Deleted {_words(keep_best, freed.freed)}: {byte_size(freed.bytes)}.")
         elif not space.kept:
             click.echo("There is no checkpoint to delete.")
     if space.kept:
         more = f" {len(space.kept) - MOST:,} more keep theirs, too." if len(space.kept) > MOST else ""
-        raise Problem(f"{' '.join(list(space.kept.values())[:MOST])}{more}", kept="Nothing of these was deleted.")
+        in_part = " but what is counted above" if deleted & space.kept.keys() else ""
+        what = f"{' '.join(list(space.kept.values())[:MOST])}{more}"
+        raise Problem(what, kept=f"Nothing of these was deleted{in_part}.")
 
 
 def _words(keep_best: bool, runs: Collection[int]) -> str:

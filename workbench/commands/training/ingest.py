@@ -28,7 +28,8 @@ POLL = 1.0  # seconds between two looks with --follow
 @click.argument("source", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @workspace_option
 @click.option("--follow", is_flag=True, help="Continue while runs in DIR grow; stop with Ctrl+C.")
-def take_in(source: Path, folder: Path | None, follow: bool) -> None:
+@click.option("--deleted-checkpoints", is_flag=True, help="Bring back also checkpoints that were deleted here.")
+def take_in(source: Path, folder: Path | None, follow: bool, deleted_checkpoints: bool) -> None:
     """Import the runs of DIR into a workspace: a folder of `workbench run --folder` or of `workbench export --format
     run`, or a folder of them.
 
@@ -38,10 +39,10 @@ def take_in(source: Path, folder: Path | None, follow: bool) -> None:
     """
     travelling.run_folders(source)  # where there is none, no workspace is made
     with Workspace(folder or default_workspace(), create=True) as workspace:
-        sys.exit(take_in_all(workspace, source, follow=follow))
+        sys.exit(take_in_all(workspace, source, follow=follow, deleted_too=deleted_checkpoints))
 
 
-def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
+def take_in_all(workspace: Workspace, source: Path, *, follow: bool, deleted_too: bool = False) -> int:
     """Import every run folder below `source`, repeatedly with `follow`; returns the exit status.
 
     That is 0 if all that is there was imported, also of runs that have not ended.
@@ -53,7 +54,7 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
         for folder in travelling.run_folders(source):
             lacks = ""
             try:
-                taken = ingest(workspace, folder)
+                taken = ingest(workspace, folder, deleted_too=deleted_too)
             except travelling.Unfinished as problem:
                 lacks = _named(folder, problem)
                 _say_once(lacks, said)
@@ -141,6 +142,9 @@ def _report(taken: Taken, said: set[str]) -> bool:
         _say_once(taken.about_twin, said)
     if taken.unread:
         _say_once(f"{taken.folder}, run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
+    if taken.deleted:
+        what = "its checkpoints were deleted here" if taken.deleted > 1 else "a checkpoint was deleted here"
+        _say_once(f"{taken.folder}, run {taken.run_id}: {what}; --deleted-checkpoints brings back what is there.", said)
     for doubt in taken.doubts:
         _say_once(f"{taken.folder}, run {taken.run_id}: {doubt} was refused.", said)
     return news

@@ -15,7 +15,7 @@ from workbench.numerals import percentage
 from workbench.ui.state.selection.ticks import Ticks
 from workbench.ui.style.words import THIN, device_of, duration, memory, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
-from workbench.workspace.run_names import backbone_title, data_title, names_of, title_of
+from workbench.workspace.run_names import backbone_title, data_title, names_of
 from workbench.workspace.run_search import asks_for_size, meets, words_of
 
 Index = QModelIndex | QPersistentModelIndex
@@ -50,7 +50,7 @@ ORDERS: dict[str, tuple[str, Callable[[Run, int], Any]]] = {  # by the run and t
 }
 GROUPINGS: dict[str, tuple[str, Callable[[Run, Catalog], Iterable[str]]]] = {
     "experiment": ("Experiment", lambda run, known: ()),
-    "loss": ("Loss", lambda run, known: (title_of(known, "loss", run.loss),)),
+    "loss": ("Loss", lambda run, known: (names_of(known, run)[2],)),
     "backbone": ("Backbone", lambda run, known: (backbone_title(known, run),)),
     "dataset": ("Data set", lambda run, known: (data_title(known, run) or "No data yet",)),
     "tag": ("Tag", lambda run, known: (run.tags[0] if run.tags else "No tag",)),

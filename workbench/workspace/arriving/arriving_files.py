@@ -19,7 +19,7 @@ from workbench.workspace.folders.replaying import UNREADABLE, part, reason, rest
 from workbench.workspace.measured.arrays import hash_of, read_array, read_arrays
 from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.measured.stored_evaluation import COLUMNS
-from workbench.workspace.paths import opened, regular
+from workbench.workspace.paths import is_file, opened, regular
 from workbench.workspace.tables import samples
 from workbench.workspace.workspace import Workspace
 
@@ -42,6 +42,7 @@ class Taken:
     points: int = 0
     evaluations: int = 0
     checkpoints: int = 0  # that were copied
+    deleted: int = 0  # checkpoints that are there, and were deleted here
     unread: int = 0  # lines of the journal that cannot be read
     unfinished: bool = False  # whether a file is there, but not whole
     lacking: int = 0  # evaluations in its journal whose arrays are not there, or not whole
@@ -246,7 +247,9 @@ def _check_belongs(folder: Path, epoch: int, known: _Known) -> None:
     read_array(folder / f"embeddings-{epoch}.npy")
 
 
-def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
+def take_checkpoints(
+    workspace: Workspace, folder: Path, home: Path, taken: Taken, *, deleted_too: bool = False
+) -> None:
     """Copy the complete checkpoints of a run that has ended, but for those that were deleted here."""
     parts.remove_dead(home, COPIES)
     last: dict[str, journal.CheckpointFacts] = {}
@@ -255,7 +258,9 @@ def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Take
             last[entry.checkpoint.kind] = entry.checkpoint
     for kind, facts in last.items():
         name = CHECKPOINTS[kind]
-        if not (home / name).exists() and deleted_checkpoints.was_deleted(home, name, facts.blake2b):
+        deleted = not (home / name).exists() and deleted_checkpoints.was_deleted(home, name, facts.blake2b)
+        if deleted and not deleted_too:
+            taken.deleted += is_file(folder / name)
             continue
         try:
             here = _stored(home / name, facts.bytes, facts.blake2b)

@@ -52,7 +52,10 @@ class BeingImported(Problem):
     """Another program imports the same run, and has not ended after a while."""
 
 
-def ingest(workspace: Workspace, folder: Path, place: str = "", experiment_id: int | None = None) -> Taken:
+def ingest(
+    workspace: Workspace, folder: Path, place: str = "", experiment_id: int | None = None, *,
+    deleted_too: bool = False,
+) -> Taken:  # fmt: skip
     """Import what a run folder has and the workspace does not; the folder is only read.
 
     Args:
@@ -60,6 +63,7 @@ def ingest(workspace: Workspace, folder: Path, place: str = "", experiment_id: i
         folder: of the run.
         place: the name of the place to which this process is about to send it, if it is new.
         experiment_id: to which it belongs, if it is new.
+        deleted_too: bring back also checkpoints that were deleted here.
 
     Raises:
         travelling.Unfinished: its first files are not complete yet.
@@ -67,7 +71,7 @@ def ingest(workspace: Workspace, folder: Path, place: str = "", experiment_id: i
         Problem: it is no run folder, it is a different run than before, or the workspace cannot be written.
     """
     card, config, text = travelling.read(folder)
-    if (as_before := _settled(workspace, folder, card.run)) is not None:
+    if not deleted_too and (as_before := _settled(workspace, folder, card.run)) is not None:
         return as_before
     with workspace.writing() as db:
         arrival = arrivals.known(db, card.run)
@@ -82,10 +86,12 @@ def ingest(workspace: Workspace, folder: Path, place: str = "", experiment_id: i
     home = workspace.folder(taken.run_id)
     files.make_folder(home)
     with _alone(home, taken.run_id):
-        return _take_in(workspace, folder, home, arrival, taken)
+        return _take_in(workspace, folder, home, arrival, taken, deleted_too)
 
 
-def _take_in(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken) -> Taken:
+def _take_in(
+    workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken, deleted_too: bool
+) -> Taken:
     for name in ("config.toml", travelling.CARD):
         if not (home / name).exists():
             copy_whole(folder / name, home / name)
@@ -111,7 +117,7 @@ def _take_in(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, t
         )
     if not taken.status.live:
         deleted_checkpoints.carry_over(folder, home)
-        take_checkpoints(workspace, folder, home, taken)
+        take_checkpoints(workspace, folder, home, taken, deleted_too=deleted_too)
         if moved:
             with workspace.writing() as db:
                 sealing.seal_curves(db, taken.run_id)

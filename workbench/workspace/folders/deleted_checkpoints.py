@@ -80,9 +80,12 @@ def forget(folder: Path) -> None:
 
 
 def carry_over(source: Path, home: Path) -> None:
-    """Note in the folder of an imported run what its own folder says was deleted. Raises Problem as `record`."""
+    """Note in the folder of an imported run what its own folder says was deleted, unless it is there all the same.
+
+    Raises Problem as `record`.
+    """
     known = read(home)
-    if new := {name: one for name, one in read(source).items() if name not in known}:
+    if new := {name: one for name, one in read(source).items() if name not in known and not is_file(source / name)}:
         record(home, new)
 
 

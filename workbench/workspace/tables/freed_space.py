@@ -35,7 +35,7 @@ class Space:
 
     Attributes:
         freed: bytes by run; runs without anything to delete are not among them.
-        kept: a sentence by run, why nothing of it can be deleted.
+        kept: a sentence by run, why nothing of it can be deleted; or which of its files stays, and why.
     """
 
     freed: dict[int, int] = field(default_factory=dict)
@@ -80,12 +80,14 @@ def delete_checkpoints(
     for done, run_id in enumerate(run_ids):
         progress("Deleting checkpoints", done, len(run_ids))
         try:
-            size = _delete(workspace, run_id, keep_best)
+            size, remark = _delete(workspace, run_id, keep_best)
         except (Problem, OSError) as error:
             space.kept[run_id] = _sentence(run_id, error)
         else:
             if size:
                 space.freed[run_id] = size
+            if remark:
+                space.kept[run_id] = remark
     return space
 
 
@@ -95,11 +97,12 @@ def _sentence(run_id: int, error: Problem | OSError) -> str:
     return f"The checkpoints of run {run_id} cannot be deleted ({error.strerror or type(error).__name__})."
 
 
-def _delete(workspace: OpenWorkspace, run_id: int, keep_best: bool) -> int:
-    """The bytes that were freed. Raises Problem or OSError.
+def _delete(workspace: OpenWorkspace, run_id: int, keep_best: bool) -> tuple[int, str]:
+    """The bytes that were freed, and a sentence on what was not done. Raises Problem or OSError: nothing was deleted.
 
     The note comes before the deletion: a kill between both leaves the files, and a note that then says nothing. On a
-    full disk the files go first, as they make the room for the note.
+    full disk the files go first, as they make the room for the note. A file that stays, as one that another program
+    has open on Windows, counts again: it is there.
     """
     folder = workspace.folder(run_id)
     with workspace.reading() as db:
@@ -107,19 +110,26 @@ def _delete(workspace: OpenWorkspace, run_id: int, keep_best: bool) -> int:
         paths = _files(folder, keep_best)
         deleted = _facts(db, run_id, paths)
     if not paths:
-        return 0
+        return 0, ""
+    unnoted = ""
     try:
         with workspace.writing() as db:
             _refuse(db, run_id)  # again: another program may have taken it over since
             deleted_checkpoints.record(folder, deleted)
-            _unlink(paths)
-            _forget_rows(db, run_id, paths)
+            stays = _unlink(paths)
+            _forget_rows(db, run_id, [path for path in paths if path.name not in stays])
     except files.NoSpace:
-        _unlink(paths)
-        deleted_checkpoints.record(folder, deleted)
+        stays = _unlink(paths)
+        gone = {name: one for name, one in deleted.items() if name not in stays}
+        try:
+            deleted_checkpoints.record(folder, gone)
+        except files.NoSpace:
+            unnoted = f"The checkpoints of run {run_id} were deleted; there was no space to note when."
         with suppress(files.NoSpace), workspace.writing() as db:  # a row whose file is gone harms nothing
-            _forget_rows(db, run_id, paths)
-    return sum(one.bytes for one in deleted.values())
+            _forget_rows(db, run_id, [path for path in paths if path.name in gone])
+    freed = sum(one.bytes for name, one in deleted.items() if name not in stays)
+    kept = " and ".join(f"{name} ({reason})" for name, reason in stays.items())
+    return freed, f"Of run {run_id} {kept} cannot be deleted." if kept else unnoted
 
 
 def _files(folder: Path, keep_best: bool) -> list[Path]:
@@ -138,9 +148,17 @@ def _facts(db: Connection, run_id: int, paths: Iterable[Path]) -> dict[str, Dele
     }
 
 
-def _unlink(paths: Iterable[Path]) -> None:
+def _unlink(paths: Iterable[Path]) -> dict[str, str]:
+    """Delete files; the names of those that stay, with the reason."""
+    stays = dict[str, str]()
     for path in paths:
-        regular(path).unlink(missing_ok=True)
+        try:
+            regular(path).unlink(missing_ok=True)
+        except OSError as error:
+            stays[path.name] = error.strerror or type(error).__name__
+        except Problem as problem:  # it has become a link, or a folder
+            stays[path.name] = problem.what.rstrip(".")
+    return stays
 
 
 def _forget_rows(db: Connection, run_id: int, paths: Iterable[Path]) -> None:
