@@ -18,16 +18,18 @@ def rgb(*colours: str) -> np.ndarray:
 def told_apart(wanted: Sequence[int]) -> list[int]:
     """Indices into OF_RUNS for groups with these colour indices (modulo the palette), so that groups look different.
 
-    A group keeps its own colour unless an earlier group has it. It then gets a colour that is no group's own, as long
-    as there is one.
+    A group keeps its own colour unless an earlier group has it. It then gets one that the fewest groups have: a colour
+    that is no group's own, as long as there is one. Twelve groups have each of the six colours twice.
     """
     own = [index % len(OF_RUNS) for index in wanted]
-    free = [index for index in range(len(OF_RUNS)) if index not in own]
+    groups = [int(index in own) for index in range(len(OF_RUNS))]  # that have each colour
     seen: set[int] = set()
     places = []
     for index in own:
-        places.append(free.pop(0) if index in seen and free else index)
+        place = index if index not in seen else groups.index(min(groups))
+        groups[place] += index in seen
         seen.add(index)
+        places.append(place)
     return places
 
 

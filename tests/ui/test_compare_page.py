@@ -1,6 +1,7 @@
 """The Compare page: what is ticked, what is said of it, two groups against each other, and every poor state."""
 
 import csv
+from collections import Counter
 from threading import Event, current_thread
 from types import SimpleNamespace
 
@@ -814,7 +815,12 @@ def test_looks_are_stable_and_never_the_same():
     assert [each.colour for each in styles([5, 5])] == [found[5].colour, found[0].colour], "one that nobody has"
     assert len({each.colour for each in styles([0, 3, 6, 9, 12])}) == 5, "groups of three seeds"
     assert [each.colour for each in styles([0, 6, 1])][::2] == [found[0].colour, found[1].colour], "each its own first"
-    assert len(set(styles([3] * 24))) == 24
+    assert len({(style.colour, style.pen) for style in styles([3] * 24)}) == 24
+    twelve = styles([0, 3] * 6)  # of three seeds each: every third run's colour
+    assert sorted(Counter(style.colour for style in twelve).values()) == [2] * 6
+    assert len({(style.colour, style.pen) for style in twelve}) == 12, "legends and tables show the stroke alone"
+    assert len(set(styles([0] * 144))) == 144, "then symbols differ"
+    assert styles([0] * 150)[-1] in styles([0] * 144), "then all are used"
     assert styles([7])[0] == found[7]
 
 

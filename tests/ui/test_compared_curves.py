@@ -8,6 +8,7 @@ from tests.ui.test_compare_page import shown, two_groups
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from tests.unit.comparing.test_training_curves import log
+from workbench.config import TrainingParams
 from workbench.ui.pages.compare.curves.band import Band
 from workbench.ui.pages.compare.curves.panel import METRIC
 from workbench.ui.plots.value_scale import LINEAR, logarithmic
@@ -85,6 +86,18 @@ def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_b
     np.testing.assert_array_equal(seeds.plot.curves["0"].values, metric)
     assert seeds.plot.title.startswith("MAP@R")
     assert seeds.plot.x_title == "epoch"
+
+
+@pytest.mark.parametrize(("groups", "opacity"), [(3, 46), (4, 46), (12, 15)])
+def test_bands_of_many_groups_are_fainter(qtbot, session, workspace, groups, opacity):
+    """Twelve bands over each other hid the lines."""
+    for number in range(groups):
+        for seed in range(3):
+            ap = np.full(6, 0.1 + 0.05 * number + 0.01 * seed)
+            store(workspace, {0: ap / 2, 1: ap}, seed=seed, training=TrainingParams(lr=0.001 * (1 + number)))
+    page = looked_at(qtbot, session, *range(1, 3 * groups + 1))
+    bands = [item for items in page.tabs.curves.seeds.behind.values() for item in items if isinstance(item, Band)]
+    assert [band.colour.alpha() for band in bands] == [opacity] * groups
 
 
 @pytest.mark.parametrize("drawn", [METRIC, "batch/loss"])

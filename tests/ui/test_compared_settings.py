@@ -1,6 +1,7 @@
 """The Settings and Neighbours tabs of the Compare page: heat map, parallel coordinates with brushes, movers."""
 
 import csv
+import dataclasses
 
 import numpy as np
 import pytest
@@ -8,16 +9,19 @@ from PySide6.QtCore import QPoint, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
 from small_run import blobs, store_run
 
+from tests.ui.test_science_panels import Written
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
-from workbench.comparing.settings_space import Cell, HeatMap
+from workbench.comparing.settings_space import MOST_VALUES, Axis, Cell, HeatMap, Lines
 from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.settings.heat_map import LINE_PX, HeatMapPlot, fitting
 from workbench.ui.pages.compare.settings.panel import NO_OTHER
-from workbench.ui.pages.compare.settings.parallel import legible
+from workbench.ui.pages.compare.settings.parallel import ParallelPlot, legible
+from workbench.ui.pages.compare.style.group_styles import GroupStyle
+from workbench.ui.plots.painted_plot import small
 from workbench.ui.style import theme
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
@@ -104,6 +108,52 @@ def test_each_row_of_the_heat_map_has_a_line_up_to_a_limit(qtbot):
     painter = QPainter(picture)
     plot.paint(painter, QRectF(picture.rect()), theme.current())  # of 500 names those are written that have room
     painter.end()
+
+
+def test_long_words_of_the_first_axis_stand_before_it_where_no_line_runs(qtbot):
+    """Twelve losses were cut to a letter or two between two axes."""
+    losses = ("Supervised contrastive (SupCon)", "Triplet")
+    ticks = tuple(zip((0.25, 0.75), losses, strict=True))
+    numbers = Axis("Rate", (0.0, 1.0), ("0.1", "1"), ((0.0, "0.1"), (1.0, "1")))
+    words = Axis("Loss", (0.25, 0.75), losses, ticks)
+    others = tuple(dataclasses.replace(numbers, title=f"Rate {number}") for number in range(9))
+    plot, drawn = ParallelPlot(), []
+    qtbot.addWidget(plot)
+    style = GroupStyle("#0072B2", Qt.PenStyle.SolidLine, "o")
+    area = QRectF(0, 0, 1100, 300)
+    plot.show_lines(Lines((1, 2), (0, 0), ("a", "b"), (numbers, *others), ("", "")), [style])
+    short = plot.spots(area)[0]
+    plot.show_lines(Lines((1, 2), (0, 0), ("a", "b"), (words, *others), ("", "")), [style])
+    assert plot.spots(area)[0] > 2 * short
+    painter = Written(drawn)
+    painter.setFont(small(plot.font()))
+    plot.paint(painter, area, theme.current())
+    painter.end()
+    assert set(losses) < set(drawn)
+
+
+@pytest.mark.parametrize(("width", "whole"), [(300, False), (900, True)])
+def test_a_wide_heat_map_has_room_for_whole_names(qtbot, width, whole):
+    plot, drawn, loss = HeatMapPlot(), [], "Supervised contrastive (SupCon)"
+    qtbot.addWidget(plot)
+    plot.show_map(HeatMap("Loss", "", (loss, "Triplet"), ("",), {}), "MAP@R")
+    painter = Written(drawn)
+    painter.setFont(small(plot.font()))
+    plot.paint(painter, QRectF(0, 0, width, 200), theme.current())
+    painter.end()
+    assert "Triplet" in drawn
+    assert (loss in drawn) == whole
+
+
+def test_a_setting_with_many_values_has_ranges_and_the_note_says_so(qtbot, workspace, page):
+    for number in range(MOST_VALUES + 1):
+        store(workspace, {1: np.full(6, 0.3)}, name="Draws", training=TrainingParams(lr=0.001 * 1.3**number))
+    page.session.runs_changed.emit()
+    tick(qtbot, page, *range(1, MOST_VALUES + 2))
+    settings = page.tabs.settings
+    page.tabs.setCurrentWidget(settings)
+    qtbot.waitUntil(lambda: settings.note.text().startswith("Learning rate: 12 ranges, as there are more than 24"))
+    assert [row[0] for row in settings.heat.rows()[1:3]] == ["0.001 to 0.00169", "0.00169 to 0.00286"]
 
 
 def test_words_of_an_axis_do_not_cover_each_other():

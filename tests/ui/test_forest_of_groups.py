@@ -13,6 +13,7 @@ from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from workbench.config import RunConfig, TrainingParams
 from workbench.ui.pages.compare.difference.forest_plot import AXIS_PX, HEAD_PX, MOST_ROWS
+from workbench.ui.pages.compare.groups.group_table import Kind
 from workbench.ui.pages.compare.page import ComparePage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
@@ -162,6 +163,27 @@ def test_the_numbers_are_copied_and_saved(page, tmp_path):
         assert [row[0] for row in csv.reader(file)] == ["group", "ICE", "<b>Few</b>"]
     assert not plot.image().isNull()
     assert (tmp_path / "forest.svg").stat().st_size > 1000
+
+
+def test_a_large_window_shows_twelve_groups_at_once_with_wider_intervals_and_words(qtbot, session, workspace):
+    for number in range(12):
+        for seed in range(3):
+            ap = np.full(6, 0.3 + 0.02 * number + 0.01 * seed)
+            store(workspace, {1: ap}, seed=seed, name="Sweep", training=TrainingParams(lr=0.001 * (number + 1)))
+    page = difference_tab(qtbot, session, *range(1, 37))
+    compared(qtbot, page)
+    forest, table = page.tabs.difference.forest, page.groups
+    picture, intervals = forest.plot.picture, [column.kind for column in table.table.columns].index(Kind.INTERVAL)
+    assert not picture.visibleRegion().contains(row_of(picture, 10, 11))
+    before = table.columnWidth(intervals), forest.words.width(), table.height()
+    page.resize(2200, 1380)
+    qtbot.waitUntil(lambda: picture.visibleRegion().contains(row_of(picture, 10, 11)))
+    assert table.columnWidth(intervals) > 1.5 * before[0]
+    assert table.columnWidth(0) >= table.sizeHintForColumn(0), "titles stay whole"
+    assert forest.words.width() > 1.5 * before[1]
+    assert table.viewport().height() >= 11 * table.rowHeight(0) > before[2]
+    page.resize(1200, 900)
+    qtbot.waitUntil(lambda: (table.columnWidth(intervals), forest.words.width(), table.height()) == before)
 
 
 def test_a_row_says_its_numbers_under_the_pointer(page):

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shiboken6
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QKeySequence
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QKeySequence, QMouseEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -322,6 +323,45 @@ def test_a_page_with_a_long_caption_does_not_push_the_docks(qtbot, session, open
     qtbot.waitUntil(window.pages.updatesEnabled)
     assert (window.runs.width(), window.inspector.width()) == before
     assert window.width() == 1440
+
+
+def drag_edge_of_runs(qtbot, window, by):
+    """Drag the right edge of the Runs dock, which belongs to the window; Qt moves it between two events."""
+    edge = window.runs.geometry()
+    start = QPoint(edge.right() + 2, edge.center().y())
+    assert window.isSeparator(start)
+    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    wide = window.runs.width()
+    QTest.mousePress(window, left, pos=start)
+    place = QPointF(start + QPoint(by, 0))
+    keys = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(
+        window, QMouseEvent(QMouseEvent.Type.MouseMove, place, window.mapToGlobal(place), none, left, keys)
+    )
+    qtbot.waitUntil(lambda: window.runs.width() == wide + by)
+    QTest.mouseRelease(window, left, pos=place.toPoint())
+
+
+def test_the_run_list_grows_with_a_wide_window_until_its_edge_is_dragged(qtbot, session, open_window, tmp_path):
+    """At 2,560 px it was as narrow as at 1,280 px, and cut the names of runs."""
+    window = open_window(session, (1440, 900))
+    narrow = window.runs.width()
+    window.resize(2560, 900)
+    qtbot.waitUntil(lambda: window.runs.width() >= narrow + 90)
+    window.resize(1440, 900)
+    qtbot.waitUntil(lambda: window.runs.width() == narrow)
+    drag_edge_of_runs(qtbot, window, 57)
+    window.resize(2560, 900)
+    qtbot.deliver()
+    assert window.runs.width() == narrow + 57
+    window.close()
+    again = Session(Workspace(tmp_path / "second", create=True))
+    second = open_window(again, (2560, 900))
+    qtbot.deliver()
+    assert second.runs.width() == narrow + 57
+    second.commands["view.reset-layout"].trigger()
+    qtbot.waitUntil(lambda: second.runs.width() >= narrow + 90)
+    again.close()
 
 
 def test_the_layout_is_remembered(qtbot, session, open_window, tmp_path):

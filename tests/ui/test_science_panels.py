@@ -32,6 +32,7 @@ from workbench.ui.pages.train.geometry.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot, beside_first
 from workbench.ui.pages.train.geometry.panel import GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
+from workbench.ui.plots.painted_plot import small
 from workbench.ui.plots.value_scale import in_decimals, ticks
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import Reversible, UndoCommands
@@ -433,6 +434,19 @@ def test_the_rows_of_the_classes_have_room_for_names_and_tell_the_whole_name(qtb
     row = plot.rows()[1][0]
     assert plot.words_at(QPointF(10, 10)) == f"{row}: MAP@R {plot.rows()[1][1]:.1f}% at epoch 0, 50.0% at epoch 1"
     assert plot.words_at(QPointF(10, picture.height() - 2)) == "", "below the rows are the epochs"
+
+
+@pytest.mark.parametrize(("width", "whole"), [(300, False), (900, True)])
+def test_a_wide_plot_of_the_classes_has_room_for_whole_names(qtbot, width, whole):
+    plot, drawn, name = ClassesPlot(), [], "brontosaurus in a museum"
+    qtbot.addWidget(plot)
+    plot.show_classes([0], ["ant", name], np.array([[0.2, 0.3]]), set())
+    painter = Written(drawn)
+    painter.setFont(small(plot.font()))
+    plot.paint(painter, QRectF(0, 0, width, 160), theme.LIGHT)
+    painter.end()
+    assert "ant" in drawn
+    assert (name in drawn) == whole
 
 
 def test_a_class_without_a_score_at_first_has_no_gain(qtbot):

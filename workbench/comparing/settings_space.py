@@ -1,7 +1,9 @@
 """Runs in the space of the settings in which they differ: a heat map over two of them, and a line for each run."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite, log10
 from statistics import fmean
 from typing import Any
@@ -18,6 +20,7 @@ MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
 LOG_FROM = 30.0  # ratio of the largest to the smallest value of a setting above which its axis is logarithmic
 FOOT = 0.2  # of an axis of numbers, below them, where some run has none
 TICKS = 5  # of an axis of numbers
+MOST_VALUES, RANGES = 24, 12  # numbers that a heat map has rows for; of more it has that many ranges
 METRICS = ("MAP@R", "recall@1", "P@R")
 
 
@@ -42,6 +45,7 @@ class HeatMap:
     tested_like: str = ""  # title of a group: those in the cells were measured on its test images
     left_out: tuple[str, ...] = ()  # titles of groups that were measured on others
     ended_early: tuple[str, ...] = ()  # titles of groups whose runs did not train to their end, which is in no cell
+    in_ranges: tuple[str, ...] = ()  # fields with more than MOST_VALUES numbers: their rows or columns are ranges
 
     @property
     def pooled(self) -> bool:
@@ -79,13 +83,15 @@ def fields(overview: Overview) -> list[str]:
 def heat_map(overview: Overview, row: str, column: str, baseline: Group | None = None) -> HeatMap:
     """The metric of the overview by the settings `row` and `column`; an empty `column` for none.
 
+    More than `MOST_VALUES` numbers of a setting, as of random draws, are put into `RANGES` ranges of equal width, on a
+    logarithmic scale from a ratio of `LOG_FROM` on. A range holds its lower end, the last one its upper end, too.
     A mean over different images says nothing: groups that were tested on others than the baseline are left out. The
     first group with a value stands for a baseline without one. So are those that ended early, where others did not.
     """
     values = {difference.field: difference.values for difference in overview.differences}
-    on_rows, on_columns = (_ordered(values[field]) if field in values else [None] for field in (row, column))
     gathered: dict[tuple[int, int], list[list[float]]] = {}
-    known = [(field, _numbered(order)) for field, order in ((row, on_rows), (column, on_columns))]
+    (on_rows, row_of), (on_columns, column_of) = (_divided(values.get(field, [None])) for field in (row, column))
+    known = [(row, row_of), (column, column_of)]
     every = [(index, summary) for index, summary in enumerate(overview.summaries) if summary.by_seed]
     whole = set(trained_to_the_end([summary for _, summary in every], overview.at))
     measured = [(index, summary) for index, summary in every if summary in whole]
@@ -103,12 +109,13 @@ def heat_map(overview: Overview, row: str, column: str, baseline: Group | None =
     return HeatMap(
         row,
         column if column in values else "",
-        tuple(map(written, on_rows)),
-        tuple(map(written, on_columns)) if column in values else ("",),
+        on_rows,
+        on_columns if column in values else ("",),
         cells,
         "" if like is None else like.group.title,
         tuple(left_out),
         tuple(summary.group.title for _, summary in every if summary not in whole),
+        tuple(dict.fromkeys(field for field, places in known if len(set(places.values())) < len(places))),
     )
 
 
@@ -230,6 +237,31 @@ def _ordered(values: Sequence[Any]) -> list[Any]:
 def _numbered(order: Sequence[Any]) -> dict[str, int]:
     """The place of each value in what `_ordered` made, by its written form: values that are written alike are one."""
     return {written(value): place for place, value in enumerate(order)}
+
+
+def _divided(values: Sequence[Any]) -> tuple[tuple[str, ...], dict[str, int]]:
+    """The titles of rows or columns for these values, and which of them a value is in, by its written form."""
+    order = _ordered(values)
+    numbers = [float(value) for value in order if _is_number(value)]
+    if len(numbers) <= MOST_VALUES:
+        return tuple(map(written, order)), _numbered(order)
+    low, high = numbers[0], numbers[-1]
+    bent = low > 0 and log10(high) - log10(low) >= log10(LOG_FROM)
+    parts = [step / RANGES for step in range(RANGES + 1)]
+    edges = [(1 - part) * low + part * high for part in parts]
+    if bent:
+        edges = [10 ** ((1 - part) * log10(low) + part * log10(high)) for part in parts]
+    edges = [float(f"{edge:.12g}") for edge in edges]  # computed, one that is a value may lie just above it
+    texts = [significant(edge) for edge in edges]
+    titles = [f"{first} to {last}" for first, last in pairwise(texts if bent else same_decimals(texts))]
+    others = [value for value in order if not _is_number(value)]
+    places = {
+        written(value): bisect_right(edges[1:-1], float(value))
+        if _is_number(value)
+        else len(titles) + others.index(value)
+        for value in order
+    }
+    return (*titles, *map(written, others)), places
 
 
 def _is_number(value: Any) -> bool:

@@ -10,7 +10,7 @@ from workbench.comparing import settings_space
 from workbench.comparing.grouping.settings import Difference
 from workbench.comparing.measures import BEST
 from workbench.comparing.overview import overview
-from workbench.comparing.settings_space import FOOT, fields, heat_map, lines
+from workbench.comparing.settings_space import FOOT, LOG_FROM, MOST_VALUES, RANGES, fields, heat_map, lines
 from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.workspace import Workspace
 
@@ -146,7 +146,7 @@ def test_a_thousand_values_are_written_once_each_not_once_for_each_other(found, 
     count, written = 1_000, settings_space.written
     asked = []
     monkeypatch.setattr(settings_space, "written", lambda value: asked.append(value) or written(value))
-    values = tuple(place * 1.1 for place in range(count))
+    values = tuple(f"draw {place}" for place in range(count))  # of numbers there are ranges
     many = dataclasses.replace(
         found,
         summaries=tuple(found.summaries[place % len(found.summaries)] for place in range(count)),
@@ -154,6 +154,32 @@ def test_a_thousand_values_are_written_once_each_not_once_for_each_other(found, 
     )
     assert len(heat_map(many, "training.lr", "").cells) == count
     assert len(asked) < 10 * count
+
+
+@pytest.mark.parametrize(
+    ("highest", "titles"),
+    [(25.0, ("1 to 3", "3 to 5", "23 to 25")), (4096.0, ("1 to 2", "2 to 4", "2,050 to 4,100"))],
+)
+def test_many_numbers_are_in_ranges_of_one_width_and_other_values_are_not(found, highest, titles):
+    """Hundreds of draws had a row each, of a px or two: neither name nor number was drawn."""
+    count = MOST_VALUES + 1
+    steps = np.arange(count)
+    numbers = (1.0 + steps if highest < LOG_FROM else 2.0 ** (steps / 2)).tolist()
+    assert numbers[-1] == highest
+    values = (*numbers, None, "auto")
+    many = dataclasses.replace(
+        found,
+        summaries=tuple(found.summaries[place % len(found.summaries)] for place in range(len(values))),
+        differences=(Difference("loss.margin", values),),
+    )
+    shown = heat_map(many, "loss.margin", "")
+    assert (*shown.rows[:2], shown.rows[RANGES - 1], *shown.rows[RANGES:]) == (*titles, "auto", "–")
+    assert shown.in_ranges == ("loss.margin",)
+    assert [shown.cells[at, 0].groups for at in range(RANGES)] == [2] * (RANGES - 1) + [3], "and the highest"
+    assert [shown.cells[RANGES + at, 0].groups for at in (0, 1)] == [1, 1]
+    few = dataclasses.replace(many, differences=(Difference("loss.margin", (*numbers[:-1], None, *[1.0] * 2)),))
+    assert len(heat_map(few, "loss.margin", "").rows) == MOST_VALUES + 1
+    assert heat_map(few, "loss.margin", "").in_ranges == ()
 
 
 def test_groups_that_were_tested_on_other_images_are_left_out_of_the_heat_map(tmp_path):

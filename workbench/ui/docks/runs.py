@@ -32,7 +32,13 @@ from workbench.workspace.rows import Run
 
 CONDITIONS = 'conditions: lr<0.01, MAP@R>80 (%), tag="first try", state=failed, size>1GB, date=today, date>=2026-11-20'
 WIDTH, NARROWEST = 260, 220  # px at 100% text
+WIDEST, WIDE_FROM, SHARE = 360, 1440, 0.1  # px: from a window of this width on the list has a share of what is more
 _SELECT = QItemSelectionModel.SelectionFlag
+
+
+def first_width(window_px: int) -> int:
+    """Px of the dock until the user drags its edge: it grows with a wide window, since names are longer than it."""
+    return min(WIDEST, WIDTH + max(0, round(SHARE * (window_px - WIDE_FROM))))
 
 
 class RunsDock(Dock):

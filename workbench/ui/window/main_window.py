@@ -354,6 +354,7 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.inspector.adapt(event.size().width())
+        self.arrangement.fit_runs()
         self.welcome.set_compact(event.size().height() < LOW)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -3,14 +3,14 @@
 from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter, QSplitterHandle, QTableView, QTabWidget, QWidget
 from shiboken6 import isValid
 
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
 from workbench.ui.docks.inspector import InspectorDock
-from workbench.ui.docks.runs import WIDTH as RUNS_WIDTH
-from workbench.ui.docks.runs import RunsDock
+from workbench.ui.docks.runs import RunsDock, first_width
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.tables.remembered_tables import RememberedTables
 
@@ -18,7 +18,8 @@ FIRST_SIZE = (1440, 900)  # px
 SMALLEST = (960, 600)  # px, or what the screen has: scaled by 1.5, one of 1280 x 720 has 853 x 480
 FRAME = (16, 48)  # px that a desktop's title bar and borders may take
 FIRST = "-first"  # after the key of a splitter that was moved: where it was before
-GROUP, PAGE = "layout", "layout/page"
+GROUP, PAGE, STATE = "layout", "layout/page", "layout/state"
+RUNS_DRAGGED = "layout/runs-dragged"  # whether the user chose the width of the Runs dock; not there in old layouts
 PASSING = "passing"  # property of a page of tabs that the program shows for a while: no start begins with it
 VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
 
@@ -39,6 +40,9 @@ class WindowLayout(QObject):
         window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, runs)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, inspector)
         window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, log)
+        self._runs_dragged = False
+        self._width_pressed: int | None = None  # px of the Runs dock when the edge of a dock was pressed
+        window.installEventFilter(self)
         log.toggled.connect(self._remember_activity)
         self.follow(log)
 
@@ -48,10 +52,11 @@ class WindowLayout(QObject):
         most = (room.width() - FRAME[0], room.height() - FRAME[1])
         self._window.setMinimumSize(*map(min, SMALLEST, most))
         self._window.resize(*map(min, FIRST_SIZE, most))
+        self._runs_dragged = self._preferences.flag(RUNS_DRAGGED, not self._preferences.state(STATE).isEmpty())
         self._first_widths()
         self._first_state = self._window.saveState(VERSION)
         self._window.restoreGeometry(self._preferences.state("layout/geometry"))
-        self._window.restoreState(self._preferences.state("layout/state"), VERSION)
+        self._window.restoreState(self._preferences.state(STATE), VERSION)
         self._activity.set_unfolded(self._preferences.flag("layout/activity"))
 
     def follow(self, part: QWidget) -> None:
@@ -86,8 +91,18 @@ class WindowLayout(QObject):
         """Begin with this page at the next start."""
         self._preferences.set_text(PAGE, name)
 
+    def fit_runs(self) -> None:
+        """Give the Runs dock the width that goes with the window's, unless the user has chosen one."""
+        if not self._runs_dragged and self._runs.isVisible():
+            self._window.resizeDocks([self._runs], [first_width(self._window.width())], Qt.Orientation.Horizontal)
+
     def eventFilter(self, handle: QObject, event: QEvent) -> bool:
-        """Note where a splitter was before it is moved for the first time: it has no sizes before it is laid out."""
+        """Note where a splitter was before it is moved for the first time: it has no sizes before it is laid out.
+
+        Of the window's own splitters, which are the edges of docks, note whether the Runs dock was given a width.
+        """
+        if handle is self._window and isinstance(event, QMouseEvent):
+            self._watch_edges(event)
         if isinstance(handle, QSplitterHandle) and event.type() is QEvent.Type.MouseButtonPress:
             key = _key(handle.splitter()) + FIRST
             if self._preferences.state(key).isEmpty():
@@ -111,12 +126,14 @@ class WindowLayout(QObject):
         self._activity.set_unfolded(False)
         self._inspector.forget_choice()
         self._inspector.adapt(self._window.width())
+        self._runs_dragged = False
         self._first_widths()
 
     def keep(self) -> None:
         """Remember the layout for the next start."""
         self._preferences.set_state("layout/geometry", self._window.saveGeometry())
-        self._preferences.set_state("layout/state", self._window.saveState(VERSION))
+        self._preferences.set_state(STATE, self._window.saveState(VERSION))
+        self._preferences.set_flag(RUNS_DRAGGED, self._runs_dragged)
         self._preferences.keep()
 
     def toggle_full_screen(self) -> None:
@@ -126,9 +143,18 @@ class WindowLayout(QObject):
         else:
             self._window.showFullScreen()
 
+    def _watch_edges(self, event: QMouseEvent) -> None:
+        """Between press and release on the edge of a dock: whether the Runs dock has another width afterwards."""
+        if event.type() is QEvent.Type.MouseButtonPress and self._window.isSeparator(event.position().toPoint()):
+            self._width_pressed = self._runs.width()
+        elif event.type() is QEvent.Type.MouseButtonRelease and self._width_pressed is not None:
+            self._runs_dragged |= self._runs.width() != self._width_pressed
+            self._width_pressed = None
+
     def _first_widths(self) -> None:
         docks = [self._runs, self._inspector] if not self._inspector.folded else [self._runs]
-        self._window.resizeDocks(docks, [RUNS_WIDTH, INSPECTOR_WIDTH][: len(docks)], Qt.Orientation.Horizontal)
+        widths = [first_width(self._window.width()), INSPECTOR_WIDTH]
+        self._window.resizeDocks(docks, widths[: len(docks)], Qt.Orientation.Horizontal)
 
     def _remember_split(self, splitter: QSplitter, *moved: int) -> None:
         self._preferences.set_state(_key(splitter), splitter.saveState())

@@ -39,7 +39,7 @@ class Band(Behind, pg.GraphicsObject):
 
     def __init__(self, x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: QColor) -> None:
         super().__init__()
-        self._colour = colour
+        self.colour = colour  # with its opacity
         self._numbers = x, low, high
         self._scale: ValueScale | None = None
         self.take_scale(LINEAR)
@@ -67,5 +67,5 @@ class Band(Behind, pg.GraphicsObject):
         """Fill the band without an outline."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._colour)
+        painter.setBrush(self.colour)
         painter.drawPolygon(self._polygon)

@@ -48,6 +48,7 @@ class DifferenceBeside(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+        self.forest.fit()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

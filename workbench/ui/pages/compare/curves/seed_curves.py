@@ -27,7 +27,7 @@ from workbench.ui.widgets.labels import label
 MOST_DRAWN = 12  # groups: more are not distinguishable, and their legend is not readable
 SEEDS = {0: "mean over seeds", 1: "one seed"}  # the end of the title, by how many each group has; 0: not the same
 TURN_MS = 4  # between two groups, for what else waits
-BAND = 46  # of 255, opacity
+BAND, FEW_BANDS = 46, 4  # of 255, opacity of a band; of more bands than that each is fainter
 SHADED = f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Faint: each run"
 
 
@@ -52,7 +52,7 @@ class SeedCurves(QWidget):
         self._waiting: list[tuple[Curve, str, GroupStyle]] = []
         self._last: list[Callable[[], None]] = []  # what is to be done after the last of them
         self._training: TrainingCurves | None = None
-        self._factor = 1
+        self._factor, self._opacity = 1, BAND
         self._dots = True
         self._turn = QTimer(self, interval=TURN_MS)
         self._turn.timeout.connect(self._draw_next)
@@ -96,6 +96,7 @@ class SeedCurves(QWidget):
         if not shared:
             titles = [f"{title} (n = {curve.n})" for title, curve in zip(titles, curves, strict=True)]
         self._waiting = list(zip(curves, titles, shown_as, strict=True))[:MOST_DRAWN]
+        self._opacity = BAND * FEW_BANDS // max(FEW_BANDS, len(self._waiting))
         canvas = self.plot.canvas
         self._last = [self.plot.redraw, canvas.take_range, canvas.take_axes, canvas.take_range, canvas.take_axes]
         canvas.setUpdatesEnabled(False)  # painted once, when all are there
@@ -137,7 +138,7 @@ class SeedCurves(QWidget):
         if known.any():
             low, high = (factor * limit[known] for limit in (curve.low, curve.high))
             colour = QColor(style.colour)
-            colour.setAlpha(BAND)
+            colour.setAlpha(self._opacity)
             items.append(Band(curve.places[known], low, high, colour))
         for item in items:
             item.setZValue(-1)

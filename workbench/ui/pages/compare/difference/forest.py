@@ -14,7 +14,9 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 
-WORDS_PX, MOST_PX = 200, 360  # px of the design: width of the words; height beyond which rows and words scroll
+WORDS_PX, WIDE_WORDS_PX = 200, 400  # px of the design: width of the words beside the plot, at least and at most
+WORDS_PART = 5  # the part of the width that is theirs between both
+MOST_PX, MOST_PART = 360, 0.4  # px and part of the window's height, of which the larger is in view before rows scroll
 WIDEST = 16_777_215  # px, Qt's own limit
 BESIDE_PX = 800  # width from which the words stand beside the plot
 MARGINS, SPACING = (12, 8, 4, 8), 4  # px around the words, between their title and them
@@ -22,7 +24,7 @@ AROUND = MARGINS[1] + MARGINS[3] + SPACING + 2  # px of their height; the frame 
 
 
 class ForestPanel(QWidget):
-    """The plot as high as its rows need, up to `MOST_PX`; `plot.chosen` emits the title of a chosen row.
+    """The plot as high as its rows need, up to a part of the window; `plot.chosen` emits the title of a chosen row.
 
     The words stand beside the plot, or below it if there is no space for both.
     """
@@ -55,26 +57,28 @@ class ForestPanel(QWidget):
         self.claims.setText(" ".join(claims(forest)))
         self.claims.setVisible(bool(self.claims.text()))
         self.remarks.setText(" ".join(remarks(forest)))
-        self._fit()
+        self.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
-            self._fit()
+            self.fit()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in theme.DRESSES and hasattr(self, "_both"):
-            self._fit()
+            self.fit()
 
-    def _fit(self) -> None:
-        """Put the words beside the plot or below it, and give both the height that they need."""
+    def fit(self) -> None:
+        """Put the words beside the plot or below it, and give both the height that they need and the window has."""
         beside = self.width() >= theme.text_px(BESIDE_PX)
         self._both.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
-        wide = theme.text_px(WORDS_PX) if beside else self.width()
+        least, widest = theme.text_px(WORDS_PX), theme.text_px(WIDE_WORDS_PX)
+        wide = min(widest, max(least, self.width() // WORDS_PART)) if beside else self.width()
         self.words.setMinimumWidth(wide if beside else 0)  # below the plot it would keep the panel from shrinking
         self.words.setMaximumWidth(wide if beside else WIDEST)
-        most, inside = theme.text_px(MOST_PX), wide - MARGINS[0] - MARGINS[2] - 2 * self.words.frameWidth()
+        most = max(theme.text_px(MOST_PX), round(MOST_PART * self.window().height()))
+        inside = wide - MARGINS[0] - MARGINS[2] - 2 * self.words.frameWidth()
         rows = min(most, self.plot.minimumSizeHint().height() + 2)
         words = min(most, self._title.sizeHint().height() + self._said.heightForWidth(inside) + AROUND)
         self._rows.setFixedHeight(max(rows, words) if beside else rows)

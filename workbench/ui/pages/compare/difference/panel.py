@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds, seed_title
@@ -69,6 +70,10 @@ class DifferencePanel(QWidget):
         parts = (self.forest, head, self.verdict, (self.results, 1), self.notes, 0)
         in_column(*parts, on=whole, margins=8, spacing=8)
         in_column((Scrolled(whole), 1), on=self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.forest.fit()
 
     def show_rows(self, rows: Sequence[BaselineRow], styles: Mapping[str, GroupStyle]) -> None:
         """Show every group against the baseline, which comes first; `styles` are by the group's title."""

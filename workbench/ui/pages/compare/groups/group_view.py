@@ -22,13 +22,14 @@ from workbench.ui.widgets.labels import names_near, shortened
 from workbench.ui.widgets.tables.row_table import NumberDelegate, head_width
 
 Index = QModelIndex | QPersistentModelIndex
-ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows in view at once, by the page's height
+ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 12  # px of a row; rows in view at once, by the page's height
 LEAST_ALONE = 5  # rows where the choices above the table have given way to it
 MEASURED = 100  # rows, from the first in view, that set the widths: all rows have the same number of digits
 TITLE_PX = 130  # minimum width of the first column
 SHORTENED_PX = 220  # its width from which on titles are shortened that would not be whole if the table scrolled either
 TITLE_LEFT = 36  # px before a title, for its line
 INTERVAL_PX, MARGIN = 110, 8
+INTERVAL_PART = 3  # the part of the table that intervals may take of what the titles leave
 CHIP_PX, BESIDE = 20, 4  # height of a chip, and room beside it
 CAP, DOT = 4, 4  # half the height of an interval's end, radius of its mean
 TINT = 36  # of 255, opacity behind a difference
@@ -36,13 +37,17 @@ CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
 class GroupView(QTableView):
-    """As high as its rows, but at most `MOST_ROWS` and about a quarter of the page; with more rows it scrolls."""
+    """As high as its rows, but at most `MOST_ROWS` and about a quarter of the page; with more rows it scrolls.
+
+    What is left in a wide table is first of the intervals, which can be compared better then, and then of the titles.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table, self._row_px = GroupTable(self), 0  # as laid out
         self._least = LEAST_ROWS
         self._needed = 0  # px of all titles, where they have room in a table that scrolls
+        self._intervals = -1  # column; -1 without metrics
         self._shortest = 0  # px of the first column from which on the table need not scroll
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
@@ -62,6 +67,8 @@ class GroupView(QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for column in range(header.count()):  # by their words: Qt's own hint keeps room for an arrow of sorting
             self.setColumnWidth(column, max(head_width(header, column), self.sizeHintForColumn(column)))
+        kinds = [column.kind for column in self.table.columns]
+        self._intervals = kinds.index(Kind.INTERVAL) if Kind.INTERVAL in kinds else -1
         self._needed = title_width(self, TITLE_PX)
         whole = self._needed >= self.sizeHintForColumn(0)
         self._shortest = self._needed if whole else min(self._needed, theme.text_px(SHORTENED_PX))
@@ -69,8 +76,13 @@ class GroupView(QTableView):
 
     def _fit_measured(self) -> None:
         header = self.horizontalHeader()
+        if self._intervals > 0:
+            self.setColumnWidth(self._intervals, theme.text_px(INTERVAL_PX))
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
-        wide = rest + self._shortest > self.viewport().width()
+        room = self.viewport().width()
+        wide = rest + self._shortest > room
+        if self._intervals > 0 and (free := room - rest - self.sizeHintForColumn(0)) > 0:
+            self.setColumnWidth(self._intervals, min(theme.text_px(INTERVAL_PX) + free, room // INTERVAL_PART))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         if header.count():
             mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
@@ -78,8 +90,8 @@ class GroupView(QTableView):
             if wide:
                 self.setColumnWidth(0, self._needed)
         around = self.parentWidget()
-        room = self._least if around is None else max(self._least, around.height() // (4 * self._row_px))
-        rows = max(1, min(MOST_ROWS, room, self.table.rowCount()))
+        most = self._least if around is None else max(self._least, around.height() // (4 * self._row_px))
+        rows = max(1, min(MOST_ROWS, most, self.table.rowCount()))
         bar = self.horizontalScrollBar().sizeHint().height() if wide else 0
         self.setFixedHeight(header.sizeHint().height() + rows * self._row_px + 2 * self.frameWidth() + bar)
 

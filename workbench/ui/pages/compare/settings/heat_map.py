@@ -16,6 +16,7 @@ from workbench.ui.widgets.labels import shortened
 from workbench.ui.widgets.numbers.heat import ink_on, mixed
 
 NAME_PX, LINE_PX, GAP = 120, 16, 8
+NAME_PART = 0.3  # of the plot's width, which names of rows may take where that is more than NAME_PX
 COLDEST = 0.08  # share of the accent colour in the cell with the lowest value
 MOST_ROWS = 24  # that have a line of the minimum height each
 EDGES = 2  # px of a cell that are not filled
@@ -72,24 +73,26 @@ class HeatMapPlot(PaintedPlot):
         shown = self._shown
         if shown is None or not shown.rows:
             return
-        inside = area.adjusted(NAME_PX, 2 * LINE_PX + GAP, -GAP, -GAP)
+        metrics = painter.fontMetrics()
+        rows, columns = ([as_read(value) for value in values] for values in (shown.rows, shown.columns))
+        needed = max(map(metrics.horizontalAdvance, (*rows, shown.row))) + 2 * GAP
+        names = min(needed, max(NAME_PX, int(NAME_PART * area.width())))
+        inside = area.adjusted(names, 2 * LINE_PX + GAP, -GAP, -GAP)
         width, height = inside.width() / len(shown.columns), inside.height() / len(shown.rows)
         centre = int(Qt.AlignmentFlag.AlignCenter)
         right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        metrics = painter.fontMetrics()
         painter.setPen(QColor(tokens.plot_axis))
         painter.drawText(QRectF(inside.left(), area.top(), inside.width(), LINE_PX), centre, shown.column)
-        painter.drawText(QRectF(area.left(), area.top() + LINE_PX, NAME_PX - GAP, LINE_PX), right,
-                         metrics.elidedText(shown.row, Qt.TextElideMode.ElideLeft, NAME_PX - GAP))  # fmt: skip
-        rows, columns = ([as_read(value) for value in values] for values in (shown.rows, shown.columns))
+        painter.drawText(QRectF(area.left(), area.top() + LINE_PX, names - GAP, LINE_PX), right,
+                         metrics.elidedText(shown.row, Qt.TextElideMode.ElideLeft, names - GAP))  # fmt: skip
         for at, name in enumerate(columns):
             box = QRectF(inside.left() + at * width, area.top() + LINE_PX, width, LINE_PX)
             painter.drawText(box, centre, shortened(name, columns, metrics, int(width) - 4))
         written = legible([inside.top() + (at + 0.5) * height for at in range(len(rows))], metrics.height())
         for at, name in enumerate(rows):
             if written[at]:
-                box = QRectF(area.left(), inside.top() + (at + 0.5) * height - LINE_PX / 2, NAME_PX - GAP, LINE_PX)
-                painter.drawText(box, right, shortened(name, rows, metrics, NAME_PX - GAP))
+                box = QRectF(area.left(), inside.top() + (at + 0.5) * height - LINE_PX / 2, names - GAP, LINE_PX)
+                painter.drawText(box, right, shortened(name, rows, metrics, names - GAP))
         means = [cell.mean for cell in shown.cells.values() if isfinite(cell.mean)]
         low, high = min(means, default=0.0), max(means, default=0.0)
         for (down, across), cell in shown.cells.items():

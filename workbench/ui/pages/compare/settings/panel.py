@@ -28,6 +28,7 @@ NO_OTHER = "no second setting"
 MOST_NAMED = 3  # groups that the note under the heat map names
 MOST_COLUMNS = 6  # up to this many groups are columns of the table; more are its rows
 TABLE_PX = 100  # minimum height of the table: its head and one or two settings
+IN_RANGES = f"{{}}: {settings_space.RANGES} ranges, as there are more than {settings_space.MOST_VALUES} values."
 POOLED = "Some cells average runs that also differ in other settings."
 
 
@@ -163,6 +164,7 @@ class SettingsPanel(QStackedWidget):
         )
         self.heat.show_map(named, overview.metric)
         notes = [
+            *(IN_RANGES.format(self._short(field)) for field in shown.in_ranges),
             POOLED if shown.pooled else "",
             _left_out(f"they were not tested on the images of “{shown.tested_like}”", shown.left_out),
             _left_out("they have not trained to their end", shown.ended_early),

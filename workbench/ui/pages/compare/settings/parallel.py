@@ -4,18 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.comparing.settings_space import Axis, Lines
 from workbench.numerals import as_read
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import PaintedPlot, Rows, small
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.numbers.heat import mixed
 
 SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
+WORDS_PX, WORDS_PART = 200, 0.2  # px, and part of the width, that words at the left of the first axis may take
+TICK_PX = 6  # from an axis to words at its left
 REACH, NEAR = 14, 6  # px: distance from an axis, and from a line, within which the pointer acts on it
 LEAST = 4  # px, shortest brush: a shorter drag is a click, which removes the axis's brush
 FAINT = 0.18  # share of the axis colour in lines outside a brush
@@ -102,7 +104,13 @@ class ParallelPlot(PaintedPlot):
 
     def spots(self, area: QRectF) -> np.ndarray:
         """x of each axis in px, [axes]."""
-        return np.linspace(area.left() + SIDE_PX, area.right() - SIDE_PX, max(2, len(self.lines.axes)))
+        return np.linspace(area.left() + self._left(area), area.right() - SIDE_PX, max(2, len(self.lines.axes)))
+
+    def _left(self, area: QRectF) -> float:
+        """Px before the first axis: its words stand there if they are long, where no line runs through them."""
+        words = [as_read(words) for axis in self.lines.axes[:1] for _, words in axis.ticks]
+        longest = max(map(QFontMetrics(small(self.font())).horizontalAdvance, words), default=0) + 2 * TICK_PX
+        return max(SIDE_PX, min(longest, WORDS_PX, WORDS_PART * area.width()))
 
     @staticmethod
     def _height(area: QRectF, value: float) -> float:
@@ -211,7 +219,9 @@ class ParallelPlot(PaintedPlot):
             painter.drawRect(QRectF(x - BRUSH_PX / 2, high, BRUSH_PX, low - high))
         painter.setPen(QPen(QColor(tokens.plot_axis), 1))
         painter.drawLine(QPointF(x, top), QPointF(x, bottom))
-        metrics, room = painter.fontMetrics(), self._room(area)
+        metrics, room, left = painter.fontMetrics(), self._room(area), self._left(area)
+        before = left > SIDE_PX and axis is self.lines.axes[0]
+        longest = int(left - 2 * TICK_PX if before else min(room - 12, 2 * SIDE_PX))
         head = QRectF(x - room / 2, area.top() + 2, room, TOP_PX - 12)
         words_of = axis.title if metrics.horizontalAdvance(axis.title) <= room else _short(axis.title)
         title = metrics.elidedText(words_of, Qt.TextElideMode.ElideRight, int(room))
@@ -223,10 +233,10 @@ class ParallelPlot(PaintedPlot):
             painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y))
             if not has_room:
                 continue
-            text = metrics.elidedText(as_read(words), Qt.TextElideMode.ElideMiddle, int(min(room - 12, 2 * SIDE_PX)))
+            text = metrics.elidedText(as_read(words), Qt.TextElideMode.ElideMiddle, longest)
             box = QRectF(metrics.boundingRect(text)).adjusted(-2, 0, 4, 0)
             box.moveCenter(QPointF(x + 7 + box.width() / 2, y))
-            if box.right() > area.right():
+            if before or box.right() > area.right():
                 box.moveRight(x - 5)
             back = QColor(tokens.plot_background)
             back.setAlpha(200)
@@ -236,7 +246,7 @@ class ParallelPlot(PaintedPlot):
     def _room(self, area: QRectF) -> float:
         """The width in px for the text of one axis."""
         count = max(2, len(self.lines.axes))
-        return min((area.width() - 2 * SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
+        return min((area.width() - self._left(area) - SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
 
 
 def legible(heights: Sequence[float], line: float) -> list[bool]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import lcm
 
 from PySide6.QtCore import Qt
@@ -31,28 +32,35 @@ class GroupStyle:
 def styles(colours: Sequence[int]) -> list[GroupStyle]:
     """One style for each stored colour index; `told_apart` chooses the colours.
 
-    Every pass through the palette takes the next line style, and so does a group that would look like an earlier one.
+    Every pass through the palette takes the next line style. A group whose stroke an earlier one has takes the next
+    stroke of its colour that is free, then the next symbol: tables and legends show the stroke alone.
     """
     used: set[GroupStyle] = set()
+    strokes: set[tuple[str, Qt.PenStyle]] = set()
     all_used: set[str] = set()  # colours for which all styles and symbols are used
     chosen = []
     for index, shown in zip(colours, told_apart(colours), strict=True):
-        turn, colour = index // len(RUN_COLOURS), run_colour(shown)
-        candidates = (
-            GroupStyle(
-                colour, STYLES[(turn + step) % len(STYLES)], SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)]
-            )
-            for step in range(len(STYLES) * len(SYMBOLS))
-        )
-        style = first = next(candidates)
-        if first in used and colour not in all_used:
-            free = next((other for other in candidates if other not in used), None)
-            if free is None:
+        colour = run_colour(shown)
+        looks = _looks(colour, index // len(RUN_COLOURS) % TURN)
+        style = looks[0]
+        if colour not in all_used:
+            unlike = [look for look in looks if look not in used]
+            style = next((look for look in unlike if (colour, look.pen) not in strokes), (*unlike, style)[0])
+            if len(unlike) <= 1:
                 all_used.add(colour)
-            style = free or first
         used.add(style)
+        strokes.add((colour, style.pen))
         chosen.append(style)
     return chosen
+
+
+@cache
+def _looks(colour: str, turn: int) -> tuple[GroupStyle, ...]:
+    """Every pair of line style and symbol in a colour, from the turn's on."""
+    return tuple(
+        GroupStyle(colour, STYLES[(turn + step) % len(STYLES)], SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)])
+        for step in range(len(STYLES) * len(SYMBOLS))
+    )
 
 
 def swatch(style: GroupStyle) -> QIcon:

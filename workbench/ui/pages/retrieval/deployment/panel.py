@@ -73,7 +73,6 @@ class DeployPanel(QStackedWidget):
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         header = self.table.horizontalHeader()
         header.setTextElideMode(Qt.TextElideMode.ElideNone)
-        header.setStretchLastSection(True)
         plots = in_row((self.by_size, 1), (self.by_time, 1), spacing=12)
         middle = in_column((plots, 3), (self.table, 2), spacing=8)
         self.threshold = ThresholdSide()

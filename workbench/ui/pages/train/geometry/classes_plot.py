@@ -5,18 +5,19 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.numerals import minus, signed
 from workbench.ui.pages.train.geometry.axes import STAR
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import PaintedPlot, Rows, small
 from workbench.ui.style.theme import Tokens
 from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.labels import plain_tip, shortened
 from workbench.ui.widgets.numbers.heat import ink_on, mixed
 
 NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number
+NAME_PART = 0.25  # of the plot's width, which names may take where that is more than NAME_PX
 ABOVE, BELOW, ROW_PX = 4, 18, 14  # px above and below the cells, and of a row at least, so that no name is cut
 LEAST_PX = 200  # px
 SAID = 4  # scores of a class in its tooltip; of more, the first and the last
@@ -94,10 +95,11 @@ class ClassesPlot(PaintedPlot):
         ends = [*scores[:1], "…", *scores[-1:]] if len(scores) > SAID else scores
         return f"{self._names[down]}: MAP@R {', '.join(ends)}"
 
-    @staticmethod
-    def _box(area: QRectF) -> QRectF:
+    def _box(self, area: QRectF) -> QRectF:
         """The cells."""
-        return area.adjusted(NAME_PX, ABOVE, -GAIN_PX, -BELOW)
+        longest = max(map(QFontMetrics(small(self.font())).horizontalAdvance, self._names), default=0) + 8
+        names = max(NAME_PX, min(longest, int(NAME_PART * area.width())))
+        return area.adjusted(names, ABOVE, -GAIN_PX, -BELOW)
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw a cell for each class and epoch, and the gain."""
@@ -111,8 +113,9 @@ class ClassesPlot(PaintedPlot):
         for down, name in enumerate(self._names):
             top = box.top() + down * height
             painter.setPen(QColor(tokens.wrong if name in self._falling else tokens.text))
-            words = shortened(name, self._names, metrics, NAME_PX - 8)
-            painter.drawText(QRectF(area.left(), top, NAME_PX - 6, height), middle_right, words)
+            room = int(box.left() - area.left())
+            words = shortened(name, self._names, metrics, room - 8)
+            painter.drawText(QRectF(area.left(), top, room - 6, height), middle_right, words)
             for across, value in enumerate(self._table[:, down].tolist()):
                 cell = QRectF(box.left() + across * width, top, width, height)
                 if not math.isfinite(value):
