@@ -116,7 +116,7 @@ def test_long_words_of_the_first_axis_stand_before_it_where_no_line_runs(qtbot):
     ticks = tuple(zip((0.25, 0.75), losses, strict=True))
     numbers = Axis("Rate", (0.0, 1.0), ("0.1", "1"), ((0.0, "0.1"), (1.0, "1")))
     words = Axis("Loss", (0.25, 0.75), losses, ticks)
-    others = tuple(dataclasses.replace(numbers, title=f"Rate {number}") for number in range(9))
+    others = tuple(dataclasses.replace(numbers, title=f"Learning rate of the head {number}") for number in range(9))
     plot, drawn = ParallelPlot(), []
     qtbot.addWidget(plot)
     style = GroupStyle("#0072B2", Qt.PenStyle.SolidLine, "o")
@@ -130,6 +130,7 @@ def test_long_words_of_the_first_axis_stand_before_it_where_no_line_runs(qtbot):
     plot.paint(painter, area, theme.current())
     painter.end()
     assert set(losses) < set(drawn)
+    assert any(title.startswith("Learning ra") for title in drawn), "as much of a title as there is room for"
 
 
 @pytest.mark.parametrize(("width", "whole"), [(300, False), (900, True)])

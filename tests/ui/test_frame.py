@@ -364,6 +364,10 @@ def test_the_run_list_grows_with_a_wide_window_until_its_edge_is_dragged(qtbot, 
     again.close()
 
 
+def test_the_run_list_of_a_window_that_opens_wide_is_wide(session, open_window):
+    assert open_window(session, (2560, 900)).runs.width() >= 350
+
+
 def test_the_layout_is_remembered(qtbot, session, open_window, tmp_path):
     window = open_window(session)
     window.runs.close()

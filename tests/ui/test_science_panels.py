@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QPainter, QPixmap, QUndoStack
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPixmap, QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QApplication, QMainWindow, QToolTip
 
 from tests.ui.small_run import blobs, store_run
 from workbench.deploying.request import deployment
@@ -38,6 +38,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import Reversible, UndoCommands
 from workbench.ui.style import theme
 from workbench.ui.style.words import NO_VALUE
+from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import all_decisions
 
@@ -133,6 +134,23 @@ def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
     assert "Binary" in plot.describe()
 
 
+@pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
+def test_stores_over_each_other_are_all_named_under_the_pointer(qtbot):
+    """Of float16 and int8, of one quality at one time, a picture has room for one title."""
+    plot = shown(qtbot, TradePlot("Quality by time", "ms per query"))
+    names = ("float32", "float16", "int8")
+    costs = (256.0, 12.0, 12.1)
+    plot.show_points(
+        [Point(name, name.upper(), cost, 90.0, 89.5, 90.25) for name, cost in zip(names, costs, strict=True)]
+    )
+    at = plot.place_of("float16", QRectF(plot.picture.rect()))
+    words = [f"{name}: 90.0% (89.5 to 90.2), {cost} ms per query" for name, cost in (("FLOAT16", 12), ("INT8", 12.1))]
+    assert plot.words_at(at).split("\n") == words
+    QApplication.sendEvent(plot.picture, QHelpEvent(QEvent.Type.ToolTip, at.toPoint(), QPoint(5, 5)))
+    assert QToolTip.text() == plain_tip("\n".join(words))
+    assert plot.words_at(QPointF(5, 5)) == ""
+
+
 def test_the_titles_of_stores_meet_neither_each_other_nor_a_dot(qtbot):
     plot = TradePlot("Quality against size", "MB")
     qtbot.addWidget(plot)
@@ -149,6 +167,18 @@ def test_the_titles_of_stores_meet_neither_each_other_nor_a_dot(qtbot):
     assert "float32" in titles
     assert not any(title.intersects(dot) for title in titles.values() for dot in dots.values())
     assert not any(one.intersects(other) for one, other in combinations(titles.values(), 2))
+
+
+def test_all_numbers_of_a_store_stand_beside_its_name_in_a_wide_window(qtbot, session, workspace, run):
+    """The last number stood alone at the right edge, a thousand px from the others."""
+    deployment(workspace, session.evaluation_id, ["int8"], 0.01)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    panel.resize(2200, 900)
+    qtbot.deliver()
+    header = panel.table.horizontalHeader()
+    assert header.length() < panel.table.viewport().width() / 2
+    assert header.sectionSize(header.count() - 1) < 150
 
 
 def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, workspace, run):

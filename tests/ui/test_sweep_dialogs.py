@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QPushButton, QStyleOptionViewItem
 from shiboken6 import isValid
 
 from tests.waits import HANG
@@ -454,6 +454,19 @@ def test_a_long_name_leaves_the_other_columns_in_view(qtbot):
         table.show()
     assert table.horizontalScrollBar().maximum() == 0
     assert table.columnWidth(2) >= table.sizeHintForColumn(2)
+
+
+def test_a_long_reason_keeps_its_beginning_and_a_long_name_both_its_ends(qtbot):
+    """The middle of a sentence was left out, in which it said what had happened."""
+    table, modes = NumberedTable("Runs"), {}
+    qtbot.addWidget(table)
+    table.show_rows(("Run", "Objective"), [(1, ("a long name " * 20, "No memory left for a batch. " * 9))], None)
+    for column in (0, 1):
+        index, option = table.model().index(0, column), QStyleOptionViewItem()
+        table.initViewItemOption(option)
+        table.itemDelegateForIndex(index).initStyleOption(option, index)
+        modes[column] = option.textElideMode
+    assert modes == {0: Qt.TextElideMode.ElideMiddle, 1: Qt.TextElideMode.ElideRight}
 
 
 def test_all_buttons_of_the_panel_are_in_one_line_at_its_first_size(qtbot, panel, session):

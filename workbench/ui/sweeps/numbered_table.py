@@ -3,13 +3,22 @@
 from collections.abc import Sequence
 from html import escape
 
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QTableWidget, QTableWidgetItem
 
-from workbench.ui.widgets.tables.row_table import select_rows
+from workbench.ui.widgets.tables.row_table import NumberDelegate, select_rows
 
 LEAST = 120  # px of a column that is shortened
+
+
+class _LastDelegate(NumberDelegate):
+    """Shortens at the end in the last column, which has a number or a sentence; elsewhere as the table says."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        super().initStyleOption(option, index)
+        if index.column() == index.model().columnCount() - 1:
+            option.textElideMode = Qt.TextElideMode.ElideRight
 
 
 class NumberedTable(QTableWidget):
@@ -19,6 +28,7 @@ class NumberedTable(QTableWidget):
         super().__init__()
         self._numbers: list[int] = []  # of the rows
         select_rows(self, name)
+        self.setItemDelegate(_LastDelegate(self))
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of runs differ at their end
         header = self.horizontalHeader()

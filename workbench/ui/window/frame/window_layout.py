@@ -93,7 +93,7 @@ class WindowLayout(QObject):
 
     def fit_runs(self) -> None:
         """Give the Runs dock the width that goes with the window's, unless the user has chosen one."""
-        if not self._runs_dragged and self._runs.isVisible():
+        if not self._runs_dragged and not self._runs.isHidden():  # not visible either before the first paint
             self._window.resizeDocks([self._runs], [first_width(self._window.width())], Qt.Orientation.Horizontal)
 
     def eventFilter(self, handle: QObject, event: QEvent) -> bool:

@@ -265,5 +265,5 @@ def legible(heights: Sequence[float], line: float) -> list[bool]:
 
 def _short(title: str) -> str:
     """ "lr" for "training.lr", "loss" for "loss.name", "MAP@R" for "MAP@R % ↑"."""
-    section, _, last = title.partition(" ")[0].rpartition(".")
+    section, _, last = title.partition(" % ")[0].rpartition(".")
     return section if last == "name" else last

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import minus
@@ -15,6 +15,7 @@ from workbench.ui.pages.retrieval.deployment.store_titles import DOT, Mark, plac
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
+from workbench.ui.widgets.labels import plain_tip
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
 RING, REACH = 9, 14  # px
@@ -53,6 +54,7 @@ class TradePlot(PaintedPlot):
         self._unit, self._marked = unit, ""
         super().__init__(title, parent)
         self.picture.mousePressEvent = self._pressed  # type: ignore[method-assign]
+        self.picture.installEventFilter(self)
 
     def show_points(self, points: Sequence[Point]) -> None:
         """Show other stores; the first is the one that was trained."""
@@ -199,12 +201,29 @@ class TradePlot(PaintedPlot):
         ]
         return ticks[:: max(1, -(-len(ticks) // max(1, most)))]
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Say which stores are under the pointer: of points over each other not all titles have room."""
+        if watched is self.picture and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), plain_tip(self.words_at(QPointF(event.pos()))), self.picture)
+            return True
+        return super().eventFilter(watched, event)
+
+    def words_at(self, position: QPointF) -> str:
+        """A line for each store at this position of the picture (px on screen), the nearest first; empty without."""
+        return "\n".join(
+            f"{point.title}: {point.quality:.1f}% ({point.low:.1f} to {point.high:.1f}), {point.cost:.3g} {self._unit}"
+            for point in self._near(position)
+        )
+
+    def _near(self, position: QPointF) -> list[Point]:
+        """The stores at a position of the picture, the nearest first."""
+        area, place = self.picture.area, self.picture.at(position)
+        gaps = [((self._at(point, area) - place).manhattanLength(), point) for point in self._points]
+        return [point for gap, point in sorted(gaps, key=lambda pair: pair[0]) if gap <= REACH]
+
     def _pressed(self, event: QMouseEvent) -> None:
-        area, pressed = self.picture.area, self.picture.at(event.position())
-        gaps = {point.name: (self._at(point, area) - pressed).manhattanLength() for point in self._points}
-        nearest = min(gaps, key=lambda name: gaps[name], default="")
-        if nearest and gaps[nearest] <= REACH:
-            self.chosen.emit(nearest)
+        for point in self._near(event.position())[:1]:
+            self.chosen.emit(point.name)
 
 
 class PairsPlot(PaintedPlot):
