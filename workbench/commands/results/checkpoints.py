@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from workbench.commands.arguments import NUMBER, Group, workspace_option
+from workbench.commands.results.columns import Column, table_lines, terminal_width
 from workbench.commands.terminal import one_line, show_json, show_lines
 from workbench.events import CHECKPOINTS
 from workbench.numerals import byte_size
@@ -19,6 +20,10 @@ from workbench.workspace.rows import Run
 from workbench.workspace.tables import freed_space
 from workbench.workspace.tables.freed_space import BEST_STAYS, LOST, LOST_LAST, STAYS
 
+COLUMNS = (
+    Column("run", numbers=True), Column("folder", numbers=True),
+    *(Column(kind, numbers=True) for kind in CHECKPOINTS), Column("deleted on"), Column("name", narrowest=20),
+)  # fmt: skip
 MOST = 20  # sentences on runs that keep their checkpoints
 
 
@@ -42,7 +47,7 @@ def list_sizes(as_json: bool, folder: Path | None) -> None:
     if as_json:
         show_json(listed)
     else:
-        show_lines(map(_line, listed), "There are no runs.")
+        show_lines(table_lines(COLUMNS, list(map(_cells, listed)), terminal_width()), "There are no runs.")
 
 
 @checkpoints.command("delete", short_help="Delete the checkpoints of runs that have ended.")
@@ -97,8 +102,6 @@ def _data(workspace: Workspace, run: Run, size: int) -> dict[str, Any]:
     return {"run": run.id, "name": run.name, "status": str(run.status), "bytes": size, **there, "deleted": day or None}
 
 
-def _line(data: dict[str, Any]) -> str:
-    sizes = [f"{byte_size(data['bytes']):>13}"]
-    sizes += [f"{kind} {'–' if data[kind] is None else byte_size(data[kind]):<13}" for kind in CHECKPOINTS]
-    day = f"  (last one deleted on {data['deleted']})" if data["deleted"] else ""
-    return f"{data['run']:>4} {'  '.join(sizes)}  {one_line(data['name'])}{day}"
+def _cells(data: dict[str, Any]) -> list[str]:
+    sizes = ["–" if data[kind] is None else byte_size(data[kind]) for kind in ("bytes", *CHECKPOINTS)]
+    return [str(data["run"]), *sizes, data["deleted"] or "–", one_line(data["name"])]

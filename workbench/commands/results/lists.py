@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from workbench.commands.arguments import workspace_option
-from workbench.commands.results.run_lines import run_lines
+from workbench.commands.results.columns import terminal_width
+from workbench.commands.results.run_lines import listed_runs, run_lines
 from workbench.commands.terminal import show_json, show_lines
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
@@ -37,18 +38,21 @@ def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path 
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
 
-    listed = iter(_runs(words, folder, as_json)) if what == "runs" else _listed(what, wanted)
+    holding = f" with {' '.join(words)}" if words else ""
+    if what == "runs":
+        with Workspace(folder or default_workspace()) as workspace:
+            runs = listed_runs(workspace, words, sizes=as_json)
+        if as_json:
+            show_json([run.data for run in runs])
+        else:
+            show_lines(run_lines(runs, terminal_width()), f"There are no runs{holding}.")
+        return
+    listed = _listed(what, wanted)
     if as_json:
         show_json([data for _, data in listed])
         return
-    holding = f" with {' '.join(words)}" if words else ""
     others = _lists_with(wanted) if what == "fields" and words else ""
     show_lines((line for line, _ in listed), f"There are no {what}{holding}.{others}")
-
-
-def _runs(words: tuple[str, ...], folder: Path | None, sizes: bool) -> list[tuple[str, dict[str, Any]]]:
-    with Workspace(folder or default_workspace()) as workspace:
-        return run_lines(workspace, words, sizes=sizes)
 
 
 def _listed(what: str, wanted: Callable[..., bool]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,10 +2,13 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from workbench.commands.terminal import one_line, percent
+from workbench.commands.results.columns import Column, table_lines
+from workbench.commands.terminal import one_line
 from workbench.entries import catalog as catalogs
+from workbench.numerals import percentage
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
 from workbench.workspace.folders.run_folders import FolderSize, sizes_of_runs
@@ -14,17 +17,32 @@ from workbench.workspace.run_names import short_names
 from workbench.workspace.run_search import asks_for_size, meets, unquoted
 from workbench.workspace.tables import placements
 
-WIDEST = 40  # letters to which a column is padded
+COLUMNS = (
+    Column("run", numbers=True), Column("state"), Column("data", narrowest=10, first_to_go=2),
+    Column("backbone", narrowest=12, first_to_go=3), Column("loss", narrowest=16), Column("R@1", numbers=True),
+    Column("MAP@R", numbers=True), Column("place", narrowest=8, first_to_go=1), Column("name", narrowest=22),
+)  # fmt: skip
+PLACE = 7  # the column of that name, which is there if any run is at a place
+NONE = "–"
 
 
-def run_lines(
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """A run of a list: its cells of COLUMNS, what of it cannot be read (or empty), and its data for JSON."""
+
+    cells: list[str]
+    unread: str
+    data: dict[str, Any]
+
+
+def listed_runs(
     workspace: Workspace, words: Sequence[str] = (), *, trashed: bool = False, sizes: bool = False
-) -> list[tuple[str, dict[str, Any]]]:
-    """A line for each run, newest first, in columns, with its data; a second line says what of a run cannot be read.
+) -> list[ListedRun]:
+    """The runs of a workspace, newest first.
 
     Args:
-        words: only runs whose lines hold each of them, or that meet it as a condition: see workspace/run_search.py.
-        trashed: of those in the trash instead.
+        words: only runs whose cells hold each of them, or that meet it as a condition: see workspace/run_search.py.
+        trashed: those in the trash instead.
         sizes: the data has the bytes of each run's folder, too, which takes longer; None where it cannot be read.
     """
     with contextlib.suppress(Full):  # a list can be read where nothing can be written
@@ -33,43 +51,45 @@ def run_lines(
         places = {placement.run_id: placement.place for placement in placements.every(db)}
     runs = workspace.runs(trashed)
     known = catalogs.current()
-    rows = [_cells(run, known) for run in runs]
-    widths = [min(WIDEST, max(map(len, column))) for column in zip(*rows, strict=True)]
-    at = [places.get(run.id, "") for run in runs]
     searched = [unquoted(word) for word in words]
     measured = dict[int, FolderSize]()
     if sizes or asks_for_size(searched):
         measured = sizes_of_runs(workspace.path, [run.id for run in runs])
     listed = []
-    for run, cells, place in zip(runs, rows, at, strict=True):
-        line = _line(run, cells, widths, place)
+    for run in runs:
+        data, backbone = short_names(known, run)
+        place = places.get(run.id, "")
+        scores = [percentage(run.best[metric], 2) if metric in run.best else NONE for metric in ("recall@1", "MAP@R")]
+        cells = [str(run.id), run.status, data, backbone, run.loss, *scores, place, run.name]
+        line = " ".join([*cells, run.unread]).casefold()
         size = measured[run.id].bytes if run.id in measured else None
-        if all(word in line.casefold() or meets(run, word, size) for word in searched):
-            listed.append((line, _data(run, cells, place) | ({"bytes": size} if sizes else {})))
+        if all(word in line or meets(run, word, size) for word in searched):
+            of_json = _data(run, data, backbone, place) | ({"bytes": size} if sizes else {})
+            listed.append(ListedRun([one_line(cell) for cell in cells], one_line(run.unread), of_json))
     return listed
 
 
-def _cells(run: Run, known: catalogs.Catalog) -> list[str]:
-    """What stands below that of other runs: state, data, backbone, loss and scores."""
-    data, backbone = short_names(known, run)
-    best = [percent(run.best, metric) for metric in ("recall@1", "MAP@R")] if run.best else ["not evaluated", ""]
-    return [one_line(cell) for cell in (run.status, data, backbone, run.loss, *best)]
+def run_lines(listed: Sequence[ListedRun], width: int | None = None) -> list[str]:
+    """A head and a line for each run, in columns; a second line says what of a run cannot be read.
+
+    `width` is that of the terminal, in characters; None for lines of any length.
+    """
+    shown = [at for at in range(len(COLUMNS)) if at != PLACE or any(run.cells[PLACE] for run in listed)]
+    head, *rest = table_lines(
+        [COLUMNS[at] for at in shown], [[run.cells[at] for at in shown] for run in listed], width
+    ) or [""]
+    lines = [head] if listed else []
+    for run, line in zip(listed, rest, strict=True):
+        lines += [line, f"      {run.unread}"] if run.unread else [line]
+    return lines
 
 
-def _line(run: Run, cells: Sequence[str], widths: Sequence[int], place: str) -> str:
-    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
-    name = f"{run.name}  at {place}" if place else run.name
-    line = "  ".join([f"{run.id:>4}", *padded, one_line(name)])
-    return f"{line}\n      {one_line(run.unread)}" if run.unread else line
-
-
-def _data(run: Run, cells: Sequence[str], place: str) -> dict[str, Any]:
+def _data(run: Run, data: str, backbone: str, place: str) -> dict[str, Any]:
     """Plain data of a run; shares are from 0 to 1."""
-    _, data, backbone, loss, *_ = cells
     return {
-        "run": run.id, "name": run.name, "status": str(run.status), "problem": run.problem, "data": data,
-        "backbone": backbone, "loss": loss, "seed": run.seed, "epoch": run.epoch, "epochs": run.epochs,
-        "best_epoch": run.best_epoch if run.best else None, "best": run.best, "last": run.last,
+        "run": run.id, "name": run.name, "status": str(run.status), "problem": run.problem, "data": one_line(data),
+        "backbone": one_line(backbone), "loss": one_line(run.loss), "seed": run.seed, "epoch": run.epoch,
+        "epochs": run.epochs, "best_epoch": run.best_epoch if run.best else None, "best": run.best, "last": run.last,
         "seconds": run.seconds, "memory_bytes": run.memory_bytes, "created": run.created, "ended": run.ended,
         "experiment": run.experiment_id, "tags": list(run.tags), "note": run.note, "place": place, "unread": run.unread,
     }  # fmt: skip

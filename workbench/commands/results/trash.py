@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from workbench.commands.arguments import NUMBER, Group, workspace_option
-from workbench.commands.results.run_lines import run_lines
+from workbench.commands.results.columns import terminal_width
+from workbench.commands.results.run_lines import listed_runs, run_lines
 from workbench.commands.terminal import show_json, show_lines
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -26,11 +27,11 @@ def trash() -> None:
 def list_trash(as_json: bool, folder: Path | None) -> None:
     """Show the runs in the trash, newest first."""
     with Workspace(folder or default_workspace()) as workspace:
-        lines = run_lines(workspace, trashed=True, sizes=as_json)
+        listed = listed_runs(workspace, trashed=True, sizes=as_json)
     if as_json:
-        show_json([data for _, data in lines])
+        show_json([run.data for run in listed])
     else:
-        show_lines((line for line, _ in lines), "The trash is empty.")
+        show_lines(run_lines(listed, terminal_width()), "The trash is empty.")
 
 
 @trash.command("add", short_help="Move runs to the trash; nothing is deleted.")
