@@ -8,6 +8,7 @@ from workbench import reports
 from workbench.exchange.formats import export_run
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.folders.run_folders import HIGHEST
 from workbench.workspace.tables.runs import Deleted
 
 
@@ -47,7 +48,7 @@ def test_curves_of_a_deleted_run_replace_no_earlier_export(
     monkeypatch.setattr(workspace, "scalar_names", names_of_what_was_deleted)
     with pytest.raises(Deleted, match="by another window or a command"):
         export_run(workspace, stored_run, [name], out)
-    assert os.listdir(workspace.path / "runs") == []
+    assert os.listdir(workspace.path / "runs") == [HIGHEST]
     assert inside or path.read_bytes() == before
 
 
@@ -56,7 +57,7 @@ def test_a_report_of_a_deleted_run_is_not_written(workspace, stored_run, delete,
     out = workspace.file(stored_run, "report")
     with pytest.raises(Deleted):
         reports.write_report(workspace, [stored_run], out, [kind], progress=delete("Writing"))
-    assert os.listdir(workspace.path / "runs") == []
+    assert os.listdir(workspace.path / "runs") == [HIGHEST]
 
 
 def test_a_run_that_is_deleted_in_the_last_moment_gets_no_folder_again(workspace, stored_run, delete, monkeypatch):
@@ -69,7 +70,7 @@ def test_a_run_that_is_deleted_in_the_last_moment_gets_no_folder_again(workspace
     monkeypatch.setattr(workspace, "check_there", last_moment)
     with pytest.raises(Problem, match="is not there any more"):
         export_run(workspace, stored_run, ["config"], out)
-    assert os.listdir(workspace.path / "runs") == []
+    assert os.listdir(workspace.path / "runs") == [HIGHEST]
 
 
 def test_a_report_on_a_run_that_is_deleted_in_the_last_moment_makes_no_folder(
@@ -79,7 +80,7 @@ def test_a_report_on_a_run_that_is_deleted_in_the_last_moment_makes_no_folder(
     monkeypatch.setattr(workspace, "check_there", lambda run_id: (seen(run_id), delete("")("", 0, 0)))
     with pytest.raises(Problem):
         reports.write_report(workspace, [stored_run], out, ["csv"])
-    assert os.listdir(workspace.path / "runs") == []
+    assert os.listdir(workspace.path / "runs") == [HIGHEST]
 
 
 def test_an_export_makes_no_workspace_again_that_was_taken_away(workspace, stored_run):
