@@ -1,4 +1,4 @@
-"""What a page of an evaluation shows without one: no run is selected, or the selected one is not evaluated yet."""
+"""What a page of an evaluation shows without one: no run is selected, or the selected one has none, perhaps yet."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -7,6 +7,8 @@ from workbench.ui.widgets.card import EmptyHint
 
 NO_RUN, CHOOSE = "No run selected", "Choose one in the list of runs."
 NOT_YET, TRAIN = "Nothing has been evaluated yet", "Train a run, or choose one."
+NONE, ENDED = "This run has no evaluation", "It ended before its first one. Choose another run."
+CURVES = "It has the curves of another program, and no embeddings. Choose another run."
 
 
 class EvaluationHint(EmptyHint):
@@ -29,5 +31,14 @@ class EvaluationHint(EmptyHint):
 
     def _follow(self) -> None:
         self.go.setText("Go to Train" if self._session.runs() else "Set up a run")
-        unchosen = self._session.run_id is None and bool(self._session.runs())
-        self.say(f"{self._appears} {CHOOSE if unchosen else TRAIN}", NO_RUN if unchosen else NOT_YET)
+        title, todo = self._lack()
+        self.say(f"{self._appears} {todo}", title)
+
+    def _lack(self) -> tuple[str, str]:
+        """The title, and what can be done."""
+        run = self._session.run()
+        if self._session.run_id is None and self._session.runs():
+            return NO_RUN, CHOOSE
+        if run is None or run.live:
+            return NOT_YET, TRAIN
+        return NONE, CURVES if run.curves_of else ENDED
