@@ -1,10 +1,13 @@
 """Curves of other programs in the window: the dialog, what is dropped, and what the pages show of such a run."""
 
+import os
+
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QLabel
 
+from workbench.config import LARGEST
 from workbench.exchange.event_records import record
 from workbench.exchange.exported.tensorboard import scalar_event
 from workbench.ui.actions.curves import sentences
@@ -147,6 +150,16 @@ def test_a_dropped_workspace_is_opened_if_the_person_wants_it(qtbot, window, ses
     assert offered == []
     drop(window, tmp_path / "theirs")
     assert said[-1] == f"{tmp_path / 'theirs'} is the workspace that is open."
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no pipes among files")
+def test_a_dropped_pipe_or_endless_file_is_refused_and_does_not_hold_the_window(window, said, tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "large.toml").write_bytes(b"#" * (LARGEST + 1))
+    for name, reason in (("pipe", "it is no file"), ("large", "it is over 1 MiB")):
+        drop(window, tmp_path / f"{name}.toml")
+        path = tmp_path / f"{name}.toml"
+        assert said[-1] == f"The config {path} cannot be read ({reason}). Nothing was changed."
 
 
 def test_compare_draws_a_curve_of_runs_that_have_no_evaluation(qtbot, window, session, said, runs):

@@ -1,5 +1,7 @@
 """The row of a run that works has a bar, and the trash says how large it is."""
 
+import os
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -55,3 +57,21 @@ def test_the_trash_names_its_size_off_the_windows_thread_and_forgets_it_when_emp
     session.workspace.restore(run_id)
     session.follower.look()
     assert size.words == ""
+
+
+def test_a_file_that_goes_while_a_folder_is_measured_costs_itself_alone(session, monkeypatch):
+    run_id = session.workspace.create_run(RunConfig())
+    folder = session.workspace.folder(run_id)
+    for name in ("a.part", "b.bin", "c.bin"):
+        (folder / name).write_bytes(bytes(10_000))
+    whole = os.scandir
+
+    @contextmanager
+    def scan(path):
+        with whole(path) as entries:
+            listed = sorted(entries, key=lambda entry: entry.name)
+        (folder / "a.part").unlink(missing_ok=True)  # a run that works has replaced it
+        yield iter(listed)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    assert bytes_of_runs(session.workspace.path, [run_id]) >= 20_000

@@ -1,12 +1,14 @@
 """Curves of other programs as runs: TensorBoard's event files and tables, whole, grown, broken and hostile."""
 
 import math
+import os
 import shlex
 import shutil
 import struct
 import sys
 import tracemalloc
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -287,6 +289,19 @@ def test_links_are_not_followed(workspace, tmp_path):
     [run], [remark] = import_curves(workspace, folder)
     assert list(curves(workspace, run.run_id)) == ["loss"]
     assert remark == "“exp”, left out: files that cannot be opened, or are links (1)."
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no pipes among files")
+def test_a_pipe_among_tables_is_not_waited_for(workspace, tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe.csv")
+    table(tmp_path / "good.csv", "step,loss\n1,2\n")
+    whole = Path.open
+    monkeypatch.setattr(
+        Path,
+        "open",
+        lambda path, *mode: pytest.fail("it would wait") if path.name == "pipe.csv" else whole(path, *mode),
+    )
+    assert [run.name for run in import_curves(workspace, tmp_path)[0]] == ["good"]
 
 
 def test_a_folder_without_curves_is_refused_in_words(workspace, tmp_path):

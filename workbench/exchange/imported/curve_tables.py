@@ -43,7 +43,7 @@ class _Column:
 
 def is_curve_table(path: Path) -> bool:
     """Whether the first line of a file names a column of steps, and none of labels: a table of curves."""
-    if path.suffix.lower() not in ENDINGS:
+    if path.suffix.lower() not in ENDINGS or not path.is_file():  # a pipe may never end
         return False
     try:
         with opened_text(path, "", TABLES, "") as file, refusing(partial(_refused, path)):

@@ -101,11 +101,23 @@ def proposed_from(path: Path, near: list[Path], catalog: Catalog) -> "Proposal":
             todo="Drop a folder or archive (zip or tar) that holds one folder per class, a config file, or a CSV file "
             "with a column step or epoch.",
         )
+    return Proposal(RunConfig.from_toml_text(_text_of(path), str(path), catalog), {})
+
+
+def _text_of(path: Path) -> str:
+    """The text of a config. Raises Problem for what is none; a pipe is not opened, as it may never end."""
+    from workbench.config import LARGEST
+
     try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        if not path.is_file():
+            raise ValueError("it is no file")
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise ValueError(f"it is over {LARGEST >> 20} MiB")
+        return content.decode("utf-8-sig")  # some editors of Windows write the mark
+    except (OSError, ValueError) as error:
         raise Problem(f"The config {path} cannot be read ({error}).", kept="Nothing was changed.") from None
-    return Proposal(RunConfig.from_toml_text(text, str(path), catalog), {})
 
 
 def _of_images(chosen: Path, near: list[Path], catalog: Catalog) -> "Proposal":

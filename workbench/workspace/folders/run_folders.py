@@ -109,7 +109,8 @@ def _size_of(workspace: Path, run_id: int) -> FolderSize:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
                     else:
-                        total += entry.stat(follow_symlinks=False).st_size
+                        with suppress(FileNotFoundError):  # it was replaced meanwhile
+                            total += entry.stat(follow_symlinks=False).st_size
         except FileNotFoundError:
             continue  # it is being deleted
         except OSError as error:
