@@ -171,6 +171,20 @@ def test_the_bars_can_be_hidden_and_stay_so(page, qtbot, session, workspace):
     assert not again.classes.isVisible()
 
 
+def test_list_and_bars_are_wider_in_a_wide_page_and_as_before_in_others(page, qtbot):
+    """Names of classes were cut beside 1,500 px of neighbours."""
+    page.resize(1200, 700)
+    qtbot.waitUntil(lambda: not page.queries.isAncestorOf(page.classes))
+    before = page.queries.width(), page.classes.width()
+    page.resize(2300, 900)
+    qtbot.waitUntil(lambda: page.queries.width() >= before[0] + 60)
+    qtbot.waitUntil(lambda: page.classes.width() >= before[1] + 60)
+    page.resize(9000, 900)
+    qtbot.waitUntil(lambda: page.queries.width() == round(1.35 * before[0]))
+    page.resize(1440, 700)
+    qtbot.waitUntil(lambda: (page.queries.width(), page.classes.width()) == before)
+
+
 def test_without_room_at_the_right_the_bars_stand_above_the_list_when_they_are_wanted(page, qtbot):
     assert not page.queries.isAncestorOf(page.classes)
     page.resize(820, 700)

@@ -125,6 +125,7 @@ def test_long_words_of_the_first_axis_stand_before_it_where_no_line_runs(qtbot):
     short = plot.spots(area)[0]
     plot.show_lines(Lines((1, 2), (0, 0), ("a", "b"), (words, *others), ("", "")), [style])
     assert plot.spots(area)[0] > 2 * short
+    assert plot.spots(QRectF(0, 0, 540, 300))[0] == short, "where it is narrow, numbers come first"
     painter = Written(drawn)
     painter.setFont(small(plot.font()))
     plot.paint(painter, area, theme.current())

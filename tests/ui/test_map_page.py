@@ -25,6 +25,12 @@ def page(shown_map):
     return shown_map("pca")
 
 
+def test_the_legend_is_wider_beside_a_wide_map(page, qtbot):
+    before = page.side.width()
+    page.resize(2300, 1200)
+    qtbot.waitUntil(lambda: page.side.width() >= before + 60)
+
+
 def test_points_in_the_ball_are_mapped_as_they_are(shown_map, session, workspace, qtbot):
     page = shown_map("pca")
     assert page.model.method.metric == "cosine"

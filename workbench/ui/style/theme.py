@@ -16,6 +16,7 @@ BODY_PX, CAPTION_PX, SECTION_PX, TITLE_PX = 13, 11, 15, 20
 LINE_PX, LINE = 20, 1.35  # least height of the text in a field or button: px, and as a multiple of its size
 SMALLEST_TEXT, LARGEST_TEXT = 90, 150  # %
 MOST_SIDE = 115  # % of its width up to which a side column grows with the text
+WIDE_PAGE, WIDER, WIDEST_SIDE = 1600, 0.1, 35  # px from which a page gives this share of more; % of a column, at most
 CHOICES = ("system", "light", "dark")
 
 
@@ -205,9 +206,10 @@ class Theme(QObject):
         """A size of the design at the user's text size."""
         return round(size * self.percent / 100)
 
-    def side(self, size: int) -> int:
-        """Width of a page's side column: it grows with the text up to a limit."""
-        return min(self.px(size), MOST_SIDE * size // 100)
+    def side(self, size: int, page: int = 0) -> int:
+        """Width of a side column: it grows with the text and with a wide page, of `page` px, up to a limit for each."""
+        more = min(WIDEST_SIDE * size // 100, round(WIDER * (page - WIDE_PAGE)))
+        return min(self.px(size), MOST_SIDE * size // 100) + max(0, more)
 
     def apply(self) -> None:
         """Apply the theme to the whole application; `changed` tells widgets that paint themselves.

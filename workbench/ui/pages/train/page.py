@@ -166,7 +166,7 @@ class TrainPage(QStackedWidget):
     def _fit_text(self) -> None:
         """Take the width of the text size; a narrow page has no room for the sentences."""
         size = self.session.theme
-        self.findings.setFixedWidth(size.side(FINDINGS_PX))
+        self.findings.setFixedWidth(size.side(FINDINGS_PX, self.width()))
         tab = self.views.indexOf(self.others)
         one_more = size.px(ONE_MORE) if self.views.isTabVisible(tab) else 0
         with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT)) + one_more

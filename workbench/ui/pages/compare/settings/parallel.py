@@ -17,7 +17,7 @@ from workbench.ui.widgets.numbers.heat import mixed
 
 SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
 WORDS_PX, WORDS_PART = 200, 0.2  # px, and part of the width, that words at the left of the first axis may take
-TICK_PX = 6  # from an axis to words at its left
+TICK_PX, NUMBER_PX = 6, 56  # from an axis to words at its left; between two axes, so that numbers stay whole
 REACH, NEAR = 14, 6  # px: distance from an axis, and from a line, within which the pointer acts on it
 LEAST = 4  # px, shortest brush: a shorter drag is a click, which removes the axis's brush
 FAINT = 0.18  # share of the axis colour in lines outside a brush
@@ -110,7 +110,8 @@ class ParallelPlot(PaintedPlot):
         """Px before the first axis: its words stand there if they are long, where no line runs through them."""
         words = [as_read(words) for axis in self.lines.axes[:1] for _, words in axis.ticks]
         longest = max(map(QFontMetrics(small(self.font())).horizontalAdvance, words), default=0) + 2 * TICK_PX
-        return max(SIDE_PX, min(longest, WORDS_PX, WORDS_PART * area.width()))
+        free = area.width() - SIDE_PX - NUMBER_PX * (len(self.lines.axes) - 1)
+        return max(SIDE_PX, min(longest, WORDS_PX, WORDS_PART * area.width(), free))
 
     @staticmethod
     def _height(area: QRectF, value: float) -> float:

@@ -73,8 +73,8 @@ class SideColumn(QFrame):
         self.fit_theme()
 
     def fit_theme(self) -> None:
-        """Set the full and the minimum width for the size of the text."""
-        self._width = self._session.theme.side(WIDTH)
+        """Set the full and the minimum width for the size of the text and the width of the page."""
+        self._width = self._session.theme.side(WIDTH, 0 if self._page is None else self._page.width())
         self.setMaximumWidth(self._width)
         self.setMinimumWidth(round(self._width * NARROW))
         self.updateGeometry()
@@ -84,12 +84,12 @@ class SideColumn(QFrame):
         """Leave the map its room in this page, which holds both side by side."""
         self._page = page
         page.installEventFilter(self)
-        self._give_way()
+        self.fit_theme()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Look at the room again when the page has another size."""
         if event.type() == QEvent.Type.Resize:
-            self._give_way()
+            self.fit_theme()
         return super().eventFilter(watched, event)
 
     def _give_way(self) -> None:

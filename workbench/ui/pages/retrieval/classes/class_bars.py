@@ -213,9 +213,9 @@ class ClassBars(QFrame):
     def _show_search(self) -> None:
         self.search.setVisible(self._searched and not (self._tight and not self.listing.search))
 
-    def fit_text(self, theme_of_window: Theme) -> None:
-        """Set the width for the words at this size of text; as a part of a column, use all of it."""
-        wide = theme_of_window.side(WIDTH)
+    def fit_text(self, theme_of_window: Theme, page: int) -> None:
+        """Set the width for this size of text and the px of the page; as a part of a column, use all of it."""
+        wide = theme_of_window.side(WIDTH, page)
         self.setMinimumWidth(wide if self._alone else 0)
         self.setMaximumWidth(wide if self._alone else WIDEST)
         self._classes.dress()

@@ -40,8 +40,9 @@ class ClassPlace(QObject):
 
     def place(self) -> None:
         """Put the bars where there is space at this width and size of text."""
-        theme = self._session.theme
-        wide = self._content.width() >= self._queries.width() + theme.side(WIDTH) + theme.side(CENTRE)
+        theme, page = self._session.theme, self._content.width()
+        self._queries.fit_room(theme, page)
+        wide = page >= self._queries.width() + theme.side(WIDTH) + theme.side(CENTRE)
         if wide != self._wide:
             self._wide = wide
             row = self._content.layout()
@@ -55,7 +56,7 @@ class ClassPlace(QObject):
             shown = self._session.preferences.flag(self._key, default=wide)
             self._switch.setChecked(shown)
             self._show(shown)
-        self._bars.fit_text(theme)
+        self._bars.fit_text(theme, page)
         if not self._wide:
             self._fold()
 

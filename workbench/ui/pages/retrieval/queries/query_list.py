@@ -82,12 +82,15 @@ class QueryList(QWidget):
         )
 
     def fit_text(self, theme: Theme) -> None:
-        """Set the width for the current text size."""
-        self.setFixedWidth(theme.side(WIDTH))
+        """Set the sizes of the parts for the current text size."""
         self.similarity.fit_text(theme)
         self._fit_columns()
         lines = self.table.fontMetrics().height() + QFontMetrics(caption_font(self.table.font())).height()
         self.table.verticalHeader().setDefaultSectionSize(max(THUMBNAIL, lines) + 6)
+
+    def fit_room(self, theme: Theme, page: int) -> None:
+        """Set the width for the current text size and the px of the page."""
+        self.setFixedWidth(theme.side(WIDTH, page))
 
     def _fit_columns(self) -> None:
         """Give the numbers and their heads the width that they need, and the class names the rest."""
