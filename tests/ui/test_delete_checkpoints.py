@@ -77,7 +77,7 @@ def test_a_run_whose_checkpoints_are_missing_says_that_it_cannot_be_resumed(qtbo
         workspace.file(2, name).unlink()
     session.show_run(1)
     qtbot.waitUntil(lambda: session.why_not_resumed() != "")
-    assert session.why_not_resumed() == "It cannot be resumed: its checkpoints are missing from its folder."
+    assert session.why_not_resumed() == "Its checkpoints are missing."
     assert not session.can_resume()
     session.show_run(2)  # it never saved one
     session.follower.look()

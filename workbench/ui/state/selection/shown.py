@@ -119,7 +119,7 @@ class Shown(Work):
             return ""
         if followed.deleted:
             return f"Its last checkpoint was deleted on {followed.deleted}."
-        return "It cannot be resumed: its checkpoints are missing from its folder." if followed.is_missing else ""
+        return "Its checkpoints are missing." if followed.is_missing else ""
 
     def show_run(self, run_id: int | None) -> None:
         """Show a run, or none; selection and query are cleared. Its best evaluation follows as soon as it is read."""
