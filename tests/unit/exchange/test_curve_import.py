@@ -23,7 +23,8 @@ from workbench.exchange.event_records import record
 from workbench.exchange.exported.tensorboard import scalar_event
 from workbench.exchange.formats import export_run
 from workbench.exchange.imported import event_files, foreign_run
-from workbench.exchange.imported.curve_import import holds_curves, import_curves
+from workbench.exchange.imported.curve_import import WAITING, holds_curves, import_curves
+from workbench.files import locks
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.workspace import Workspace
@@ -138,6 +139,28 @@ def test_a_value_that_was_written_anew_replaces_the_one_before(workspace, tmp_pa
     [run], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0, 2.0)))
     [again], _ = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0, 7.0)))
     assert (again.points, curves(workspace, run.run_id)) == (1, {"loss": ([0, 1], [1.0, 7.0])})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders have no locks on Windows")
+def test_an_import_waits_for_another_one_which_would_make_the_same_runs(workspace, tmp_path):
+    source = table(tmp_path / "curve.csv", "step,loss\n1,2\n")
+    import_curves(workspace, source)
+    said = []
+
+    def progress(text, done, total):
+        said.append(text)
+        if text == WAITING:
+            raise Cancelled
+
+    other = os.open(workspace.path / "runs", os.O_RDONLY)
+    assert locks.lock(other)
+    try:
+        with pytest.raises(Cancelled):
+            import_curves(workspace, source, progress=progress)
+    finally:
+        os.close(other)
+    import_curves(workspace, source, progress=progress)
+    assert said.count(WAITING) == 1
 
 
 def test_a_run_in_the_trash_is_not_made_again(workspace, tmp_path):

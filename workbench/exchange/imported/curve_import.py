@@ -4,10 +4,12 @@ Nothing is known of such a run but its curves: it has no data set, no evaluation
 no two of them for repetitions of one training.
 """
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 
@@ -19,12 +21,14 @@ from workbench.exchange.imported.curve_folders import CurveFolder, curve_folders
 from workbench.exchange.imported.foreign_run import ForeignRun
 from workbench.exchange.imported.importing import take_back
 from workbench.exchange.imported.named_arrays import KEPT
+from workbench.files import locks
 from workbench.jobs import command_line
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
+from workbench.workspace.folders.run_folders import RUNS, make_folder
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Run
 from workbench.workspace.times import now
@@ -32,6 +36,8 @@ from workbench.workspace.times import now
 LONGEST_RUN_NAME = 200  # letters, as in a config
 TELL_EVERY = 5_000  # points
 OF_LIGHTNING = "metrics"  # the table of each run, without its ending: the folder has the run's name
+AGAIN = 0.1  # seconds between two looks whether another import has ended
+WAITING = "Waiting for another import of curves"
 Curves = dict[str, tuple[np.ndarray, np.ndarray]]  # steps int64 [n], ascending, and values float64 [n]
 
 
@@ -90,6 +96,35 @@ def import_curves(
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     if not os.path.exists(source):  # Path.exists raises at long names
         raise Problem(f"There is no file or folder {source}.", kept=KEPT, todo="Choose it again.")
+    with _alone(workspace, progress):
+        return _imported(workspace, source, name, progress)
+
+
+@contextlib.contextmanager
+def _alone(workspace: Workspace, progress: Progress) -> Iterator[None]:
+    """No other program imports curves here during the block, where folders have locks: both would make the same runs.
+
+    One that does is waited for; `progress` may raise Cancelled.
+    """
+    if os.name != "posix":
+        yield
+        return
+    make_folder(workspace.path, workspace.path / RUNS)
+    opened = os.open(workspace.path / RUNS, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a disk without locks
+            while not locks.lock(opened):
+                progress(WAITING, 0, 0)
+                sleep(AGAIN)
+        yield
+    finally:
+        os.close(opened)
+
+
+def _imported(
+    workspace: Workspace, source: Path, name: str, progress: Progress
+) -> tuple[list[ImportedCurves], list[str]]:
+    """As `import_curves`, of what exists."""
     imported, remarks = list[ImportedCurves](), list[str]()
     known = _known(workspace)
     source = source.absolute()
