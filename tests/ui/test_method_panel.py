@@ -176,3 +176,21 @@ def test_the_tab_stays_while_the_look_that_read_its_charts_is_still_being_told(q
     qtbot.waitUntil(lambda: page.method.step == 0)
     assert seen
     assert all(seen)
+
+
+@pytest.mark.parametrize(("count", "wide", "row"), [(3, 1900, 3), (3, 1200, 2), (4, 1900, 2), (6, 1900, 3)])
+def test_three_charts_stand_in_one_row_of_a_wide_panel(panel, qtbot, count, wide, row):
+    """With two in a row a quarter of a large screen stayed empty."""
+    charts = [Chart(f"Chart {number}", "cosine", ()) for number in range(count)]
+    panel.show_steps([1])
+    panel.show_charts(charts)
+    panel.resize(900, 700)
+    panel.show()
+    panel.resize(wide, 900)
+
+    def in_first_row():
+        return sum(view.y() == panel.charts[0].y() for view in panel.charts)
+
+    qtbot.waitUntil(lambda: in_first_row() == row)
+    panel.resize(900, 700)
+    qtbot.waitUntil(lambda: in_first_row() == 2)

@@ -1,15 +1,16 @@
 """The Method panel of the Train page: the pictures that a method describes of itself, step by step."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.charts import Chart
 from workbench.ui.plots.chart_view import ChartView
+from workbench.ui.style import theme
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.scrolled import Scrolled
 
-COLUMNS = 2
+COLUMNS, WIDE_COLUMNS, WIDE_PX = 2, 3, 1400  # px at 100% text from which three charts stand in one row
 NOT_YET, NEVER = "Nothing is drawn yet", "Nothing was drawn"
 WHO_DRAWS = (
     "Losses with class vectors draw similarities, angles and lengths here as they train; ICE, CCP, PSCE and RankMI "
@@ -32,6 +33,7 @@ class MethodPanel(QStackedWidget):
         self._due = False  # whether the charts of that step are to be requested when the panel is visible
         self._titles: tuple[str, ...] = ()
         self.charts: list[ChartView] = []
+        self._columns = 0  # of the grid, as it is laid out
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Step of the charts")
         self.slider.setToolTip("Drag left for earlier charts; the right end shows the newest")
@@ -90,10 +92,23 @@ class MethodPanel(QStackedWidget):
         for view in self.charts:
             self._grid.removeWidget(view)
             view.deleteLater()
+        self._columns = 0
         self._titles = titles
         self.charts = [ChartView(title) for title in titles]
-        for index, view in enumerate(self.charts):
-            self._grid.addWidget(view, index // COLUMNS, index % COLUMNS)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Two charts in a row; three in a wide panel, where they fill their rows."""
+        wide = self.width() >= theme.text_px(WIDE_PX) and len(self.charts) % WIDE_COLUMNS == 0
+        columns = WIDE_COLUMNS if wide else COLUMNS
+        if columns != self._columns:
+            self._columns = columns
+            for index, view in enumerate(self.charts):
+                self._grid.addWidget(view, index // columns, index % columns)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
 
     def _moved(self, index: int) -> None:
         step = self._steps[index]
