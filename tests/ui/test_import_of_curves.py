@@ -90,7 +90,8 @@ def test_a_cancel_in_the_activity_panel_frees_the_dialog(qtbot, window, said, se
     [item] = [item for item in session.activity.items if item.title == "Import curves"]
     item.cancel()
     assert said == [
-        "The import of curves was cancelled. The runs that had come whole are kept. Import the same again for the rest."
+        "The import of curves was cancelled. Runs that were imported completely are kept. Import the same folder or "
+        "file again for the rest."
     ]
     assert dialog.start.isEnabled()
     dialog.reject()
@@ -180,8 +181,8 @@ def test_the_sentences_of_an_import():
     more = run | {"run_id": 2, "new": False}
     trashed = run | {"run_id": 3, "new": False, "points": 0, "trashed": True}
     assert sentences("x", [run, more, trashed], ["one", "two", "three", "four"]) == [
-        "Imported the curves of 1 run: #1.", "More points came of #2.", "In the trash: #3.", "one", "two", "three",
-        "1 more remarks are not shown.",
+        "Imported the curves of 1 run: #1.", "New points were added to #2.", "In the trash: #3.", "one", "two", "three",
+        "1 more remark not shown.",
     ]  # fmt: skip
     many = [run | {"run_id": number} for number in range(1, 20)]
     assert sentences("x", many, []) == ["Imported the curves of 19 runs: #1 to #19."]

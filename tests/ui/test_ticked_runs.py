@@ -106,7 +106,7 @@ def test_a_move_that_cannot_be_done_again_says_why(session, workspace, actions, 
     session.follower.look()
     assert session.trashed_runs() == []
     assert len(said) == 1
-    assert said[0].endswith("None of 3 runs can be moved: they work, or are gone.")
+    assert said[0].endswith("None of 3 runs can be moved: they train, or are no longer there.")
 
 
 def test_runs_that_are_all_gone_cannot_be_brought_back_and_it_is_said(session, workspace, actions, ticked):

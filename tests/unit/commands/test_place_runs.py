@@ -124,10 +124,11 @@ def test_a_run_that_was_never_sent_is_named_and_sent(workspace, played):
 def test_the_list_of_runs_says_where_each_trains(workspace, played):
     (away,) = sending.prepare(workspace, RunConfig(name="away"), BOX)
     here = workspace.create_run(RunConfig(name="here"))
-    lines = CliRunner().invoke(cli, ["list", "runs", "-w", str(workspace.path)]).output.splitlines()
-    ends = {int(line.split()[0]): line.rsplit("  ", 2)[1:] for line in lines}
-    assert ends[away] == ["away", "at box"]
-    assert ends[here][-1] == "here"
+    head, *lines = CliRunner().invoke(cli, ["list", "runs", "-w", str(workspace.path)]).output.splitlines()
+    assert head.split()[-2:] == ["place", "name"]
+    ends = {int(line.split()[0]): line.split()[-2:] for line in lines}
+    assert ends[away] == ["box", "away"]
+    assert ends[here] == ["–", "here"]
 
 
 def test_a_run_of_a_place_that_became_one_of_another_kind_is_named_and_left_alone(workspace, played):

@@ -28,18 +28,25 @@ TEMPLATES = ("one-run", "comparison", "paper-appendix")
     help=f"{', '.join(TEMPLATES)}, or one of your own. By default one-run, and comparison for more than one run.",
 )  # fmt: skip
 @click.option(
-    "--section", "sections", multiple=True, type=click.Choice(tuple(SECTIONS)), help="Instead of the template's."
+    "--section",
+    "sections",
+    multiple=True,
+    type=click.Choice(tuple(SECTIONS)),
+    help="Write this section instead of the template's; may be given several times.",
 )
 @click.option("--title", type=TEXT, default="", help="By default the run's name.")
 @click.option(
     "--text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Your own text, a Markdown file."
 )
-@click.option("--metric", default=METRIC, show_default=True, help="What a comparison is about.")
+@click.option("--metric", default=METRIC, show_default=True, help="Metric that a comparison shows.")
 @EPOCH_OPTION
-@click.option("--paper", type=click.Choice(tuple(PAPERS)), default=PAPER, show_default=True, help="Of the PDF.")
+@click.option(
+    "--paper", type=click.Choice(tuple(PAPERS)), default=PAPER, show_default=True, help="Paper size of the PDF."
+)
 @click.option(
     "--bundle", type=click.Path(path_type=Path, dir_okay=False),
-    help="A ZIP file: the report in every format, configs, tables and a manifest. Without --format nothing else.",
+    help="A ZIP file: the report in every format, configs, tables and a manifest. Without --format only this file is "
+    "written.",
 )  # fmt: skip
 def report_runs(
     numbers: tuple[int, ...],

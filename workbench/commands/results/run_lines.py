@@ -60,7 +60,7 @@ def listed_runs(
         data, backbone = short_names(known, run)
         place = places.get(run.id, "")
         scores = [percentage(run.best[metric], 2) if metric in run.best else NONE for metric in ("recall@1", "MAP@R")]
-        cells = [str(run.id), run.status, data, backbone, run.loss, *scores, place, run.name]
+        cells = [str(run.id), run.status, data, backbone, run.loss, *scores, place or NONE, run.name]
         line = " ".join([*cells, run.unread]).casefold()
         size = measured[run.id].bytes if run.id in measured else None
         if all(word in line or meets(run, word, size) for word in searched):
@@ -74,7 +74,7 @@ def run_lines(listed: Sequence[ListedRun], width: int | None = None) -> list[str
 
     `width` is that of the terminal, in characters; None for lines of any length.
     """
-    shown = [at for at in range(len(COLUMNS)) if at != PLACE or any(run.cells[PLACE] for run in listed)]
+    shown = [at for at in range(len(COLUMNS)) if at != PLACE or any(run.cells[PLACE] != NONE for run in listed)]
     head, *rest = table_lines(
         [COLUMNS[at] for at in shown], [[run.cells[at] for at in shown] for run in listed], width
     ) or [""]

@@ -32,7 +32,8 @@ Row = tuple[int, float, str, int, str]  # in the order of COLUMNS
 @workspace_option
 @click.option(
     "--text", "texts", type=TEXT, multiple=True, metavar="WORDS",
-    help="Search by words instead of images; once or more. For runs of a CLIP tower that was not trained.",
+    help="Search by words instead of images; may be given several times. For runs of a CLIP tower that was "
+    "not trained.",
 )  # fmt: skip
 @click.option(
     "--class-names", "sentence", type=TEXT, metavar="SENTENCE", default=None,

@@ -21,7 +21,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("tags", short_help="Print a run's scores for the images of each tag.")
 @click.argument("run_id", metavar="RUN", type=NUMBER)
 @workspace_option
-@epoch_option("that is asked")
+@epoch_option("that is shown")
 @click.option(
     "--import", "read", type=FILE, default=None, metavar="FILE",
     help="First store the tags of a CSV: a column path, and one for each attribute.",

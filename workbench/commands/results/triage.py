@@ -18,7 +18,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("triage", short_help="List the images of a run whose labels are suspect.")
 @click.argument("run_id", metavar="RUN", type=NUMBER)
 @workspace_option
-@epoch_option("that is asked")
+@epoch_option("that is shown")
 @click.option(
     "--over", "least", type=click.FloatRange(0, 1), default=None,
     help="Suspicion from which a label is listed; 0.6 by default.",

@@ -34,7 +34,7 @@ from workbench.workspace.paths import default_workspace
     "--steps",
     type=click.IntRange(1),
     default=None,
-    help="Optimiser steps of a run, by whole epochs; 300 by default.",
+    help="Optimiser steps of a run, rounded to whole epochs; 300 by default.",
 )
 @click.option(
     "--folds",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.commands.arguments import NUMBER, Group, typed, workspace_option
+from workbench.commands.results.columns import table_lines, terminal_width
 from workbench.commands.terminal import INTERRUPTED, one_line, say_while_read, show_json, show_lines, told
 from workbench.commands.training import sweep_table
 from workbench.entries import catalog as catalogs
@@ -56,9 +57,23 @@ def sweep() -> None:
 )  # fmt: skip
 @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
 @click.option("--how", type=click.Choice(["grid", "random", "bayes"]), default=None, help="By default a grid.")
-@click.option("--trials", type=click.IntRange(1), default=None, help="Trials of a random or Bayesian sweep.")
-@click.option("--seeds", type=click.IntRange(1, 100), default=None, help="Seeds per trial.")
-@click.option("--metric", default="", help="The objective; by default MAP@R of held-out classes, if any.")
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    default=None,
+    help="How many settings a random or Bayesian sweep tries; by default 20, or as many as a paper's sweep has.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 100),
+    default=None,
+    help="Seeds per trial; by default as many as the config has.",
+)
+@click.option(
+    "--metric",
+    default="",
+    help="The objective; by default MAP@R of held-out classes, or of the test half if none are held out.",
+)
 @click.option(
     "--stop-early", is_flag=True,
     help="Stop a trial after an epoch if it is worse than the median of at least 5 others; its value is the best so "
@@ -128,8 +143,8 @@ def list_sweeps(as_json: bool, folder: Path | None) -> None:
         if as_json:
             show_json([sweep_table.head_as_data(workspace, listed) for listed in stored.every(workspace)])
             return
-        lines = (sweep_table.line(workspace, listed) for listed in stored.every(workspace))
-        show_lines(lines, "There are no sweeps.")
+        rows = [sweep_table.cells(workspace, listed) for listed in stored.every(workspace)]
+    show_lines(table_lines(sweep_table.COLUMNS, rows, terminal_width()), "There are no sweeps.")
 
 
 @sweep.command("presets")
@@ -164,11 +179,11 @@ def show(number: int, as_json: bool, folder: Path | None) -> None:
             click.echo(line)
 
 
-@sweep.command("pause")
+@sweep.command("pause", short_help="Pause a sweep; its current run keeps a checkpoint.")
 @click.argument("number", metavar="SWEEP", type=NUMBER)
 @workspace_option
 def pause(number: int, folder: Path | None) -> None:
-    """Stop after a checkpoint of the current run."""
+    """Pause a sweep: its current run ends with a checkpoint, from which `sweep resume` continues."""
     from workbench.sweeps import starting
 
     with Workspace(folder or default_workspace()) as workspace:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from workbench.commands.results.columns import Column
+from workbench.commands.terminal import one_line
 from workbench.problem import Problem
 from workbench.progress import duration
 from workbench.workspace import Workspace
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
     from workbench.sweeps.importance import Share
     from workbench.sweeps.plan import SweepPreset
     from workbench.sweeps.space import Setting
+
+COLUMNS = (
+    Column("sweep", numbers=True), Column("state", narrowest=12), Column("runs done", numbers=True),
+    Column("time left", numbers=True), Column("how"), Column("name", narrowest=20),
+)  # fmt: skip
+NONE = "–"
 
 
 def preset_as_data(preset: "SweepPreset") -> dict[str, Any]:
@@ -176,14 +184,19 @@ def states(trials: tuple[stored.Trial, ...]) -> str:
 
 
 def line(workspace: Workspace, sweep: stored.Sweep) -> str:
-    """One sweep in a list: number, state, runs done, time left, way and name."""
+    """One sweep in words: number, state, runs done, time left, way and name."""
+    number, state, done, left, how, name = cells(workspace, sweep)
+    time = f", {left} left" if left != NONE else ""
+    return f"{number:>4}  {state:22} {done} runs done{time}  {how}  {name}"
+
+
+def cells(workspace: Workspace, sweep: stored.Sweep) -> list[str]:
+    """One sweep in a list: the cells of COLUMNS."""
     from workbench.sweeps.progress import runs_in_all, seconds_left, state_words
 
     trials = stored.trials(workspace, sweep.id)
     closed = sum(trial.state == "done" for trial in trials)
     left = seconds_left(sweep, trials)
-    time = f", {duration(left)} left" if left else ""
-    many = runs_in_all(sweep, trials)
-    return (
-        f"{sweep.id:>4}  {state_words(sweep, trials):22} {closed} of {many} runs done{time}  {sweep.how}  {sweep.name}"
-    )
+    done = f"{closed} of {runs_in_all(sweep, trials)}"
+    time = duration(left) if left else NONE
+    return [str(sweep.id), one_line(state_words(sweep, trials)), done, time, sweep.how, one_line(sweep.name)]

@@ -14,8 +14,8 @@ from workbench.ui.style.words import counted
 MOST_SAID = 3  # sentences on what was left out; the command line says all
 CANCELLED = Problem(
     "The import of curves was cancelled.",
-    kept="The runs that had come whole are kept.",
-    todo="Import the same again for the rest.",
+    kept="Runs that were imported completely are kept.",
+    todo="Import the same folder or file again for the rest.",
 )
 
 
@@ -61,11 +61,11 @@ def sentences(source: Path, runs: Sequence[dict[str, Any]], remarks: Sequence[st
     more = [run["run_id"] for run in runs if run["points"] and not run["new"]]
     trashed = [run["run_id"] for run in runs if run["trashed"]]
     said = [f"Imported the curves of {counted(len(new), 'run')}: {_numbers(new)}."] if new else []
-    said += [f"More points came of {_numbers(more)}."] if more else []
+    said += [f"New points were added to {_numbers(more)}."] if more else []
     said = said or [f"Nothing new came from {source}."]
     said += [f"In the trash: {_numbers(trashed)}."] if trashed else []
     rest = len(remarks) - MOST_SAID
-    return [*said, *remarks[:MOST_SAID], *([f"{rest:,} more remarks are not shown."] if rest > 0 else [])]
+    return [*said, *remarks[:MOST_SAID], *([f"{counted(rest, 'more remark')} not shown."] if rest > 0 else [])]
 
 
 def _numbers(runs: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ HELP = (
 )
 ABOUT = (
     "Runs of other programs become ended runs that have curves alone: no evaluation, map or settings. Import the same "
-    "again for what is new in it."
+    "folder or file again to add its new points."
 )
 
 
@@ -27,7 +27,9 @@ class CurvesDialog(ImportingDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Import curves", ABOUT, parent)
         self.source = PathEditor("any", [])
-        self.name = QLineEdit(placeholderText="That of the folder or file; of several runs it stands before each name")
+        self.name = QLineEdit(
+            placeholderText="That of the folder or file; for several runs, the first part of each name"
+        )
         self.source.setAccessibleName("Curves")
         self.source.setAccessibleDescription(HELP)
         self.name.setAccessibleName("Name")

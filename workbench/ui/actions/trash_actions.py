@@ -98,7 +98,9 @@ class TrashActions(QObject):
 
     def _moved_again(self, run_ids: Collection[int], refused: Callable[[Problem], None], moved: list[int]) -> None:
         if not moved:
-            refused(Problem(f"None of {counted(len(run_ids), 'run')} can be moved: they work, or are gone."))
+            refused(
+                Problem(f"None of {counted(len(run_ids), 'run')} can be moved: they train, or are no longer there.")
+            )
 
     def undo(self, run_ids: Collection[int]) -> None:
         """Bring runs back as Undo does; their steps are then not offered to be undone once more."""
