@@ -98,9 +98,8 @@ class TrashActions(QObject):
 
     def _moved_again(self, run_ids: Collection[int], refused: Callable[[Problem], None], moved: list[int]) -> None:
         if not moved:
-            refused(
-                Problem(f"None of {counted(len(run_ids), 'run')} can be moved: they train, or are no longer there.")
-            )
+            count = counted(len(run_ids), "run")
+            refused(Problem(f"None of {count} can be moved: they train, or are no longer there."))
 
     def undo(self, run_ids: Collection[int]) -> None:
         """Bring runs back as Undo does; their steps are then not offered to be undone once more."""
