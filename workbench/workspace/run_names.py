@@ -36,7 +36,12 @@ def backbone_title(known: Catalog, run: Run) -> str:
 
 
 def short_names(known: Catalog, run: Run) -> tuple[str, str]:
-    """Data set and backbone by what a config calls them, "digits"; the folder or network that a user chose."""
+    """Data set and backbone by what a config calls them, "digits"; the folder or network that a user chose.
+
+    Of imported curves the backbone is not known: empty.
+    """
+    if run.curves_of:
+        return CURVES, ""
     return _own_name(known, run, "dataset") or run.dataset, _own_name(known, run, "backbone") or run.backbone
 
 

@@ -1,5 +1,6 @@
 """Curves of other programs as runs: TensorBoard's event files and tables, whole, grown, broken and hostile."""
 
+import json
 import math
 import os
 import shlex
@@ -573,6 +574,17 @@ def test_as_a_person_types_it(workspace, tmp_path, capsys):
     folder.mkdir()
     assert main(["import", str(folder), "--labels", str(tmp_path / "labels.csv"), *place]) == 2
     assert "takes no --labels" in capsys.readouterr().err
+
+
+def test_the_list_of_runs_says_what_it_is(workspace, tmp_path, capsys):
+    import_curves(workspace, table(tmp_path / "old.csv", "step,loss\n1,2\n"))
+    assert main(["list", "runs", "--workspace", str(workspace.path)]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split() == [
+        "1", "done", "imported", "curves", "–", "–", "–", "–", "old",
+    ]  # fmt: skip
+    assert main(["list", "runs", "--json", "--workspace", str(workspace.path)]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    assert (run["data"], run["backbone"], run["loss"]) == ("imported curves", "", "")
 
 
 def test_a_workspace_of_reading_only_is_refused(tmp_path):

@@ -60,11 +60,13 @@ def listed_runs(
         data, backbone = short_names(known, run)
         place = places.get(run.id, "")
         scores = [percentage(run.best[metric], 2) if metric in run.best else NONE for metric in ("recall@1", "MAP@R")]
-        cells = [str(run.id), run.status, data, backbone, run.loss, *scores, place or NONE, run.name]
+        loss = "" if run.curves_of else run.loss
+        of_run = [cell or NONE for cell in (data, backbone, loss)]
+        cells = [str(run.id), run.status, *of_run, *scores, place or NONE, run.name]
         line = " ".join([*cells, run.unread]).casefold()
         size = measured[run.id].bytes if run.id in measured else None
         if all(word in line or meets(run, word, size) for word in searched):
-            of_json = _data(run, data, backbone, place) | ({"bytes": size} if sizes else {})
+            of_json = _data(run, data, backbone, loss, place) | ({"bytes": size} if sizes else {})
             listed.append(ListedRun([one_line(cell) for cell in cells], one_line(run.unread), of_json))
     return listed
 
@@ -84,11 +86,11 @@ def run_lines(listed: Sequence[ListedRun], width: int | None = None) -> list[str
     return lines
 
 
-def _data(run: Run, data: str, backbone: str, place: str) -> dict[str, Any]:
+def _data(run: Run, data: str, backbone: str, loss: str, place: str) -> dict[str, Any]:
     """Plain data of a run; shares are from 0 to 1."""
     return {
         "run": run.id, "name": run.name, "status": str(run.status), "problem": run.problem, "data": one_line(data),
-        "backbone": one_line(backbone), "loss": one_line(run.loss), "seed": run.seed, "epoch": run.epoch,
+        "backbone": one_line(backbone), "loss": one_line(loss), "seed": run.seed, "epoch": run.epoch,
         "epochs": run.epochs, "best_epoch": run.best_epoch if run.best else None, "best": run.best, "last": run.last,
         "seconds": run.seconds, "memory_bytes": run.memory_bytes, "created": run.created, "ended": run.ended,
         "experiment": run.experiment_id, "tags": list(run.tags), "note": run.note, "place": place, "unread": run.unread,
