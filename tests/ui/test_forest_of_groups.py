@@ -70,6 +70,17 @@ def test_the_tab_starts_with_every_group_against_the_baseline(page):
     assert forest.remarks.text().endswith("“<b>Few</b>” has too few seeds: three give an interval and a p-value.")
 
 
+def test_the_words_call_groups_as_the_plot_does(qtbot, session, workspace):
+    for lr, values in ((0.1, (0.30, 0.32, 0.31)), (0.2, (0.40, 0.425, 0.41))):
+        for seed, value in enumerate(values):
+            store(workspace, {1: np.full(6, value)}, seed=seed, name="Digits", training=TrainingParams(lr=lr))
+    shown = difference_tab(qtbot, session, 1, 4)
+    compared(qtbot, shown)
+    assert shown.model.baseline.title == "Digits: learning rate 0.1"
+    claims = shown.tabs.difference.forest.claims.text()
+    assert claims == "“learning rate 0.2” beats “learning rate 0.1” on MAP@R alone."
+
+
 def test_a_click_and_the_arrow_keys_choose_the_group_below(qtbot, page):
     panel, picture = page.tabs.difference, page.tabs.difference.forest.plot.picture
     qtbot.mouseClick(picture, Qt.MouseButton.LeftButton, pos=row_of(picture, 1))

@@ -1,12 +1,13 @@
 """All groups against the baseline, first on the Difference tab: the forest plot and what it says in words."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from workbench.comparing.difference.forest import Forest, claims, remarks
+from workbench.comparing.grouping.groups import unlike_parts
 from workbench.ui.pages.compare.difference.forest_plot import ROW_PX, ForestPlot
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.style import theme
@@ -54,9 +55,9 @@ class ForestPanel(QWidget):
         if not forest.rows:
             return
         self.plot.show_forest(forest, styles)
-        self.claims.setText(" ".join(claims(forest)))
+        self.claims.setText(_in_short(claims(forest), forest))
         self.claims.setVisible(bool(self.claims.text()))
-        self.remarks.setText(" ".join(remarks(forest)))
+        self.remarks.setText(_in_short(remarks(forest), forest))
         self.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -87,3 +88,11 @@ class ForestPanel(QWidget):
     def _reveal(self) -> None:
         """Scroll to the row that a key has chosen."""
         self._rows.ensureVisible(0, self.plot.marked_y(), 0, theme.text_px(ROW_PX))
+
+
+def _in_short(sentences: Iterable[str], forest: Forest) -> str:
+    """The sentences, with groups called as in the plot: without what all their titles have in common."""
+    text, titles = " ".join(sentences), [forest.baseline.title, *(row.group.title for row in forest.rows)]
+    for title, short in zip(titles, unlike_parts(titles), strict=True):
+        text = text.replace(f"“{title}”", f"“{short}”")
+    return text
