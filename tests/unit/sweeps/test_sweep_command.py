@@ -113,7 +113,7 @@ def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
     said = sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--seeds", 2, "--detach")
     assert "Sweep 1: 2 settings, 4 runs, by MAP@R." in said
     assert started == [1]
-    assert "0 of 4 runs done" in sweep(place, "list")
+    assert "0 of 4" in sweep(place, "list")
     shown = sweep(place, "show", 1)
     assert "| 1 | 0.1 |  |  | 2 queued |" in shown
     assert "| setting | Learning rate | MAP@R, mean ± SD over its runs | runs |" in shown
