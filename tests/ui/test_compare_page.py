@@ -26,7 +26,7 @@ from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, CHIP_ROLE, GroupTable, Kind, significant
-from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_PX
+from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_PX, GroupView
 from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
@@ -776,6 +776,16 @@ def test_groups_are_named_without_what_all_have_in_common(qtbot, session, worksp
     box.setCurrentIndex(1)
     box.activated.emit(1)
     assert page.model.baseline.title == "Sample: Digits: loss Normalised CE"
+
+
+def test_a_table_that_is_not_laid_out_yet_can_be_told_to_show_more(qtbot):
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    view = GroupView(holder)
+    view.show_more(True)
+    view.show_more(False)
+    view.fit()
+    assert view.height() > 0
 
 
 def test_long_titles_lose_their_middle():

@@ -99,7 +99,8 @@ class GroupView(QTableView):
         """Have more rows in view where nothing but the title stands above the table."""
         if (least := LEAST_ALONE if alone else LEAST_ROWS) != self._least:
             self._least = least
-            self._fit_measured()
+            if self._row_px:  # else the first `fit` takes it
+                self._fit_measured()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
