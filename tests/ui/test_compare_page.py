@@ -26,7 +26,7 @@ from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, CHIP_ROLE, GroupTable, Kind, significant
-from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_PX, GroupView
+from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_BESIDE, TITLE_PX, GroupView
 from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
@@ -776,6 +776,21 @@ def test_groups_are_named_without_what_all_have_in_common(qtbot, session, worksp
     box.setCurrentIndex(1)
     box.activated.emit(1)
     assert page.model.baseline.title == "Sample: Digits: loss Normalised CE"
+
+
+def test_intervals_get_what_titles_and_their_chip_leave(qtbot, session, workspace):
+    for name in ("Cross-entropy (CE)", "Normalised CE"):
+        store(workspace, {1: np.full(6, 0.5)}, name=name, training=OTHER if "Norm" in name else TrainingParams())
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    view, interval = page.groups, [column.kind for column in page.groups.table.columns].index(Kind.INTERVAL)
+    page.resize(1100, 700)
+    qtbot.waitUntil(lambda: view.viewport().width() > 1000)
+    assert view.columnWidth(0) >= view.sizeHintForColumn(0) + theme.text_px(TITLE_BESIDE) - 1
+    before = view.columnWidth(interval)
+    page.resize(1900, 700)
+    qtbot.waitUntil(lambda: view.columnWidth(interval) > before)
+    assert view.columnWidth(0) >= view.sizeHintForColumn(0) + theme.text_px(TITLE_BESIDE) - 1
 
 
 def test_a_table_that_is_not_laid_out_yet_can_be_told_to_show_more(qtbot):

@@ -28,6 +28,7 @@ MEASURED = 100  # rows, from the first in view, that set the widths: all rows ha
 TITLE_PX = 130  # minimum width of the first column
 SHORTENED_PX = 220  # its width from which on titles are shortened that would not be whole if the table scrolled either
 TITLE_LEFT = 36  # px before a title, for its line
+TITLE_BESIDE = 120  # px for the line of a title and its chip, before intervals get what is left
 INTERVAL_PX, MARGIN = 110, 8
 INTERVAL_PART = 3  # the part of the table that intervals may take of what the titles leave
 CHIP_PX, BESIDE = 20, 4  # height of a chip, and room beside it
@@ -81,7 +82,8 @@ class GroupView(QTableView):
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
         room = self.viewport().width()
         wide = rest + self._shortest > room
-        if self._intervals > 0 and (free := room - rest - self.sizeHintForColumn(0)) > 0:
+        titles = self.sizeHintForColumn(0) + theme.text_px(TITLE_BESIDE)
+        if self._intervals > 0 and (free := room - rest - titles) > 0:
             self.setColumnWidth(self._intervals, min(theme.text_px(INTERVAL_PX) + free, room // INTERVAL_PART))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         if header.count():
