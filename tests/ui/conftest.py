@@ -243,3 +243,11 @@ def window(qtbot, session):
     qtbot.addWidget(made)
     made.show()
     return made
+
+
+@pytest.fixture
+def said(session):
+    """What the message bar was given."""
+    sentences = []
+    session.noticed.connect(lambda message: sentences.append(str(message)))
+    return sentences

@@ -27,14 +27,6 @@ def window(qtbot, session):
 
 
 @pytest.fixture
-def said(session):
-    """What the message bar was given."""
-    messages = []
-    session.noticed.connect(lambda message: messages.append(str(message)))
-    return messages
-
-
-@pytest.fixture
 def runs(tmp_path):
     """A folder of TensorBoard with two runs."""
     for name in ("a", "b"):

@@ -22,14 +22,6 @@ def window(qtbot, session):
 
 
 @pytest.fixture
-def said(session):
-    """What the message bar was given."""
-    sentences = []
-    session.noticed.connect(lambda message: sentences.append(str(message)))
-    return sentences
-
-
-@pytest.fixture
 def colleague(tmp_path):
     """A folder with the run folder of another workspace."""
     with Workspace(tmp_path / "theirs", create=True) as workspace:

@@ -120,7 +120,7 @@ def unsuited(config: RunConfig, progress: Progress, listed: Listed) -> str:
         if image_set is not None:
             return f"{problem.field}: {problem.what}" if problem.field else problem.what
         log.info("the data of a setting were not looked at: %s", problem)
-    except Exception as error:  # as above
+    except Exception as error:  # of a plug-in, or a defect: the sweep goes on, and the trial's run fails and shows it
         log.warning("the data of a setting were not looked at (%r); its run shows why", error, exc_info=True)
     return ""
 

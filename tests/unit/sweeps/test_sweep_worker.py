@@ -29,6 +29,15 @@ def config(known):
     return changed(read_config("sample-digits"), {"device": "cpu"}, known, "test")
 
 
+def interrupted_at_work(worker, runs):
+    """Let the worker run until one of its runs is held, then interrupt it."""
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    assert runs.held.wait(HANG)
+    worker.interrupt()
+    thread.join(HANG)
+
+
 def sweep_of(workspace, config, known, *parameters, how="grid", **options):
     return starting.store(workspace, planned(config, [read(each) for each in parameters], how, known, **options))
 
@@ -196,12 +205,7 @@ def test_a_failed_run_holds_nothing_up_and_is_retried(workspace, config, known, 
 def test_a_trial_whose_checkpoint_is_missing_fails_and_begins_anew_when_it_is_retried(workspace, config, known, runs):
     number = sweep_of(workspace, config, known, "training.lr=0.01,0.03")
     runs.hold = 1
-    worker = Worker(workspace, number)
-    thread = threading.Thread(target=worker.run)
-    thread.start()
-    assert runs.held.wait(HANG)
-    worker.interrupt()
-    thread.join(HANG)
+    interrupted_at_work(Worker(workspace, number), runs)
     path = workspace.file(1, "last.pt")
     workspace.add_artefact(1, "checkpoint", path, 1)
     path.unlink()
@@ -338,12 +342,7 @@ def test_a_run_whose_process_died_is_trained_apart_so_that_only_it_can_die_again
     monkeypatch.setattr(own_process, "make_job", in_own_process)
     number = sweep_of(workspace, config, known, "training.lr=0.01,0.03,0.1")
     runs.hold = 2
-    worker = Worker(workspace, number)
-    thread = threading.Thread(target=worker.run)
-    thread.start()
-    assert runs.held.wait(HANG)
-    worker.interrupt()
-    thread.join(HANG)
+    interrupted_at_work(Worker(workspace, number), runs)
     assert apart == []
     with workspace.writing() as db:
         db.execute("update runs set status = ?, pid = 1, born = 0 where id = 2", (state,))  # of a process that is gone
