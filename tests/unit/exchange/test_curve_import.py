@@ -25,11 +25,11 @@ from workbench.exchange.exported.tensorboard import scalar_event
 from workbench.exchange.formats import export_run
 from workbench.exchange.imported import event_files, foreign_run
 from workbench.exchange.imported.curve_import import WAITING, holds_curves, import_curves
-from workbench.files import locks
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
+from workbench.workspace.folders import turns
 from workbench.workspace.repairs.repair import repair
 
 MADE = "events.out.tfevents.1700000000.host"
@@ -142,8 +142,11 @@ def test_a_value_that_was_written_anew_replaces_the_one_before(workspace, tmp_pa
     assert (again.points, curves(workspace, run.run_id)) == (1, {"loss": ([0, 1], [1.0, 7.0])})
 
 
-@pytest.mark.skipif(os.name != "posix", reason="folders have no locks on Windows")
-def test_an_import_waits_for_another_one_which_would_make_the_same_runs(workspace, tmp_path):
+@pytest.mark.parametrize("locks_folders", [turns.LOCKS_FOLDERS, False])
+def test_an_import_waits_for_another_one_which_would_make_the_same_runs(
+    workspace, tmp_path, locks_folders, monkeypatch
+):
+    monkeypatch.setattr(turns, "LOCKS_FOLDERS", locks_folders)
     source = table(tmp_path / "curve.csv", "step,loss\n1,2\n")
     import_curves(workspace, source)
     said = []
@@ -153,13 +156,9 @@ def test_an_import_waits_for_another_one_which_would_make_the_same_runs(workspac
         if text == WAITING:
             raise Cancelled
 
-    other = os.open(workspace.path / "runs", os.O_RDONLY)
-    assert locks.lock(other)
-    try:
-        with pytest.raises(Cancelled):
-            import_curves(workspace, source, progress=progress)
-    finally:
-        os.close(other)
+    runs = workspace.path / "runs"
+    with turns.alone(runs, runs / ".importing-curves.lock", pytest.fail), pytest.raises(Cancelled):
+        import_curves(workspace, source, progress=progress)
     import_curves(workspace, source, progress=progress)
     assert said.count(WAITING) == 1
 

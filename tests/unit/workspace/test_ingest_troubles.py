@@ -14,14 +14,13 @@ from tests.travelling_runs import first_part, in_folder, rows, second_part
 from tests.waits import HANG
 from workbench.commands.training.ingest import take_in_all
 from workbench.config import RunConfig
-from workbench.files import locks
 from workbench.jobs import meanwhile
 from workbench.problem import Problem
 from workbench.workspace import Workspace, times
 from workbench.workspace.arriving import arriving_files
 from workbench.workspace.arriving import ingest as importing
 from workbench.workspace.arriving.ingest import ingest
-from workbench.workspace.folders import dataset_copy, journal, travelling
+from workbench.workspace.folders import dataset_copy, journal, travelling, turns
 from workbench.workspace.owners import ownership
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
 from workbench.workspace.tables import samples
@@ -116,8 +115,11 @@ def test_two_workspaces_import_one_live_run(whole, tmp_path):
         assert ingest(second, run).status == "done"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no locks on folders")
-def test_a_second_importer_of_one_folder_waits_and_takes_nothing_twice(made, whole, tmp_path, monkeypatch):
+@pytest.mark.parametrize("locks_folders", [turns.LOCKS_FOLDERS, False])
+def test_a_second_importer_of_one_folder_waits_and_takes_nothing_twice(
+    made, whole, tmp_path, locks_folders, monkeypatch
+):
+    monkeypatch.setattr(turns, "LOCKS_FOLDERS", locks_folders)
     take, second, waits = importing.take_evaluations, [], threading.Event()
     monkeypatch.setattr(importing, "sleep", lambda seconds: waits.set())
     with Workspace(tmp_path / "space", create=True) as workspace, Workspace(tmp_path / "space") as other:
@@ -137,18 +139,20 @@ def test_a_second_importer_of_one_folder_waits_and_takes_nothing_twice(made, who
         assert rows(workspace) == whole
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no locks on folders")
-def test_an_importer_that_waits_for_long_says_so_and_the_next_one_takes_all(made, whole, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("locks_folders", [turns.LOCKS_FOLDERS, False])
+def test_an_importer_that_waits_for_long_says_so_and_the_next_one_takes_all(
+    made, whole, tmp_path, locks_folders, monkeypatch, capsys
+):
+    monkeypatch.setattr(turns, "LOCKS_FOLDERS", locks_folders)
     monkeypatch.setattr(importing, "PATIENCE", 0.0)
     with Workspace(tmp_path / "space", create=True) as workspace:
         first = shutil.copytree(made, tmp_path / "run")
         (first / journal.NAME).unlink()
         ingest(workspace, first)
-        other = os.open(workspace.folder(1), os.O_RDONLY)
-        assert locks.lock(other)  # as another program has it
-        assert take_in_all(workspace, made, follow=False) == 1
+        home = workspace.folder(1)
+        with turns.alone(home, home.with_name(".importing-1.lock"), pytest.fail):  # as another program has it
+            assert take_in_all(workspace, made, follow=False) == 1
         assert f"{made}: Run 1 is being imported by another program." in capsys.readouterr().err
-        os.close(other)
         assert take_in_all(workspace, made, follow=False) == 0
         assert rows(workspace)["queries"] == whole["queries"]
 

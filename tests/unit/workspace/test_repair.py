@@ -20,7 +20,7 @@ from workbench.workspace.choices import saved_views, selections
 from workbench.workspace.database import connection
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Damaged, Missing
-from workbench.workspace.folders import journal
+from workbench.workspace.folders import journal, turns
 from workbench.workspace.paths import DATABASE
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repairs import rebuild
@@ -403,8 +403,9 @@ def test_of_a_run_that_was_killed_before_its_folder_was_made_nothing_is_called_l
     )
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows does not lock folders")
-def test_two_programs_do_not_repair_one_workspace_at_once(folder):
+@pytest.mark.parametrize("locks_folders", [turns.LOCKS_FOLDERS, False])
+def test_two_programs_do_not_repair_one_workspace_at_once(folder, locks_folders, monkeypatch):
+    monkeypatch.setattr(turns, "LOCKS_FOLDERS", locks_folders)
     spoil(folder / DATABASE)
 
     def second(text, done, total):

@@ -4,9 +4,8 @@ Nothing is known of such a run but its curves: it has no data set, no evaluation
 no two of them for repetitions of one training.
 """
 
-import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
@@ -21,13 +20,12 @@ from workbench.exchange.imported.curve_folders import CurveFolder, curve_folders
 from workbench.exchange.imported.foreign_run import ForeignRun
 from workbench.exchange.imported.importing import take_back
 from workbench.exchange.imported.named_arrays import KEPT
-from workbench.files import locks
 from workbench.jobs import command_line
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
-from workbench.workspace.folders import travelling
+from workbench.workspace.folders import travelling, turns
 from workbench.workspace.folders.run_folders import RUNS, make_folder
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Run
@@ -96,29 +94,16 @@ def import_curves(
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     if not os.path.exists(source):  # Path.exists raises at long names
         raise Problem(f"There is no file or folder {source}.", kept=KEPT, todo="Choose it again.")
-    with _alone(workspace, progress):
+    runs = workspace.path / RUNS
+    make_folder(workspace.path, runs)
+
+    def wait() -> None:
+        progress(WAITING, 0, 0)  # may raise Cancelled
+        sleep(AGAIN)
+
+    # Two programs that import the same curves at once would both make the same runs.
+    with turns.alone(runs, runs / ".importing-curves.lock", wait):
         return _imported(workspace, source, name, progress)
-
-
-@contextlib.contextmanager
-def _alone(workspace: Workspace, progress: Progress) -> Iterator[None]:
-    """No other program imports curves here during the block, where folders have locks: both would make the same runs.
-
-    One that does is waited for; `progress` may raise Cancelled.
-    """
-    if os.name != "posix":
-        yield
-        return
-    make_folder(workspace.path, workspace.path / RUNS)
-    opened = os.open(workspace.path / RUNS, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # a disk without locks
-            while not locks.lock(opened):
-                progress(WAITING, 0, 0)
-                sleep(AGAIN)
-        yield
-    finally:
-        os.close(opened)
 
 
 def _imported(

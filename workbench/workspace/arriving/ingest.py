@@ -5,10 +5,9 @@ once, an evaluation when its arrays are complete, checkpoints when the run has e
 no file name in it is used, links are not followed, and every size is checked before a file is copied.
 """
 
-import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 from typing import BinaryIO
@@ -16,7 +15,6 @@ from typing import BinaryIO
 from workbench import files
 from workbench.config import RunConfig
 from workbench.events import RunState
-from workbench.files import locks
 from workbench.problem import Problem
 from workbench.workspace.arriving.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.database.connection import Connection
@@ -28,6 +26,7 @@ from workbench.workspace.folders import (
     journal,
     settled,
     travelling,
+    turns,
 )
 from workbench.workspace.folders.arrivals import Arrival
 from workbench.workspace.folders.replaying import UNREADABLE, reason, replay_entry
@@ -85,7 +84,7 @@ def ingest(
             arrival = Arrival(card.run, taken.run_id, 0, True, {})
     home = workspace.folder(taken.run_id)
     files.make_folder(home)
-    with _alone(home, taken.run_id):
+    with turns.alone(home, home.with_name(f".importing-{taken.run_id}.lock"), _patience(taken.run_id)):
         return _take_in(workspace, folder, home, arrival, taken, deleted_too)
 
 
@@ -125,26 +124,20 @@ def _take_in(
     return taken
 
 
-@contextlib.contextmanager
-def _alone(home: Path, run_id: int) -> Iterator[None]:
-    """No other program imports the run during the block, where folders have locks. Raises BeingImported."""
-    if os.name != "posix":
-        yield
-        return
-    opened_folder, since = os.open(home, os.O_RDONLY), monotonic()
-    try:
-        with contextlib.suppress(OSError):  # a disk without locks
-            while not locks.lock(opened_folder):
-                if monotonic() - since > PATIENCE:
-                    raise BeingImported(
-                        f"Run {run_id} is being imported by another program.",
-                        kept="That one goes on.",
-                        todo="Import the folder again once it has ended.",
-                    )
-                sleep(AGAIN)
-        yield
-    finally:
-        os.close(opened_folder)
+def _patience(run_id: int) -> Callable[[], None]:
+    """What is called while another program imports the run: it waits a moment, or raises BeingImported."""
+    since = monotonic()
+
+    def wait() -> None:
+        if monotonic() - since > PATIENCE:
+            raise BeingImported(
+                f"Run {run_id} is being imported by another program.",
+                kept="That one goes on.",
+                todo="Import the folder again once it has ended.",
+            )
+        sleep(AGAIN)
+
+    return wait
 
 
 def _settled(workspace: Workspace, folder: Path, uid: str) -> Taken | None:

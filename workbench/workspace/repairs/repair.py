@@ -5,7 +5,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,6 @@ from sqlite_utils import Database
 from workbench import files
 from workbench.config import IMPORTED
 from workbench.events import LIVE
-from workbench.files import locks
 from workbench.jobs import command_line
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
@@ -33,7 +32,7 @@ from workbench.workspace.database.connection import (
     open_writer,
 )
 from workbench.workspace.database.problems import Damaged, Full, explain
-from workbench.workspace.folders import arrivals
+from workbench.workspace.folders import arrivals, turns
 from workbench.workspace.folders.behind import behind_journal, lacking
 from workbench.workspace.folders.replaying import UNREADABLE, reason, shown
 from workbench.workspace.folders.run_folders import folder_names, without_row
@@ -78,24 +77,12 @@ def repair(folder: Path, progress: Progress = quiet) -> tuple[str, list[str]]:
     database = folder / DATABASE
     if not database.exists() and not (folder / "runs").is_dir():
         raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
-    with lease.held(database) as leased, _alone(folder):
+
+    def refuse() -> None:
+        raise Problem(f"Another program repairs {folder}.", kept="It goes on.", todo="Wait until it has ended.")
+
+    with lease.held(database) as leased, turns.alone(folder, folder / ".repairing.lock", refuse):
         return _repair(folder, leased, progress)
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """No other program repairs the workspace during the block, where folders have locks. Raises Problem."""
-    if os.name != "posix":
-        yield
-        return
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # a disk without locks
-            if not locks.lock(opened):
-                raise Problem(f"Another program repairs {folder}.", kept="It goes on.", todo="Wait until it has ended.")
-        yield
-    finally:
-        os.close(opened)
 
 
 def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str, list[str]]:
