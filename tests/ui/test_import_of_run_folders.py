@@ -58,7 +58,7 @@ def test_a_dropped_run_folder_is_imported_and_not_taken_for_images(qtbot, window
 def test_a_folder_that_was_exported_from_here_is_named_beside_its_run(qtbot, window, session, said, tmp_path):
     run_id = trained_run(session.workspace, tmp_path / "cache")
     export_run(session.workspace, run_id, ["run"], tmp_path / "out")
-    import_run_folders(session, tmp_path / "out")
+    import_run_folders(session, tmp_path / "out", window)
     qtbot.waitUntil(lambda: bool(said))
     assert f"Run {run_id + 1} is run {run_id} as it was exported" in said[0]
 

@@ -14,7 +14,8 @@ from workbench import files
 from workbench.events import CHECKPOINTS
 from workbench.places.contract import Part
 from workbench.problem import Problem
-from workbench.workspace.arriving.arriving_files import LARGEST_FILE, names_of
+from workbench.workspace.arriving.arriving_files import names_of
+from workbench.workspace.arriving.copies import LARGEST_FILE
 from workbench.workspace.folders import journal, travelling
 from workbench.workspace.folders.dataset_copy import LARGEST_COPY
 from workbench.workspace.measured.superseded import epoch_of, is_other

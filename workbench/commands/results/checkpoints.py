@@ -1,4 +1,4 @@
-"""`workbench checkpoints`: what runs take on the disk, and the space of their checkpoints given back."""
+"""`workbench checkpoints`: what runs take on the disk, the space of their checkpoints given back, and lost ones found again."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -8,11 +8,12 @@ import click
 
 from workbench.commands.arguments import NUMBER, Group, workspace_option
 from workbench.commands.results.columns import Column, table_lines, terminal_width
-from workbench.commands.terminal import one_line, show_json, show_lines
+from workbench.commands.terminal import one_line, show_json, show_lines, told
 from workbench.events import CHECKPOINTS
 from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.arriving import brought_back
 from workbench.workspace.folders import deleted_checkpoints
 from workbench.workspace.folders.run_folders import sizes_of_runs
 from workbench.workspace.paths import default_workspace
@@ -29,7 +30,7 @@ MOST = 20  # sentences on runs that keep their checkpoints
 
 @click.group(cls=Group)
 def checkpoints() -> None:
-    """Show what runs take on the disk, and delete their checkpoints."""
+    """Show what runs take on the disk; delete their checkpoints, and bring them back."""
 
 
 @checkpoints.command("list", short_help="Show the runs by size, with their checkpoints.")
@@ -84,6 +85,24 @@ def delete(numbers: tuple[int, ...], keep_best: bool, yes: bool, folder: Path | 
         in_part = " but what is counted above" if deleted & space.kept.keys() else ""
         what = f"{' '.join(list(space.kept.values())[:MOST])}{more}"
         raise Problem(what, kept=f"Nothing of these was deleted{in_part}.")
+
+
+@checkpoints.command("bring-back", short_help="Copy the lost checkpoints of a run from a folder.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@click.argument("source", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@workspace_option
+def bring_back(run_id: int, source: Path, folder: Path | None) -> None:
+    """Copy the checkpoints that run RUN had and has no longer from DIR, or from folders below it.
+
+    DIR is an export of the run (--format run), or a copy of its workspace. A file is taken only with the content of the
+    checkpoint that was deleted or is missing; nothing in DIR is changed.
+    """
+    with Workspace(folder or default_workspace()) as workspace:
+        workspace.run(run_id)
+        with told() as progress:
+            came = brought_back.bring_back(workspace, run_id, source, progress)
+    size = byte_size(sum(one.bytes for one in came))
+    click.echo(f"Brought back to run {run_id}: {' and '.join(one.name for one in came)}, {size}.")
 
 
 def _words(keep_best: bool, runs: Collection[int]) -> str:

@@ -143,7 +143,7 @@ def _report(taken: Taken, said: set[str]) -> bool:
     if taken.unread:
         _say_once(f"{taken.folder}, run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
     if taken.deleted:
-        what = "its checkpoints were deleted here" if taken.deleted > 1 else "a checkpoint was deleted here"
+        what = "its checkpoints were deleted here" if len(taken.deleted) > 1 else "a checkpoint was deleted here"
         _say_once(f"{taken.folder}, run {taken.run_id}: {what}; --deleted-checkpoints brings back what is there.", said)
     for doubt in taken.doubts:
         _say_once(f"{taken.folder}, run {taken.run_id}: {doubt} was refused.", said)

@@ -66,4 +66,4 @@ class ExchangeActions(QObject):
         """Ask for a run folder, or a folder of them, and import what is in it."""
         title = "A run folder, or a folder of run folders"
         if chosen := QFileDialog.getExistingDirectory(self._window, title):
-            import_run_folders(self._session, Path(chosen))
+            import_run_folders(self._session, Path(chosen), self._window)

@@ -77,7 +77,7 @@ class RunActions(QObject):
             self.compare, self.tick_all, self.untick_all, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self),
             self.duplicate, self.train_on, self.resume, self.folder, self.places.fetch, self.exchange.export,
-            self.checkpoints.delete, _line(self),
+            self.checkpoints.delete, self.checkpoints.bring_back, _line(self),
             self.ticked.again.action, self.ticked.tags, self.ticked.colour, self.ticked.end,
             self.checkpoints.delete_ticked, self.trash.move_ticked,
             _line(self),

@@ -1,10 +1,12 @@
 """Runs of other machines and workspaces, imported from their folders as `workbench ingest` does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
 
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -12,7 +14,9 @@ from workbench.running import folds_and_seeds
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
-from workbench.ui.style.words import counted
+from workbench.ui.style.words import counted, memory, unbroken
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.dialogs.question import Question
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -33,33 +37,50 @@ class Imported:
     refused: list[str] = field(default_factory=list)  # sentences
 
 
-def import_run_folders(session: Session, path: Path) -> Task:
+def import_run_folders(session: Session, path: Path, window: QWidget) -> Task:
     """Import a run folder, or all in a folder, on a thread; the newest new run is shown, and the message bar says all.
 
-    Nothing is imported twice, and the folders are only read.
+    Nothing is imported twice, and the folders are only read. Checkpoints that are there and were deleted here come
+    back only after a question in the window.
     """
     workspace = session.workspace
+
+    def work(progress: Progress) -> Imported:
+        from workbench.workspace.folders import travelling  # late: the window is shown first
+
+        return _imported(workspace, travelling.run_folders(path), progress)
+
+    def show(result: Imported) -> None:
+        _show(session, path, result)
+        _ask_for_deleted(session, path, window, result)
+
+    return _import(session, "Importing run folders", work, show)
+
+
+def _import(
+    session: Session, title: str, work: Callable[[Progress], Imported], show: Callable[[Imported], None]
+) -> Task:
     return session.run_in_thread(
-        "Importing run folders",
-        lambda progress: _imported(workspace, path, progress),
-        partial(_show, session, path),
+        title,
+        work,
+        show,
         partial(session.notify, concern=EVERYWHERE),
         cancelled=partial(session.notify, CANCELLED, EVERYWHERE),
         lasting=True,
     )
 
 
-def _imported(workspace: Workspace, path: Path, progress: Progress) -> Imported:
-    from workbench.workspace.arriving.ingest import ingest  # late: the window is shown first
+def _imported(
+    workspace: Workspace, folders: Sequence[Path], progress: Progress, *, deleted_too: bool = False
+) -> Imported:
+    from workbench.workspace.arriving.ingest import ingest
     from workbench.workspace.experiments import experiments
-    from workbench.workspace.folders import travelling
 
     result = Imported()
-    folders = travelling.run_folders(path)
     for number, folder in enumerate(folders):
         progress("Importing run folders", number, len(folders))
         try:
-            result.taken.append(ingest(workspace, folder))
+            result.taken.append(ingest(workspace, folder, deleted_too=deleted_too))
         except Problem as problem:
             result.refused.append(str(problem) if str(folder) in str(problem) else f"{folder}: {problem}")
     for experiment in experiments.every(workspace):
@@ -73,6 +94,37 @@ def _show(session: Session, path: Path, result: Imported) -> None:
     if new:
         session.show_run(max(new))
     session.notify(" ".join(sentences(path, result.taken, result.refused)), EVERYWHERE)
+
+
+def _ask_for_deleted(session: Session, path: Path, window: QWidget, result: Imported) -> None:
+    """Ask whether checkpoints that were deleted here come back from the folders."""
+    there = {taken.folder: taken for taken in result.taken if taken.deleted}
+    if not there or session.workspace.read_only:
+        return
+    size = unbroken(memory(sum(sum(taken.deleted) for taken in there.values())))
+    count = counted(sum(len(taken.deleted) for taken in there.values()), "checkpoint")
+    runs = _numbers([taken.run_id for taken in there.values()])
+    answers = {"leave": button("Leave them deleted"), "all": button(f"Bring them back, {size}")}
+    words = f"{path} has {count} of {runs}, {size}. With them such a run can be resumed, exported and searched again."
+    ask = Question("Import run folders", "Bring back checkpoints that were deleted here?", words, answers, window)
+    workspace = session.workspace
+
+    def answered(answer: str) -> None:
+        if answer == "all" and session.workspace is workspace:
+            again = partial(_imported, workspace, list(there), deleted_too=True)
+            _import(session, "Bringing back checkpoints", again, partial(_say_brought, session, path))
+
+    ask.answered.connect(answered)
+    session.workspace_changed.connect(ask.reject)  # there others may have their numbers
+    ask.open()
+
+
+def _say_brought(session: Session, path: Path, result: Imported) -> None:
+    runs = [taken.run_id for taken in result.taken if taken.checkpoints]
+    count = counted(sum(taken.checkpoints for taken in result.taken), "checkpoint")
+    said = [f"Brought back {count} of {_numbers(runs)}."] if runs else [f"No checkpoint came back from {path}."]
+    doubts = [f"Refused of #{taken.run_id}: {doubt}." for taken in result.taken for doubt in taken.doubts]
+    session.notify(" ".join([*said, *doubts, *result.refused]), EVERYWHERE)
 
 
 def sentences(path: Path, taken: "Sequence[Taken]", refused: Sequence[str]) -> list[str]:

@@ -57,6 +57,7 @@ class Session(WindowRuns):
     images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again
     done = Signal(object)  # a Reversible: Undo takes it back on all pages that have no steps of their own
     new_run_asked = Signal()  # the form begins anew
+    checkpoints_asked = Signal()  # the user wants the lost checkpoints of the shown run from a folder
     places_asked = Signal()  # the user wants to see and change the places
 
     def __init__(

@@ -87,7 +87,7 @@ class Opening(QObject):
         if (space := offering.workspace_of(path)) is not None:
             self._ask_to_open(space)
         elif offering.holds_run_folders(path):
-            import_run_folders(self._session, path)
+            import_run_folders(self._session, path, self._window)
         elif offering.holds_event_files(path):
             import_curves(self._session, path)
         elif offering.may_be_curves(path):

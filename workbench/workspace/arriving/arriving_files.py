@@ -1,19 +1,16 @@
 """The files of an imported run folder: evaluations and checkpoints, imported when they are complete."""
 
-import contextlib
 import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 
-from workbench import files
 from workbench.events import CHECKPOINTS, RunState
 from workbench.files import parts
 from workbench.problem import Problem
+from workbench.workspace.arriving.copies import COPIES, LARGEST_FILE, copied, move, unreadable
 from workbench.workspace.folders import deleted_checkpoints, journal
 from workbench.workspace.folders.replaying import UNREADABLE, part, reason, restore_evaluation
 from workbench.workspace.measured.arrays import hash_of, read_array, read_arrays
@@ -23,10 +20,8 @@ from workbench.workspace.paths import is_file, opened, regular
 from workbench.workspace.tables import samples
 from workbench.workspace.workspace import Workspace
 
-LARGEST_FILE = 64 << 30  # bytes
 LARGEST_ROW = 1 << 20  # bytes that an array has for an image or a class: 250,000 dimensions, or as many neighbours
 AT_ONCE, MOST_AT_ONCE = 1 << 20, 16  # bytes of rankings, and evaluations, in one transaction: others wait for it
-COPIES = "copies"  # folder in the run's own one, while files are checked
 MOST_EVALUATIONS = 50_000  # of one run: their facts must fit into memory
 
 
@@ -42,7 +37,7 @@ class Taken:
     points: int = 0
     evaluations: int = 0
     checkpoints: int = 0  # that were copied
-    deleted: int = 0  # checkpoints that are there, and were deleted here
+    deleted: list[int] = field(default_factory=list)  # bytes of checkpoints that are there, and were deleted here
     unread: int = 0  # lines of the journal that cannot be read
     unfinished: bool = False  # whether a file is there, but not whole
     lacking: int = 0  # evaluations in its journal whose arrays are not there, or not whole
@@ -96,7 +91,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
             if lacks is not None:
                 taken.unfinished |= os.path.lexists(folder / lacks)
                 return False
-            with _copied(folder, home, wanted) as copies:
+            with copied(folder, home, wanted) as copies:
                 if copies is None:
                     taken.unfinished = True
                     return False
@@ -105,7 +100,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
                 except UNREADABLE as error:
                     taken.doubts.append(f"{what} ({reason(error)})")
                     continue
-                _move([copies / name for name, sums in wanted.items() if not _stored(home / name, *sums)], home)
+                move([copies / name for name, sums in wanted.items() if not _stored(home / name, *sums)], home)
             ready.append(facts)
             size = sum(of_ready.files[f"ranking-{of_ready.epoch}.npz"][0] for of_ready in ready)
             if size >= AT_ONCE or len(ready) >= MOST_AT_ONCE:
@@ -164,7 +159,7 @@ def names_of(facts: journal.EvaluationFacts) -> list[str]:
 
 
 def _has_size(path: Path, size: int) -> bool:
-    """Whether the file has that size. Raises ValueError for an impossible size, Problem for a link."""
+    """Whether the file has that size. Raises ValueError for an impossible size, Problem for a link or a refusal."""
     if not 0 <= size <= LARGEST_FILE:
         raise ValueError(f"{path.name} is said to have {size:,} bytes")
     try:
@@ -172,64 +167,13 @@ def _has_size(path: Path, size: int) -> bool:
             return os.fstat(file.fileno()).st_size == size
     except FileNotFoundError:
         return False
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def _stored(path: Path, size: int, digest: str) -> bool:
     """Whether the run's own folder has a file with these bytes, which are read again only if they changed."""
     return regular(path).exists() and path.stat().st_size == size and hash_of(path) == digest
-
-
-@contextlib.contextmanager
-def _copied(folder: Path, home: Path, wanted: Mapping[str, tuple[int, str]]) -> Iterator[Path | None]:
-    """Copies of some files, for the block: what is checked there is what is stored, whoever writes in `folder`.
-
-    None if one of them has not that size and hash.
-    """
-    with contextlib.ExitStack() as stack:
-        try:
-            inner = stack.enter_context(parts.part_folder(home / COPIES))
-        except OSError as error:
-            raise files.explain(error, home / COPIES) from error
-        good = all(_copy(folder / name, inner / name, *facts) for name, facts in wanted.items())
-        yield inner if good else None
-
-
-def _copy(source: Path, target: Path, size: int, digest: str) -> bool:
-    """Copy a file to a new one, flushed to the disk; returns whether it has that size and hash.
-
-    Raises Problem as `copy_whole`.
-    """
-    try:
-        whole = opened(source)
-    except FileNotFoundError:  # it was deleted meanwhile
-        return False
-    with whole:
-        if os.fstat(whole.fileno()).st_size != size:
-            return False
-        _check_room(source, size, target)
-        checksum, left = blake2b(digest_size=16), size
-        try:
-            with target.open("xb") as file:
-                while block := whole.read(min(left, 1 << 20)):
-                    checksum.update(block)
-                    file.write(block)
-                    left -= len(block)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise files.explain(error, target) from error
-    return checksum.hexdigest() == digest
-
-
-def _move(copies: Sequence[Path], home: Path) -> None:
-    """Move files into the run's own folder."""
-    try:
-        for source in copies:
-            source.replace(regular(home / source.name))
-        if copies:
-            files.sync_folder(home)
-    except OSError as error:
-        raise files.explain(error, home) from error
 
 
 def _check_belongs(folder: Path, epoch: int, known: _Known) -> None:
@@ -260,14 +204,15 @@ def take_checkpoints(
         name = CHECKPOINTS[kind]
         deleted = not (home / name).exists() and deleted_checkpoints.was_deleted(home, name, facts.blake2b)
         if deleted and not deleted_too:
-            taken.deleted += is_file(folder / name)
+            if is_file(folder / name):
+                taken.deleted.append(facts.bytes)
             continue
         try:
             here = _stored(home / name, facts.bytes, facts.blake2b)
             if not here and _has_size(folder / name, facts.bytes):
-                with _copied(folder, home, {name: (facts.bytes, facts.blake2b)}) as copies:
+                with copied(folder, home, {name: (facts.bytes, facts.blake2b)}) as copies:
                     if copies is not None:
-                        _move([copies / name], home)
+                        move([copies / name], home)
                         here = True
                         taken.checkpoints += 1
             taken.unfinished |= not here and os.path.lexists(folder / name)
@@ -279,20 +224,3 @@ def take_checkpoints(
                 sql = "select 1 from artefacts where run_id = ? and path = ? and blake2b = ?"
                 if db.execute(sql, (taken.run_id, name, facts.blake2b)).fetchone() is None:
                     add_artefact(db, home, taken.run_id, "checkpoint", home / name, facts.step, facts.blake2b)
-
-
-def copy_whole(source: Path, target: Path, largest: int = LARGEST_FILE) -> None:
-    """Copy one file. Raises Problem for a link, for a file that is too large, and if the disk refuses it."""
-    with opened(source) as whole:
-        size = os.fstat(whole.fileno()).st_size
-        _check_room(source, size, target, largest)
-        with files.atomic_write(regular(target)) as file:
-            left = size
-            while block := whole.read(min(left, 1 << 20)):
-                file.write(block)
-                left -= len(block)
-
-
-def _check_room(source: Path, size: int, target: Path, largest: int = LARGEST_FILE) -> None:
-    if size > largest or size > shutil.disk_usage(target.parent).free:
-        raise Problem(f"{source} has {size:,} bytes, for which there is no room here.", kept="It was not copied.")

@@ -16,7 +16,8 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.events import RunState
 from workbench.problem import Problem
-from workbench.workspace.arriving.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
+from workbench.workspace.arriving.arriving_files import Taken, take_checkpoints, take_evaluations
+from workbench.workspace.arriving.copies import copy_whole
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.folders import (
     annotations,
@@ -150,9 +151,11 @@ def _settled(workspace: Workspace, folder: Path, uid: str) -> Taken | None:
     status = RunState(workspace.run(arrival.run_id).status)
     if status.live or _folders(settled.state_of(folder), home) != arrival.said["settled"]:
         return None
-    lacking = arrival.said.get("lacking", "")
+    lacking = str(arrival.said.get("lacking", ""))
     taken = Taken(folder, arrival.run_id, status, journaled=_journaled(arrival, home))
     taken.lacking = int(lacking) if re.fullmatch(r"[0-9]{1,9}", lacking) else 0
+    deleted = str(arrival.said.get("deleted", ""))
+    taken.deleted = list(map(int, deleted.split())) if re.fullmatch(r"[0-9]{1,18}( [0-9]{1,18})?", deleted) else []
     return taken
 
 
@@ -161,7 +164,7 @@ def _settle(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, ta
     if not settled.same_journal(folder, home, arrival.read):
         raise _another_journal(folder, taken.run_id)
     ended = "" if taken.doubts or taken.unfinished else _folders(begun, home)
-    come = {"settled": ended, "lacking": str(taken.lacking)}
+    come = {"settled": ended, "lacking": str(taken.lacking), "deleted": " ".join(map(str, taken.deleted))}
     if come.items() - arrival.said.items():
         arrival.said |= come
         with workspace.writing() as db:

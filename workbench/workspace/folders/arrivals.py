@@ -28,7 +28,8 @@ class Arrival:
         waiting: whether an evaluation in the journal may still be missing.
         said: the last state and problem in the journal, by column; "annotations" are those that came last
             (annotations.py); "settled", once all has come, is the state of the folders then (settled.py), and
-            "lacking" how many of its evaluations were not there.
+            "lacking" how many of its evaluations were not there, and "deleted" the bytes of the checkpoints that are
+            there and were deleted here.
     """
 
     uid: str

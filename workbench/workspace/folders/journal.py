@@ -201,6 +201,12 @@ def entries(folder: Path, having: bytes = b"", *, whole: bool = False) -> Iterat
         yield entry
 
 
+def last_saved(folder: Path) -> dict[str, CheckpointFacts]:
+    """The checkpoint of each kind, "last" and "best", that the run has saved last. Raises as `entries`."""
+    recorded = (entry.checkpoint for entry in entries(folder, b'"checkpoint"') if entry is not None)
+    return {facts.kind: facts for facts in recorded if facts is not None}
+
+
 def last_state(folder: Path) -> RunState:
     """The last state in a run's journal; queued if it has none."""
     state = RunState.QUEUED

@@ -137,6 +137,7 @@ class TrainPage(QStackedWidget):
         self.header.stop_pressed.connect(self._stop)
         self.header.end_pressed.connect(self._end)
         self.header.resume_pressed.connect(self._resume)
+        self.header.bring_back_pressed.connect(self.session.checkpoints_asked)
         self.header.edit_pressed.connect(self._edit_settings)
         self.header.page_chosen.connect(self.session.show_page)
         self.header.focus_left.connect(self.setFocus)

@@ -41,6 +41,7 @@ class RunHeader(QWidget):
     stop_pressed = Signal()
     end_pressed = Signal()
     resume_pressed = Signal()
+    bring_back_pressed = Signal()
     edit_pressed = Signal()
     page_chosen = Signal(str)  # one of LEADS_ON
     focus_left = Signal()  # the button that had the focus cannot be pressed any more
@@ -60,6 +61,8 @@ class RunHeader(QWidget):
         self.stop = button(STOP, "stop")
         self.end = button("End now…", "x-circle", "danger")
         self.resume = button(RESUME, "play")
+        self.bring_back = button("Bring back checkpoints…", "download-simple")
+        self.bring_back.setToolTip("From an export of the run as a run folder, or from a copy of the workspace")
         self.edit = button("Edit settings", "sliders")
         infos = {info.name: info for info in PAGES}
         self.look = {name: button(infos[name].title, infos[name].icon, "quiet") for name in LEADS_ON}
@@ -68,6 +71,7 @@ class RunHeader(QWidget):
         self.stop.clicked.connect(self.stop_pressed)
         self.end.clicked.connect(self.end_pressed)
         self.resume.clicked.connect(self.resume_pressed)
+        self.bring_back.clicked.connect(self.bring_back_pressed)
         self.edit.clicked.connect(self.edit_pressed)
         for name, widget in self.look.items():
             widget.setAccessibleName(f"Show this run on the {widget.text()} page")
@@ -78,7 +82,7 @@ class RunHeader(QWidget):
         first, second = QHBoxLayout(), QHBoxLayout()
         first.setSpacing(8)
         first.addWidget(self.name, 1)
-        for widget in (self.pause, self.stop, self.end, self.resume, self.edit, *self.look.values()):
+        for widget in (self.pause, self.stop, self.end, self.resume, self.bring_back, self.edit, *self.look.values()):
             first.addWidget(widget)
         second.setSpacing(4)
         second.addWidget(self.state_icon)
@@ -123,6 +127,7 @@ class RunHeader(QWidget):
             self.bar.setProperty("state", ended)
             restyle(self.bar)
         self.bar.setValue(round(PARTS * min(max(run.done / run.total, 0), 1)) if run.total else 0)
+        self.bring_back.setVisible(bool(why_not) and run.trashed is None)
         self._enable(run, control, can_resume)
 
     def _enable(self, run: Run, control: Control | None, can_resume: bool) -> None:
