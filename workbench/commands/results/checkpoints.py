@@ -1,4 +1,4 @@
-"""`workbench checkpoints`: what runs take on the disk, the space of their checkpoints given back, and lost ones found again."""
+"""`workbench checkpoints`: what runs take on the disk, their checkpoints deleted, and lost ones found again."""
 
 from collections.abc import Collection
 from pathlib import Path

@@ -64,6 +64,7 @@ class RunHeader(QWidget):
         self.bring_back = button("Bring back checkpoints…", "download-simple")
         self.bring_back.setToolTip("From an export of the run as a run folder, or from a copy of the workspace")
         self.edit = button("Edit settings", "sliders")
+        self.bring_back.hide()  # only a run that lost its checkpoints has it
         infos = {info.name: info for info in PAGES}
         self.look = {name: button(infos[name].title, infos[name].icon, "quiet") for name in LEADS_ON}
         self._build()
