@@ -169,12 +169,17 @@ def test_compare_draws_a_curve_of_runs_that_have_no_evaluation(qtbot, window, se
 
 
 def test_the_sentences_of_an_import():
-    run = {"run_id": 1, "name": "a", "new": True, "points": 5, "trashed": False}
+    run = {"run_id": 1, "name": "a", "new": True, "points": 5, "trashed": False, "left": 0}
     more = run | {"run_id": 2, "new": False}
     trashed = run | {"run_id": 3, "new": False, "points": 0, "trashed": True}
+    waiting = trashed | {"run_id": 4, "left": 7}
     assert sentences("x", [run, more, trashed], ["one", "two", "three", "four"]) == [
         "Imported the curves of 1 run: #1.", "New points were added to #2.", "In the trash: #3.", "one", "two", "three",
         "1 more remark not shown.",
+    ]  # fmt: skip
+    assert sentences("x", [trashed, waiting], []) == [
+        "Nothing new came from x.", "In the trash: #3, #4.",
+        "New points of #4 were not added there: restore and import again for them.",
     ]  # fmt: skip
     many = [run | {"run_id": number} for number in range(1, 20)]
     assert sentences("x", many, []) == ["Imported the curves of 19 runs: #1 to #19."]

@@ -61,9 +61,12 @@ class Workspace(Store):
         with self.reading() as db:
             runs.check_there(db, run_id)
 
-    def create_run(self, config: "RunConfig", experiment: int | None = None) -> int:
-        """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number."""
-        return runs.create_run(self, config, experiment)
+    def create_run(self, config: "RunConfig", experiment: int | None = None, created: str = "") -> int:
+        """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number.
+
+        `created` is when another program began it, as `times.moment` writes it; by default it is begun now.
+        """
+        return runs.create_run(self, config, experiment, created)
 
     def take_over(self, run_id: int) -> None:
         """Take over a run without an owner, queued to be resumed, out of the trash if it is there.

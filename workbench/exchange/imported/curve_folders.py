@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -11,12 +11,14 @@ from workbench.datasets.images import loader
 from workbench.exchange.imported import curve_tables
 from workbench.exchange.imported.event_files import MARK
 from workbench.exchange.imported.named_arrays import KEPT
+from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 
 MOST_RUNS = 1_000  # folders with curves
 MOST_ENTRIES = 200_000  # files and folders that are looked at
 MOST_LOOKED_INTO, MOST_LOOKED_AT = 50, 1_000  # folders, and entries of each, in a short look
+MOST_NAMED = 3  # folders and files that cannot be opened, in a sentence
 MOST_OPENED = 20  # tables in a short look
 SETTINGS = "hparams.yaml"  # what Lightning writes beside the curves of a run
 
@@ -38,12 +40,17 @@ class CurveTree:
     """What a search found: the folders by name, and how many files beside their curves are not read."""
 
     folders: list[CurveFolder]
+    unreadable: list[str] = field(default_factory=list)  # folders and tables that cannot be opened
     settings: int = 0  # files SETTINGS
     passed_over: int = 0  # tables beside event files
 
     def remarks(self) -> list[str]:
         """Sentences on the files that are not read."""
         said = []
+        if self.unreadable:
+            named = ", ".join(map(visible_name, self.unreadable[:MOST_NAMED]))
+            rest = len(self.unreadable) - MOST_NAMED
+            said.append(f"Not read, as it cannot be opened: {named}{f' and {rest:,} more' if rest > 0 else ''}.")
         if self.settings:
             said.append(f"Not read: {SETTINGS} ({self.settings:,}); an imported run has its curves alone.")
         if self.passed_over:
@@ -62,7 +69,11 @@ def curve_folders(root: Path, progress: Progress) -> CurveTree:
         Problem: more than MOST_ENTRIES files and folders, or MOST_RUNS folders or tables with curves.
     """
     tree, seen, tables_seen = CurveTree([]), 0, 0
-    for folder, within, names in os.walk(root):
+
+    def pass_over(error: OSError) -> None:
+        tree.unreadable.append(str(error.filename))
+
+    for folder, within, names in os.walk(root, onerror=pass_over):
         within.sort()
         seen += len(within) + len(names)
         progress("Looking for curves", 0, 0)
@@ -76,6 +87,8 @@ def curve_folders(root: Path, progress: Progress) -> CurveTree:
                 progress("Looking for curves", 0, 0)
                 if curve_tables.is_curve_table(path / name):
                     tables.append(path / name)
+                elif not _opens(path / name):
+                    tree.unreadable.append(str(path / name))
         if not events and not tables:
             continue
         tree.settings += SETTINGS in names
@@ -121,6 +134,16 @@ def _first_entries(root: Path) -> Iterator[os.DirEntry[str]]:
                 if entry.is_dir(follow_symlinks=False) and len(folders) < MOST_LOOKED_INTO:
                     folders.append(folder / entry.name)
                 yield entry
+
+
+def _opens(path: Path) -> bool:
+    """Whether a file can be opened; anything but a file counts as if."""
+    try:
+        if path.is_file():
+            path.open("rb").close()
+    except OSError:
+        return False
+    return True
 
 
 def _size(path: Path) -> int:

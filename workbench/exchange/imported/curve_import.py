@@ -29,10 +29,11 @@ from workbench.workspace.folders import travelling, turns
 from workbench.workspace.folders.run_folders import RUNS, make_folder
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Run
-from workbench.workspace.times import now
+from workbench.workspace.times import moment, now
 
 LONGEST_RUN_NAME = 200  # letters, as in a config
 TELL_EVERY = 5_000  # points
+MOST_REMARKS = 3  # in a Problem
 OF_LIGHTNING = "metrics"  # the table of each run, without its ending: the folder has the run's name
 AGAIN = 0.1  # seconds between two looks whether another import has ended
 WAITING = "Waiting for another import of curves"
@@ -47,12 +48,16 @@ class ImportedCurves:
     name: str
     new: bool  # whether the run was made now
     points: int  # that were added
-    trashed: bool = False  # whether the run is in the trash
+    trashed: bool = False  # whether the run is in the trash, where nothing is added to it
+    left: int = 0  # points that were not added for that reason
 
     @property
     def words(self) -> str:
         """A sentence on it."""
         run = f"Run {self.run_id} ({self.name})"
+        if self.left:
+            more = f"{self.left:,} more {'point' if self.left == 1 else 'points'}"
+            return f"{run} is in the trash: {more} came, and none was added. Restore it and import again for them."
         if self.trashed:
             return f"{run} is in the trash, with the same points."
         if not self.points:
@@ -136,10 +141,10 @@ def _imported(
             if stored is None:
                 imported.append(_new(workspace, run, str(source), called, curves, tell))
             else:
-                imported.append(_more(workspace, stored, curves, tell))
+                imported.append(_more(workspace, stored, run, curves, tell))
         before += 2 * half
     if not imported:
-        raise Problem(f"{source} has no curves.", kept=" ".join([*remarks[:3], KEPT]))
+        raise Problem(f"{source} has no curves.", kept=" ".join([*remarks[:MOST_REMARKS], KEPT]))
     return imported, remarks
 
 
@@ -149,7 +154,7 @@ def _folders(source: Path, progress: Progress, remarks: list[str]) -> list[Curve
         tree = curve_folders(source, progress)
         remarks += tree.remarks()
         if not tree.folders:
-            raise _nothing_in(source)
+            raise _nothing_in(source, remarks)
         return tree.folders
     size = source.stat().st_size
     if event_files.MARK in source.name:
@@ -243,12 +248,14 @@ def _new(
     """A new run of what lies at `path`, or none after an error."""
     parts = {kind: OWN_LOOP for kind in KINDS if kind != "dataset"}
     dataset = {"name": OWN_LOOP, "curves": run.origin}
-    run_id = workspace.create_run(RunConfig.model_validate({**parts, "name": name, "dataset": dataset}))
+    config = RunConfig.model_validate({**parts, "name": name, "dataset": dataset})
+    run_id = workspace.create_run(config, created="" if run.began is None else moment(run.began))
     recorder = Recorder(workspace, run_id)
     try:
         facts = {"source": run.origin, "path": path, "program": run.program, "at": now()}
         recorder.environment({"workbench": __version__, "curves": facts})
         points = _record(recorder, name, curves, progress)
+        _take_time(recorder, run)
         recorder(Ended("done"))
     except BaseException:
         take_back(workspace, recorder, run_id)
@@ -256,8 +263,16 @@ def _new(
     return ImportedCurves(run_id, name, True, points)
 
 
-def _more(workspace: Workspace, run: Run, curves: Curves, progress: Progress) -> ImportedCurves:
-    """The points that the run does not have yet, or has with another value."""
+def _take_time(recorder: Recorder, run: ForeignRun) -> None:
+    """Let the run end when its last point was written, not now."""
+    if run.began is not None and run.ended is not None:
+        recorder.took(moment(run.ended), run.ended - run.began)
+
+
+def _more(
+    workspace: Workspace, run: Run, foreign: ForeignRun, curves: Curves, progress: Progress
+) -> ImportedCurves:  # fmt: skip
+    """The points that the run does not have yet, or has with another value; none are added to a run in the trash."""
     have = set(workspace.scalar_names(run.id))
     new = {
         curve: _changed(points, workspace.scalars(run.id, curve)) if curve in have else points
@@ -266,10 +281,13 @@ def _more(workspace: Workspace, run: Run, curves: Curves, progress: Progress) ->
     new = {curve: points for curve, points in new.items() if len(points[0])}
     if not new and run.status == "done":
         return ImportedCurves(run.id, run.name, False, 0, run.trashed is not None)
+    if run.trashed is not None:
+        return ImportedCurves(run.id, run.name, False, 0, True, sum(len(steps) for steps, _ in new.values()))
     workspace.take_over(run.id)
     recorder = Recorder(workspace, run.id)
     try:
         points = _record(recorder, run.name, new, progress)
+        _take_time(recorder, foreign)
     finally:
         recorder(Ended("done"))  # also after a cancel: what came is kept, and the rest comes with the next import
     return ImportedCurves(run.id, run.name, False, points)
@@ -297,9 +315,10 @@ def _record(recorder: Recorder, name: str, curves: Curves, progress: Progress) -
     return done
 
 
-def _nothing_in(source: Path) -> Problem:
+def _nothing_in(source: Path, remarks: Sequence[str]) -> Problem:
     what = f"{source} holds no event files of TensorBoard and no tables of curves."
     if travelling.has_run(source):
         again = command_line("workbench", "ingest", str(source))
         return Problem(f"{source} is a run folder.", kept=KEPT, todo=f"`{again}` imports it with all that it has.")
-    return Problem(what, kept=KEPT, todo="Name a folder with runs of TensorBoard, or a CSV file of curves.")
+    kept = " ".join([*remarks[:MOST_REMARKS], KEPT])
+    return Problem(what, kept=kept, todo="Name a folder with runs of TensorBoard, or a CSV file of curves.")

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from workbench.progress import Progress
 STEPS = ("step", "_step", "steps", "global_step", "trainer/global_step", "iteration", "iterations", "epoch", "epochs")
 LONG = {"name", "step", "value"}  # the titles of Workbench's own table: a row for each point
 OF_TENSORBOARD = {"wall time", "step", "value"}  # of one curve, which the file is named by
-WALL_TIME = "wall time"
+DOWNLOADED = re.compile(r"run[-_](?P<run>.+?)-tag-(?P<tag>.+)", re.DOTALL)  # such a file's name, without its ending
+WALL_TIMES = ("wall time", "_timestamp")  # of TensorBoard and W&B, in seconds since 1970
 LIMITS = ("__MIN", "__MAX")  # ends of the titles of W&B's columns for what a smoothed curve spans
 BETWEEN = " - "  # in W&B's titles, the run before it and the curve behind
 MOST_RUNS = 1_000
@@ -83,7 +85,8 @@ def read_table(path: Path, progress: Progress) -> list[ForeignRun]:
             )  # fmt: skip
         if set(plain) == LONG and len(plain) == len(LONG):
             return [_long(path, rows, plain, read)]
-        return _wide(path, rows, _columns(path, titles, plain, at), at, read)
+        times = next((plain.index(title) for title in WALL_TIMES if title in plain), None)
+        return _wide(path, rows, _columns(path, titles, plain, at), (at, times), read)
 
 
 def check_amount(source: Path, runs: Iterable[ForeignRun]) -> None:
@@ -94,9 +97,11 @@ def check_amount(source: Path, runs: Iterable[ForeignRun]) -> None:
 
 
 def _wide(
-    path: Path, rows: Iterator[list[str]], columns: list[_Column], at: int, read: Callable[[], None]
-) -> list[ForeignRun]:
-    """A row for each step, a column for each curve."""
+    path: Path, rows: Iterator[list[str]], columns: list[_Column], places: tuple[int, int | None],
+    read: Callable[[], None],
+) -> list[ForeignRun]:  # fmt: skip
+    """A row for each step, a column for each curve; `places` are those of the steps and, perhaps, of wall times."""
+    at, times = places
     runs = {name: _run(path, name) for name in dict.fromkeys(column.run for column in columns)}
     if len(runs) > MOST_RUNS:
         raise Problem(f"{path} names more than {MOST_RUNS:,} runs.", kept=KEPT, todo="Export fewer of them at once.")
@@ -109,6 +114,7 @@ def _wide(
         if step is None:
             stepless += 1
             continue
+        seconds = _value(cells[times].strip()) if times is not None and times < len(cells) else None
         for column in columns:
             cell = cells[column.at].strip() if column.at < len(cells) else ""
             if not cell or not column.is_numbers:
@@ -118,6 +124,7 @@ def _wide(
                 column.is_numbers = False
             else:
                 runs[column.run].add(column.curve, step, value)
+                runs[column.run].written_at(seconds)
     for column in columns:
         if not column.is_numbers:
             runs[column.run].curves.pop(column.curve, None)
@@ -151,7 +158,9 @@ def _columns(path: Path, titles: list[str], plain: list[str], at: int) -> list[_
         if place != at and title.strip() and not title.endswith(LIMITS)
     ]
     if set(plain) == OF_TENSORBOARD:
-        return [_Column(plain.index("value"), "", curve_name(path.stem))]
+        named_by = DOWNLOADED.fullmatch(path.stem)
+        run, curve = (named_by["run"], named_by["tag"]) if named_by else ("", path.stem)
+        return [_Column(plain.index("value"), path.parent.name if run == "." else run, curve_name(curve))]
     of_runs = bool(named) and all(BETWEEN in title for _, title in named)
     seen, columns = Counter[str](), list[_Column]()
     for place, title in named:

@@ -59,7 +59,7 @@ def read_folder(folder: EventFolder, progress: Progress) -> ForeignRun:
                     _take(data, foot, run, scalars)
             before += size
         except (OSError, Problem):
-            run.left_out["files that cannot be opened, or are links"] += 1
+            run.left_out[f"{visible_name(name)}, which is a link or cannot be opened"] += 1
     return run
 
 
@@ -88,7 +88,7 @@ def _records(file: BinaryIO, size: int, run: ForeignRun) -> Iterator[tuple[int, 
 def _take(data: bytes, foot: bytes, run: ForeignRun, scalars: set[str]) -> None:
     """Add the scalars of one record; the checksum is compared only where there are any, it takes the longest."""
     try:
-        step, points = _points(data, scalars)
+        seconds, step, points = _points(data, scalars)
     except ValueError:
         run.left_out["records that cannot be read"] += 1
         return
@@ -97,22 +97,25 @@ def _take(data: bytes, foot: bytes, run: ForeignRun, scalars: set[str]) -> None:
     if not is_whole(data, foot):
         run.left_out["records with a wrong checksum"] += 1
         return
+    run.written_at(seconds)
     for tag, value in points:
         run.add(tag, step, value)
 
 
-def _points(event: bytes, scalars: set[str]) -> tuple[int, list[tuple[str, float]]]:
-    """The step of an Event message, and its scalars by tag. Raises ValueError."""
-    step, points = 0, list[tuple[str, float]]()
+def _points(event: bytes, scalars: set[str]) -> tuple[float, int, list[tuple[str, float]]]:
+    """The seconds since 1970 and the step of an Event message, and its scalars by tag. Raises ValueError."""
+    seconds, step, points = 0.0, 0, list[tuple[str, float]]()
     for number, wire, content in _fields(event):
-        if (number, wire) == (2, VARINT):
+        if (number, wire) == (1, FIXED64):
+            (seconds,) = struct.unpack("<d", _bytes(content))
+        elif (number, wire) == (2, VARINT):
             step = _whole(content)
             step -= (step >> 63) << 64  # two's complement
         elif (number, wire) == (5, BYTES):
             for of_value, its_wire, value in _fields(_bytes(content)):
                 if (of_value, its_wire) == (1, BYTES) and (point := _scalar(_bytes(value), scalars)) is not None:
                     points.append(point)
-    return step, points
+    return seconds, step, points
 
 
 def _scalar(value: bytes, scalars: set[str]) -> tuple[str, float] | None:

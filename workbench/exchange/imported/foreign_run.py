@@ -14,6 +14,7 @@ MOST_POINTS = 10_000_000  # of a run: 16 bytes each while they are read
 LONGEST_CURVE_NAME = 200  # letters
 MOST_SAID = 3  # causes in a sentence about one run
 TENSORBOARD, CSV = "TensorBoard", "CSV"
+EARLIEST, LATEST = 1, 4_102_444_800  # seconds since 1970 that are taken for a moment of a run: up to the year 2100
 
 
 class Points:
@@ -51,6 +52,7 @@ class ForeignRun:
         origin: the folder, or the file and the run in it: imported again, it is the same run.
         program: TENSORBOARD or CSV.
         left_out: how often something was left out, by its cause in words.
+        began, ended: seconds since 1970 when its first and its last point were written; None where that is not known.
     """
 
     name: str
@@ -59,6 +61,14 @@ class ForeignRun:
     curves: dict[str, Points] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     points: int = 0
+    began: float | None = None
+    ended: float | None = None
+
+    def written_at(self, seconds: float | None) -> None:
+        """Widen the time of the run to this moment, unless no run has it, as where a clock was not set."""
+        if seconds is not None and EARLIEST <= seconds <= LATEST:
+            self.began = seconds if self.began is None else min(self.began, seconds)
+            self.ended = seconds if self.ended is None else max(self.ended, seconds)
 
     def add(self, name: str, step: int, value: float) -> None:
         """Add a point of a curve, within the limits above; what is beyond them is counted as left out."""
@@ -84,6 +94,8 @@ class ForeignRun:
                 self.curves[name] = points
         self.points += other.points
         self.left_out += other.left_out
+        self.written_at(other.began)
+        self.written_at(other.ended)
 
     def remarks(self) -> list[str]:
         """Sentences on what was left out."""

@@ -63,7 +63,10 @@ def sentences(source: Path, runs: Sequence[dict[str, Any]], remarks: Sequence[st
     said = [f"Imported the curves of {counted(len(new), 'run')}: {_numbers(new)}."] if new else []
     said += [f"New points were added to {_numbers(more)}."] if more else []
     said = said or [f"Nothing new came from {source}."]
+    waiting = [run["run_id"] for run in runs if run["left"]]
     said += [f"In the trash: {_numbers(trashed)}."] if trashed else []
+    if waiting:
+        said.append(f"New points of {_numbers(waiting)} were not added there: restore and import again for them.")
     rest = len(remarks) - MOST_SAID
     return [*said, *remarks[:MOST_SAID], *([f"{counted(rest, 'more remark')} not shown."] if rest > 0 else [])]
 

@@ -61,6 +61,7 @@ class Recording(ABC):
         self._active_since: float | None = None
         self._started = False
         self._seconds, self._memory = seconds, memory
+        self._ended_at = ""
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -93,7 +94,8 @@ class Recording(ABC):
                 self._insist(partial(self._keep, epochs))
             case Ended(status, problem):
                 self._pause_clock()
-                self._new.changes.update(status=status, problem=problem, phase="", ended=now(), seconds_left=0.0)
+                self._new.changes.update(status=status, problem=problem, phase="", seconds_left=0.0)
+                self._new.changes["ended"] = self._ended_at or now()
                 self._new.changes.update(heartbeat=now(), seconds=self._seconds_so_far())
                 try:
                     self._last_word()
@@ -107,6 +109,15 @@ class Recording(ABC):
     def close(self) -> None:
         """Close the journal of a recorder that gets no Ended event; this process keeps the run."""
         self._journal.close()
+
+    def took(self, ended: str, seconds: float) -> None:
+        """Record when another program ended the run and how long it took, for an Ended event that follows.
+
+        Args:
+            ended: a moment as `times.moment` writes it.
+            seconds: from its beginning to its end.
+        """
+        self._ended_at, self._seconds = ended, seconds
 
     def reached(self, epoch: int) -> None:
         """Record how far the run is when it saves no checkpoint."""

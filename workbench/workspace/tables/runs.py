@@ -106,20 +106,22 @@ def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int
     return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
 
 
-def create_run(workspace: OpenWorkspace, config: "RunConfig", experiment: int | None = None) -> int:
+def create_run(
+    workspace: OpenWorkspace, config: "RunConfig", experiment: int | None = None, created: str = ""
+) -> int:  # fmt: skip
     """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number.
 
     Raises:
         Problem: it cannot be written; a run whose folder is not complete is marked as failed.
     """
     text = config.to_toml()
-    values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
+    values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name)
     with workspace.writing() as db:
         run_id = next_number(db, workspace.path / "runs")
         db.execute(
             "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
             "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
-            (run_id, *values, config.planned_epochs, experiment),
+            (run_id, *values, created or now(), config.planned_epochs, experiment),
         )
         ownership.own(db, "runs", run_id)
     try:
