@@ -81,3 +81,27 @@ def test_it_is_asked_to_stop_from_another_process(loop, tmp_path):
         _, trouble = training.communicate(timeout=HANG)
         assert training.returncode == 0, trouble
         assert (space.run(1).status, space.run(1).problem, space.run(1).epoch) == ("stopped", "", 1)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from workbench.exchange import own_loop
+from workbench.workspace import Workspace
+
+own_loop.Recorder = lambda *run: os._exit(9)  # between the run's row and all that is recorded of it
+own_loop.record_run(Workspace(Path(sys.argv[1])), "Mine", np.arange(12) % 3, epochs=2)
+"""
+
+
+def test_a_kill_right_after_the_run_was_made_leaves_a_run_that_is_known_and_can_be_resumed(loop, tmp_path):
+    with Workspace(tmp_path / "space", create=True) as space:
+        killed = subprocess.run([sys.executable, "-c", KILLED, str(space.path)], timeout=HANG, check=False)
+        assert killed.returncode == 9
+        assert space.sweep_dead_runs() == [1]
+        assert space.run(1).environment["own_loop"]["program"] == "-c"
+        again = loop(space, "resume")
+        _, trouble = again.communicate(timeout=HANG)
+        assert again.returncode == 0, trouble
+        assert [(run.status, run.epoch) for run in space.runs()] == [("done", 2)]

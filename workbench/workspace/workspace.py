@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,12 +61,16 @@ class Workspace(Store):
         with self.reading() as db:
             runs.check_there(db, run_id)
 
-    def create_run(self, config: "RunConfig", experiment: int | None = None, created: str = "") -> int:
+    def create_run(
+        self, config: "RunConfig", experiment: int | None = None, created: str = "",
+        facts: Mapping[str, Any] | None = None,
+    ) -> int:  # fmt: skip
         """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number.
 
-        `created` is when another program began it, as `times.moment` writes it; by default it is begun now.
+        `created` is when another program began it, as `times.moment` writes it; by default it is begun now. `facts` are
+        its environment from the first moment on, so that a kill leaves no run of which they are not known.
         """
-        return runs.create_run(self, config, experiment, created)
+        return runs.create_run(self, config, experiment, created, facts or {})
 
     def take_over(self, run_id: int) -> None:
         """Take over a run without an owner, queued to be resumed, out of the trash if it is there.

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import struct
+import subprocess
 import sys
 import tracemalloc
 from html import unescape
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.waits import HANG
 from workbench.cli import main
 from workbench.comparing.overview import overview
 from workbench.config import RunConfig
@@ -282,6 +284,28 @@ def test_a_cancelled_import_leaves_whole_runs_only(workspace, tmp_path):
     assert [(run.name, run.status) for run in workspace.runs()] == [("a", "done")]
     imported, _ = import_curves(workspace, tmp_path / "runs")
     assert [(run.name, run.new) for run in imported] == [("a", False), ("b", True)]
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from workbench.exchange.imported import curve_import
+from workbench.workspace import Workspace
+
+curve_import.Recorder = lambda *run: os._exit(9)  # between the run's row and its first point
+curve_import.import_curves(Workspace(Path(sys.argv[1])), Path(sys.argv[2]))
+"""
+
+
+def test_what_an_import_that_was_killed_at_once_left_is_the_run_of_the_next_one(workspace, tmp_path):
+    folder = written(tmp_path / "exp", *points("loss", 1.0, 2.0))
+    command = [sys.executable, "-c", KILLED, str(workspace.path), str(folder)]
+    assert subprocess.run(command, timeout=HANG, check=False).returncode == 9
+    workspace.sweep_dead_runs()
+    assert [(run.status, run.curves_of) for run in workspace.runs()] == [("interrupted", str(folder))]
+    [run], _ = import_curves(workspace, folder)
+    assert (run.run_id, run.points, len(workspace.runs())) == (1, 2, 1)
+    assert workspace.run(1).status == "done"
 
 
 def test_a_cancelled_continuation_keeps_the_run(workspace, tmp_path):

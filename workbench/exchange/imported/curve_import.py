@@ -232,10 +232,12 @@ def _known(workspace: Workspace) -> dict[str, list[Run]]:
 def _is_same(workspace: Workspace, run: Run, curves: Curves) -> bool:
     """Whether the run began as these curves do: a folder or table may hold another training since.
 
-    Each curve that both have begins with the same point, and there is one.
+    Each curve that both have begins with the same point, and there is one; or an import was killed before the first.
     """
-    begins = list[bool]()
-    for name in workspace.scalar_names(run.id):
+    begins, names = list[bool](), workspace.scalar_names(run.id)
+    if not names:
+        return True
+    for name in names:
         if name in curves:
             steps, values = workspace.scalars(run.id, name)
             begins.append(not len(_changed((steps[:1], values[:1]), curves[name])[0]))
@@ -249,11 +251,13 @@ def _new(
     parts = {kind: OWN_LOOP for kind in KINDS if kind != "dataset"}
     dataset = {"name": OWN_LOOP, "curves": run.origin}
     config = RunConfig.model_validate({**parts, "name": name, "dataset": dataset})
-    run_id = workspace.create_run(config, created="" if run.began is None else moment(run.began))
+    about = {"source": run.origin, "path": path, "program": run.program, "at": now()}
+    facts = {"workbench": __version__, "curves": about}
+    began = "" if run.began is None else moment(run.began)
+    run_id = workspace.create_run(config, created=began, facts=facts)
     recorder = Recorder(workspace, run_id)
     try:
-        facts = {"source": run.origin, "path": path, "program": run.program, "at": now()}
-        recorder.environment({"workbench": __version__, "curves": facts})
+        recorder.environment(facts)
         points = _record(recorder, name, curves, progress)
         _take_time(recorder, run)
         recorder(Ended("done"))

@@ -180,10 +180,11 @@ def _in_workspace(workspace: Workspace, config: RunConfig, seen: EvaluatedImages
         recorder = _of_data(Recorder(workspace, run_id), seen)
         recorder.environment(known | {"own_loop": _about()})  # nobody has asked this program to stop
         return recorder
-    run_id = workspace.create_run(config)
+    facts = _facts(seen)
+    run_id = workspace.create_run(config, facts=facts)
     recorder = Recorder(workspace, run_id)
     try:
-        _of_data(recorder, seen).environment(_facts(seen))
+        _of_data(recorder, seen).environment(facts)
     except BaseException:
         take_back(workspace, recorder, run_id)
         raise

@@ -1,6 +1,7 @@
 """Runs in the database: read with their tags and scores, created, changed by the user, taken over or released."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -107,9 +108,9 @@ def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int
 
 
 def create_run(
-    workspace: OpenWorkspace, config: "RunConfig", experiment: int | None = None, created: str = ""
-) -> int:  # fmt: skip
-    """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number.
+    workspace: OpenWorkspace, config: "RunConfig", experiment: int | None, created: str, facts: Mapping[str, Any]
+) -> int:
+    """As `Workspace.create_run`.
 
     Raises:
         Problem: it cannot be written; a run whose folder is not complete is marked as failed.
@@ -120,8 +121,9 @@ def create_run(
         run_id = next_number(db, workspace.path / "runs")
         db.execute(
             "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
-            "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
-            (run_id, *values, created or now(), config.planned_epochs, experiment),
+            "experiment_id, environment) "
+            "values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?, ?)",
+            (run_id, *values, created or now(), config.planned_epochs, experiment, json.dumps(dict(facts))),
         )
         ownership.own(db, "runs", run_id)
     try:
