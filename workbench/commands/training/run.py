@@ -18,6 +18,10 @@ DEVICES = (
     "GPUs that train each run together, by number, such as 0,1,2,3; cpu,cpu is two processes on the CPU, "
     "env this process and others that srun or torchrun started."
 )
+RETRAIN = (
+    "With --resume: a run whose checkpoints were deleted, or are missing, trains again from the start, as a new one; the old "
+    "one goes into the trash."
+)
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
@@ -25,6 +29,7 @@ RESUME = "Go on with the newest run of this config that is not done, a cancelled
 @click.argument("config")
 @workspace_option
 @click.option("--resume", is_flag=True, help=RESUME)
+@click.option("--retrain", is_flag=True, help=RETRAIN)
 @click.option(
     "--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as training.epochs=3."
 )
@@ -42,6 +47,7 @@ def run(
     config: str,
     folder: Path | None,
     resume: bool,
+    retrain: bool,
     changes: tuple[str, ...],
     report: bool,
     quiet: bool,
@@ -57,6 +63,8 @@ def run(
         raise click.UsageError("--folder cannot be combined with --workspace or --report: there is no workspace.")
     if elsewhere and (alone is not None or resume or report or devices):
         raise click.UsageError("--place cannot be combined with --folder, --resume, --report or --devices.")
+    if retrain and (not resume or alone is not None):
+        raise click.UsageError("--retrain needs --resume, and cannot be combined with --folder.")
     if detach and not elsewhere:
         raise click.UsageError("--detach needs --place.")
     if at_once and (not devices or report or alone is not None):
@@ -70,7 +78,10 @@ def run(
     if alone is not None:
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
     here = folder or default_workspace()
-    sys.exit(run_here(wanted, here, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once))
+    status = run_here(
+        wanted, here, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once, retrain=retrain
+    )  # fmt: skip
+    sys.exit(status)
 
 
 def _devices(text: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
 from workbench.workspace.folders import travelling
 from workbench.workspace.folders.dataset_copy import ExperimentCopy, read_experiment
+from workbench.workspace.folders.deleted_checkpoints import CannotGoOn
 from workbench.workspace.folders.journal import entries, last_state
 from workbench.workspace.rows import Experiment
 from workbench.workspace.times import now
@@ -35,12 +36,12 @@ KEPT = "Its checkpoints are kept, and `--resume` goes on from the last one."
 
 def run_here(
     config: RunConfig, place: Path, *, resume: bool, report: bool, quiet: bool, devices: str = "",
-    at_once: bool = False,
+    at_once: bool = False, retrain: bool = False,
 ) -> int:  # fmt: skip
     """Train all runs of the config, one after another, each on all `devices` ("0,1"); returns the exit status.
 
     Where they go `at_once`, each has one of the devices, and a single one the first. The workspace is made if it is
-    missing, unless they are to `resume`.
+    missing, unless they are to `resume`. With `retrain` those that lost their checkpoints begin again.
     """
     from workbench.running.unusable import refuse_unusable
 
@@ -51,23 +52,28 @@ def run_here(
     with Workspace(place, create=not resume) as workspace:
         workspace.sweep_dead_runs()
         return _run_all(
-            config, workspace, listed, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once
-        )
+            config, workspace, listed, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once,
+            retrain=retrain,
+        )  # fmt: skip
 
 
 def _run_all(
     config: RunConfig, workspace: Workspace, listed: Listed | None, *, resume: bool, report: bool, quiet: bool,
-    devices: str, at_once: bool,
+    devices: str, at_once: bool, retrain: bool,
 ) -> int:  # fmt: skip
     """`run_here` in an open workspace; `listed` is as for `make_job`."""
     from workbench.running import folds_and_seeds
 
     if len(folds_and_seeds.children(config)) == 1:
-        run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
+        if resume:
+            (run_id,) = _able_to_go_on(workspace, [_unfinished(workspace, config)], retrain=retrain)
+        else:
+            (run_id,) = folds_and_seeds.prepare(config, workspace)
         devices = devices.partition(",")[0] if at_once else devices
         return _run_one(config, workspace, run_id, listed, resume=resume, report=report, quiet=quiet, devices=devices)
     if resume:
         experiment, numbers = folds_and_seeds.unfinished(workspace, config)
+        numbers = _able_to_go_on(workspace, numbers, retrain=retrain)
     else:
         numbers = folds_and_seeds.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
@@ -85,6 +91,30 @@ def _run_all(
     concluded = next(stored for stored in experiments.every(workspace) if stored.id == experiment)
     click.echo(folds_and_seeds.markdown(concluded))
     return 0
+
+
+def _able_to_go_on(workspace: Workspace, numbers: list[int], *, retrain: bool) -> list[int]:
+    """The runs, with a new one in place of each that lost its checkpoints, if that was asked for.
+
+    Raises:
+        CannotGoOn: it was not asked for; then no run has begun.
+    """
+    from workbench.running import retrained
+
+    reasons = retrained.unable_to_go_on(workspace, numbers)
+    if reasons and not retrain:
+        said = " ".join(f"Run {run_id} cannot go on: {why}." for run_id, why in reasons.items())
+        back = typed(workspace.path, "checkpoints", "bring-back", str(next(iter(reasons))), "DIR")
+        todo = (
+            f"Add --retrain to train {'it' if len(reasons) == 1 else 'them'} from the start; `{back}` copies lost ones."
+        )
+        raise CannotGoOn(said, kept="Curves and evaluations are kept, and no run was started.", todo=todo)
+    left = [run_id for run_id in numbers if run_id not in reasons]
+    for run_id, why in sorted(reasons.items(), reverse=True):
+        new = retrained.replaced(workspace, run_id)
+        click.echo(f"Run {run_id} cannot go on ({why}): it is in the trash, and run {new} trains in its place.")
+        left.append(new)
+    return sorted(set(left))
 
 
 def _at_once(
