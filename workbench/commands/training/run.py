@@ -19,8 +19,8 @@ DEVICES = (
     "env this process and others that srun or torchrun started."
 )
 RETRAIN = (
-    "With --resume: a run whose checkpoints were deleted, or are missing, trains again from the start, as a new one; the old "
-    "one goes into the trash."
+    "With --resume: a run whose checkpoints were deleted, or are missing, trains again from the start, as a new one; "
+    "the old one goes into the trash."
 )
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
