@@ -1,4 +1,4 @@
-"""Of an experiment one run lost its checkpoints: --resume refuses at once, and --retrain trains another in its place."""
+"""One run of an experiment lost its checkpoints: --resume refuses at once, --retrain trains another in its place."""
 
 import pytest
 
