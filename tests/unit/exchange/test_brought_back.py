@@ -12,6 +12,7 @@ from workbench.exchange.formats import export_run
 from workbench.problem import Problem
 from workbench.running import trained_network
 from workbench.workspace import Workspace
+from workbench.workspace.arriving import brought_back
 from workbench.workspace.arriving.brought_back import bring_back, lost
 
 BOTH = ["last.pt", "best.pt"]
@@ -105,3 +106,20 @@ def test_the_command_says_what_came(trained, trained_space):
     assert files_of(trained)[0]
     again = CliRunner().invoke(cli, words)
     assert (again.exit_code, again.stderr) == (1, "Run 1 has its checkpoints. Nothing was changed.\n")
+
+
+def test_a_kill_before_the_file_is_in_place_leaves_a_checkpoint_that_comes_the_next_time(
+    trained, trained_space, monkeypatch
+):
+    rows = rows_of(trained)
+    trained.delete_checkpoints([1])
+
+    def killed(*moved):
+        raise SystemExit(9)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(brought_back, "move", killed)
+        with pytest.raises(SystemExit):
+            bring_back(trained, 1, trained_space)
+    assert [one.name for one in bring_back(trained, 1, trained_space)] == BOTH
+    assert rows_of(trained) == rows

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
+from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
@@ -105,7 +106,7 @@ def _ask_for_deleted(session: Session, path: Path, window: QWidget, result: Impo
     count = counted(sum(len(taken.deleted) for taken in there.values()), "checkpoint")
     runs = _numbers([taken.run_id for taken in there.values()])
     answers = {"leave": button("Leave them deleted"), "all": button(f"Bring them back, {size}")}
-    words = f"{path} has {count} of {runs}, {size}. With them such a run can be resumed, exported and searched again."
+    words = f"{visible_name(str(path))} has {count} of {runs}, {size}. With them such a run can be resumed, exported and searched again."
     ask = Question("Import run folders", "Bring back checkpoints that were deleted here?", words, answers, window)
     workspace = session.workspace
 

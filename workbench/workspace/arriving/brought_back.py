@@ -135,14 +135,17 @@ def _refuse(db: Connection, run_id: int) -> None:
 
 
 def _moved(workspace: OpenWorkspace, run_id: int, copies: Path, one: Lost) -> bool:
-    """Move the copy into the run's folder; False where the run has that checkpoint meanwhile."""
+    """Move the copy into the run's folder; False where the run has that checkpoint meanwhile.
+
+    The row comes first: a kill then leaves a checkpoint that is still lost, not a file that no row knows.
+    """
     home = workspace.folder(run_id)
     with workspace.writing() as db:
         _refuse(db, run_id)  # again: another program may have resumed it since
         if os.path.lexists(home / one.name):
             return False
-        move([copies / one.name], home)
-        add_artefact(db, home, run_id, "checkpoint", home / one.name, one.step, one.blake2b)
+        add_artefact(db, copies, run_id, "checkpoint", copies / one.name, one.step, one.blake2b)
+    move([copies / one.name], home)
     return True
 
 
