@@ -1,5 +1,7 @@
 """The Compare page: what differs between the ticked runs, how good they are, and whether the difference is one."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
@@ -7,6 +9,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench import files
+from workbench.comparing.difference.baseline import BaselineRow
 from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.files.spreadsheet import csv_text
@@ -33,7 +36,7 @@ from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import ScrolledDown
 
-MANY = 20  # from this many groups on, the window handles events between drawing the parts of the page
+MANY = 20  # from this many groups on, rows are computed on a thread, and parts of the page drawn in turns
 CANCELLED = "The comparison of these two groups was cancelled. Choose another group or baseline to compare."
 SETTLE = 150  # ms after the last tick until the runs are read
 TICK_ALL, SET_UP = "Tick all runs", "Set up another run"
@@ -46,7 +49,7 @@ class ComparePage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.model = CompareModel()
-        self._reading, self._pairing, self._ranking = (Newest(session) for _ in range(3))
+        self._reading, self._tabling, self._pairing, self._ranking = (Newest(session) for _ in range(4))
         self._turns = InTurns(session, self)
         self._fair = FairComparisons()
         self._known: dict[int, object] | None = None  # the list's row of each run, to notice changes
@@ -108,7 +111,7 @@ class ComparePage(QStackedWidget):
         session.ticks.changed.connect(self._refresh)
         self.head.numbers_chosen.connect(self.read)
         self.head.baseline_chosen.connect(self._show_pair)
-        self.head.columns_chosen.connect(self._draw_table)
+        self.head.columns_chosen.connect(partial(self._with_rows, self._draw_table))
         self.tabs.difference.chosen.connect(self._show_pair)
         self.head.copy_button.clicked.connect(self._copy_table)
         self.head.report_button.clicked.connect(self._report)
@@ -212,8 +215,8 @@ class ComparePage(QStackedWidget):
         if question is None:
             self._show_unticked()
             self._turns.stop()
-            self._reading.cancel()
-            self._pairing.cancel()
+            for asked in (self._reading, self._tabling, self._pairing):
+                asked.cancel()
             self.tabs.curves.forget()
             self.report_action.setEnabled(False)
             self.save_action.setEnabled(False)
@@ -260,11 +263,36 @@ class ComparePage(QStackedWidget):
 
     def _show_pair(self) -> None:
         """Redraw for another baseline, another compared group, or other values of both."""
-        self._pairing.cancel()  # an answer about the groups before must not come between the steps
+        for asked in (self._tabling, self._pairing):
+            asked.cancel()  # an answer about the groups before must not come between the steps
         self._turns.begin(
-            self.head.refresh, self.tabs.difference.show_groups, self._show_rows, self.groups.fit,
-            self.tabs.draw_groups, self._compare,
-            long=self.model.overview is not None and len(self.model.overview.groups) > MANY,
+            self.head.refresh, self.tabs.difference.show_groups, partial(self._with_rows, self._draw_pair),
+            long=self._many,
+        )  # fmt: skip
+
+    def _draw_pair(self) -> None:
+        self._turns.begin(
+            self._show_rows, self.groups.fit, self.tabs.draw_groups, self._compare, long=self._many
+        )  # fmt: skip
+
+    @property
+    def _many(self) -> bool:
+        return self.model.overview is not None and len(self.model.overview.groups) > MANY
+
+    def _with_rows(self, then: Callable[[], None]) -> None:
+        """Call `then` when the model has the rows of the table: those of many groups are computed on a thread."""
+        question = self.model.rows_question()
+        if question is None or self.model.has_rows or not self._many:
+            then()
+            return
+
+        def take(rows: list[BaselineRow]) -> None:
+            self.model.take_rows(question, rows)
+            then()
+
+        self._tabling.ask(
+            "Differences from the baseline", lambda progress: question.answer(), take, quiet=True,
+            cancelled=lambda: self.tabs.say(CANCELLED),
         )  # fmt: skip
 
     def _compare(self) -> None:

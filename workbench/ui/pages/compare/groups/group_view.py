@@ -24,7 +24,7 @@ from workbench.ui.widgets.tables.row_table import NumberDelegate, head_width
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 12  # px of a row; rows in view at once, by the page's height
 LEAST_ALONE = 5  # rows where the choices above the table have given way to it
-MEASURED = 100  # rows, from the first in view, that set the widths: all rows have the same number of digits
+MEASURED, ALIKE = 100, 25  # rows, from the first in view, that set the widths: of titles; of numbers as long as others
 TITLE_PX = 130  # minimum width of the first column
 SHORTENED_PX = 220  # its width from which on titles are shortened that would not be whole if the table scrolled either
 TITLE_LEFT = 36  # px before a title, for its line
@@ -47,12 +47,12 @@ class GroupView(QTableView):
         super().__init__(parent)
         self.table, self._row_px = GroupTable(self), 0  # as laid out
         self._least = LEAST_ROWS
+        self._titles = 0  # px of the first column in which every measured title is whole
         self._needed = 0  # px of all titles, where they have room in a table that scrolls
         self._intervals = -1  # column; -1 without metrics
         self._shortest = 0  # px of the first column from which on the table need not scroll
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
-        self.horizontalHeader().setResizeContentsPrecision(MEASURED)
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)  # Qt elides as if that arrow were there
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
 
@@ -65,13 +65,16 @@ class GroupView(QTableView):
         self._row_px = theme.text_px(ROW_PX)
         self.verticalHeader().setDefaultSectionSize(self._row_px)
         header = self.horizontalHeader()
+        header.setResizeContentsPrecision(ALIKE)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for column in range(header.count()):  # by their words: Qt's own hint keeps room for an arrow of sorting
+        for column in range(1, header.count()):  # by their words: Qt's own hint keeps room for an arrow of sorting
             self.setColumnWidth(column, max(head_width(header, column), self.sizeHintForColumn(column)))
+        header.setResizeContentsPrecision(MEASURED)
+        self._titles = self.sizeHintForColumn(0)
         kinds = [column.kind for column in self.table.columns]
         self._intervals = kinds.index(Kind.INTERVAL) if Kind.INTERVAL in kinds else -1
         self._needed = title_width(self, TITLE_PX)
-        whole = self._needed >= self.sizeHintForColumn(0)
+        whole = self._needed >= self._titles
         self._shortest = self._needed if whole else min(self._needed, theme.text_px(SHORTENED_PX))
         self._fit_measured()
 
@@ -82,7 +85,7 @@ class GroupView(QTableView):
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
         room = self.viewport().width()
         wide = rest + self._shortest > room
-        titles = self.sizeHintForColumn(0) + theme.text_px(TITLE_BESIDE)
+        titles = self._titles + theme.text_px(TITLE_BESIDE)
         if self._intervals > 0 and (free := room - rest - titles) > 0:
             self.setColumnWidth(self._intervals, min(theme.text_px(INTERVAL_PX) + free, room // INTERVAL_PART))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Sequence
 
 from workbench.comparing.comparison_text import at_title
-from workbench.comparing.difference.baseline import BaselineRow, against_baseline, usual_metrics
+from workbench.comparing.difference.baseline import BaselineRow, usual_metrics
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import BEST, LAST, At
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.overlap import PairOfRuns
 from workbench.comparing.queries.pairing import Comparison
 from workbench.entries.catalog import Catalog
-from workbench.ui.pages.compare.model.reading import PairAnswer, PairQuestion, Question
+from workbench.ui.pages.compare.model.reading import PairAnswer, PairQuestion, Question, RowsQuestion
 from workbench.ui.style.words import counted, own_keys
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title
@@ -44,6 +44,8 @@ class CompareModel:
         self.shown_metrics: list[str] = []  # columns of the table, the chosen metric first
         self._chosen_metrics: list[str] | None = None  # columns that a user ticked
         self._titles = ("", "")  # of the baseline and of the group that is compared with it
+        self._rows: tuple[RowsQuestion, list[BaselineRow]] | None = None  # as computed last
+        self._data = ""  # names of the data sets of the ticked runs
 
     @staticmethod
     def nothing_ticked(count: int) -> str:
@@ -68,7 +70,8 @@ class CompareModel:
 
     def take_overview(self, read: Overview) -> None:
         """Take what was read, with its metric and evaluation; the chosen groups stay if they are in it."""
-        self.overview, self.pair = read, None
+        self.overview, self.pair, self._rows = read, None, None
+        self._data = self._data_of(read)
         self.metric, self.at = read.metric, read.at
         titles = [group.title for group in read.groups]
         if not set(self._titles) <= set(titles) or self._titles[0] == self._titles[1]:
@@ -87,10 +90,14 @@ class CompareModel:
         """Counts and names of the data sets: "2 groups, 6 runs on Digits"."""
         if self.overview is None:
             return ""
-        groups, runs = self.overview.groups, [measured.run for measured in self.overview.measured.values()]
-        data = sorted({data_title(self.known, run) for run in runs if run.dataset})
+        groups, runs = self.overview.groups, self.overview.measured
         counts = f"{counted(len(groups), 'group')}, {counted(len(runs), 'run')}"
-        return f"{counts} on {', '.join(data)}" if data else counts
+        return f"{counts} on {self._data}" if self._data else counts
+
+    def _data_of(self, read: Overview) -> str:
+        """The names of the data sets, in order; runs of one group have the same."""
+        first = [group.runs[0] for group in read.groups]
+        return ", ".join(sorted({data_title(self.known, run) for run in first if run.dataset}))
 
     @property
     def warnings(self) -> list[str]:
@@ -111,13 +118,32 @@ class CompareModel:
             *((f"{at_title(epoch)}, of all runs", epoch) for epoch in epochs),
         ]
 
+    def rows_question(self) -> RowsQuestion | None:
+        """The request for the rows of the table; None while nothing is compared."""
+        baseline = self.baseline
+        if self.overview is None or baseline is None:
+            return None
+        return RowsQuestion(self.overview, baseline, tuple(self.shown_metrics))
+
+    def take_rows(self, question: RowsQuestion, rows: list[BaselineRow]) -> None:
+        """Take the answer to such a request; one about other groups or columns than the current ones is not used."""
+        self._rows = question, rows
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether `rows` need not be computed."""
+        question = self.rows_question()
+        return question is None or (self._rows is not None and self._rows[0] == question)
+
     @property
     def rows(self) -> list[BaselineRow]:
         """The table: the baseline first, then the other groups with their differences from it."""
-        baseline = self.baseline
-        if self.overview is None or baseline is None:
+        question = self.rows_question()
+        if question is None:
             return []
-        return against_baseline(self.overview, baseline, self.shown_metrics)
+        if self._rows is None or self._rows[0] != question:
+            self._rows = question, question.answer()
+        return self._rows[1]
 
     # Two groups
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from workbench.comparing.difference.baseline import BaselineRow, against_baseline
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import BEST, At
 from workbench.comparing.overview import Overview, overview
@@ -34,6 +35,19 @@ class Question:
         if (metric, at) == (self.metric, self.at):
             return read
         return overview(workspace, self.runs, known, metric, at, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsQuestion:
+    """The rows of the table: groups with their differences from one of them, in the metrics of its columns."""
+
+    overview: Overview
+    baseline: Group
+    metrics: tuple[str, ...]
+
+    def answer(self) -> list[BaselineRow]:
+        """Compute them: about a millisecond for five groups in four metrics."""
+        return against_baseline(self.overview, self.baseline, self.metrics)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
