@@ -3,10 +3,11 @@
 from itertools import combinations
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QToolButton
 
 from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.plots.export import HEAD, LINE, SCALE, picture
 from workbench.ui.widgets.labels import ElidedLabel
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
@@ -104,3 +105,65 @@ def test_entries_have_room_for_their_names(plot):
     for entry in plot.legend.values():
         words = entry.fontMetrics().horizontalAdvance(entry.text())
         assert entry.width() >= entry.iconSize().width() + 4 + words
+
+
+TWELVE = [Series(f"c{number}", f"Proxy-Anchor, embedding size {number}", "#0072B2") for number in range(12)]
+
+
+@pytest.fixture
+def folded(qtbot):
+    """A plot of twelve curves whose legend needs many lines, and is folded to two."""
+    made = CurvePlot(TITLE, [])
+    made.head.fold_to(2)
+    for series in TWELVE:
+        made.add_series(series)
+        made.append(series.name, [1, 2], [0.1, 0.2])
+    made.follow_room()
+    qtbot.addWidget(made)
+    made.resize(560, 260)
+    made.show()
+    qtbot.waitExposed(made)
+    return made
+
+
+def in_sight(plot):
+    return [name for name, entry in plot.legend.items() if entry.visibleRegion().boundingRect().isValid()]
+
+
+def test_a_long_legend_is_folded_until_all_of_it_is_asked_for(folded, qtbot):
+    assert folded.canvas.height() > 100
+    few = in_sight(folded)
+    assert 0 < len(few) < 12
+    assert folded.head.more.text() == "All 12"
+    for name, entry in folded.legend.items():
+        assert (entry.focusPolicy() == Qt.FocusPolicy.NoFocus) == (name not in few), name
+    assert folded.table().columnCount() == 13, "a folded curve keeps its numbers"
+    height = folded.canvas.height()
+    folded.head.more.click()
+    qtbot.settle(folded)
+    assert len(in_sight(folded)) == 12
+    assert folded.head.more.text() == "Fewer"
+    assert folded.canvas.height() < height
+    assert all(entry.focusPolicy() != Qt.FocusPolicy.NoFocus for entry in folded.legend.values())
+    boxes = [box(entry) for entry in [*folded.legend.values(), folded.head.more]]
+    assert not any(first.intersects(second) for first, second in combinations(boxes, 2))
+
+
+def test_a_legend_that_fits_has_no_button_for_the_whole(folded, qtbot):
+    folded.drop_series()
+    folded.rename("A title that is too long for the width of the plot, which has no curves now at all")
+    qtbot.settle(folded)
+    folded.add_series(TWELVE[0])
+    qtbot.settle(folded)
+    assert in_sight(folded) == ["c0"]
+    assert not folded.head.more.visibleRegion().boundingRect().isValid()
+
+
+def test_a_picture_has_the_whole_legend(folded, tmp_path):
+    folded.save(tmp_path / "plot.svg")
+    words = (tmp_path / "plot.svg").read_text("utf-8")
+    assert all(series.title in words for series in TWELVE)
+    image = picture(folded)
+    assert image.width() == SCALE * folded.canvas.width()
+    lines = (image.height() // SCALE - folded.canvas.height() - HEAD) // LINE + 1
+    assert lines >= 4, "twelve titles need as many lines"

@@ -118,10 +118,10 @@ class CurvePlot(QFrame):
         QVBoxLayout(self.canvas).addWidget(self.empty)
         self.value, self.foot = label("", "strong"), ElidedLabel("", "caption")
         ends = [self.value, *([self._log_button()] if log_button else []), self._more]
-        self._head = PlotHead(self._title, *ends)
+        self.head = PlotHead(self._title, *ends)
         for entry in self.legend.values():
-            self._head.addWidget(entry)
-        in_column(self._head, (self.canvas, 1), self.foot, on=self, margins=(8, 4, 4, 4), spacing=0)
+            self.head.addWidget(entry)
+        in_column(self.head, (self.canvas, 1), self.foot, on=self, margins=(8, 4, 4, 4), spacing=0)
         self.tell("", "")
 
     def _log_button(self) -> QToolButton:
@@ -155,7 +155,7 @@ class CurvePlot(QFrame):
         self.curves[series.name] = Curve()
         self.canvas.add_line(series)
         self.legend[series.name] = self._legend_button(series)
-        self._head.addWidget(self.legend[series.name])
+        self.head.addWidget(self.legend[series.name])
         self.legend[series.name].setIcon(swatch(series))
 
     def drop_series(self) -> None:
@@ -164,7 +164,7 @@ class CurvePlot(QFrame):
         self.series.clear()
         self.curves.clear()
         self.legend.clear()
-        self._head.clear()
+        self.head.clear()
         self.canvas.drop_lines()
 
     def rename(self, title: str, x_title: str | None = None) -> None:
@@ -174,7 +174,7 @@ class CurvePlot(QFrame):
             self.counts = x_title
             self.stand_over(x_title)
         self._title.setText(title)
-        self._head.update()
+        self.head.update()
         self.canvas.setAccessibleName(title)
         self._more.setAccessibleName(f"Menu of {title}")
 

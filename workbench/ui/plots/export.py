@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QIODevice, QRect, QRectF, QSaveFile, QSize, Qt, SignalInstance
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -16,8 +16,10 @@ FILE_KINDS = "PNG (*.png);;SVG (*.svg);;CSV (*.csv)"
 
 if TYPE_CHECKING:
     from workbench.ui.plots.curve_plot import CurvePlot
+    from workbench.ui.plots.items import Series
 
-HEAD = 52  # px above the curves: title and legend
+HEAD, LINE = 52, 20  # px above the curves: title and one line of the legend; each further line
+SIDE, STROKE, BETWEEN = 8, 32, 16  # px: at both ends of a line, of a curve's stroke before its title, behind it
 SCALE = 2  # pixels of the picture per pixel of the screen
 
 
@@ -84,25 +86,50 @@ def save_csv(plot: "CurvePlot", path: Path) -> None:
 
 
 def _size(plot: "CurvePlot") -> QSize:
-    return QSize(plot.canvas.width(), plot.canvas.height() + HEAD)
+    return QSize(plot.canvas.width(), plot.canvas.height() + _head_px(plot))
+
+
+def _head_px(plot: "CurvePlot") -> int:
+    """Px above the curves: the title, and the whole legend in as many lines as the picture's width needs."""
+    entries = _legend(plot)
+    return HEAD + LINE * (entries[-1][2] if entries else 0)
+
+
+def _legend(plot: "CurvePlot") -> list[tuple["Series", int, int]]:
+    """The shown series, each with the px at which its entry begins and its line, from 0."""
+    metrics, left, line = QFontMetrics(_font(plot)), SIDE, 0
+    entries = []
+    for series in plot.shown():
+        width = STROKE + metrics.horizontalAdvance(series.title)
+        if left > SIDE and left + width > plot.canvas.width() - SIDE:
+            left, line = SIDE, line + 1
+        entries.append((series, left, line))
+        left += width + BETWEEN
+    return entries
+
+
+def _font(plot: "CurvePlot") -> QFont:
+    font = QFont(plot.font())
+    font.setPixelSize(13)
+    return font
 
 
 def _paint(plot: "CurvePlot", painter: QPainter, size: QSize) -> None:
-    light = theme.LIGHT
-    font = QFont(plot.font())
-    font.setPixelSize(13)
-    painter.setFont(font)
+    light, head = theme.LIGHT, _head_px(plot)
+    painter.setFont(_font(plot))
     painter.setPen(QColor(light.text))
-    painter.drawText(QRectF(8, 4, size.width() - 16, 20), Qt.AlignmentFlag.AlignVCenter, plot.title)
-    left = 8
-    for series in plot.shown():
-        painter.fillRect(left, 37, 14, 3, QColor(series.colour))
-        painter.drawText(QRectF(left + 18, 28, 200, 20), Qt.AlignmentFlag.AlignVCenter, series.title)
-        left += 34 + QFontMetrics(font).horizontalAdvance(series.title)
+    painter.drawText(QRectF(SIDE, 4, size.width() - 2 * SIDE, 20), Qt.AlignmentFlag.AlignVCenter, plot.title)
+    for series, left, line in _legend(plot):
+        top = 28 + LINE * line
+        painter.setPen(QPen(QColor(series.colour), 2, series.style))
+        painter.drawLine(left, top + 10, left + STROKE - 4, top + 10)
+        painter.setPen(QColor(light.text))
+        room = QRectF(left + STROKE, top, size.width() - left - STROKE, 20)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, series.title)
     plot.canvas.point_at(None)
     plot.canvas.apply(light)
     try:
-        plot.canvas.render(painter, QRectF(0, HEAD, size.width(), size.height() - HEAD), plot.canvas.rect())
+        plot.canvas.render(painter, QRectF(0, head, size.width(), size.height() - head), plot.canvas.rect())
     finally:
         plot.canvas.apply(theme.current())
 

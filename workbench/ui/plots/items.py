@@ -42,6 +42,11 @@ class Series:
     pen: Qt.PenStyle | None = None  # a style other than solid or dashed
     short: str = ""  # in the legend, where the title is too long for it
 
+    @property
+    def style(self) -> Qt.PenStyle:
+        """The style of its line."""
+        return self.pen or (Qt.PenStyle.DashLine if self.dashed else Qt.PenStyle.SolidLine)
+
 
 class Line:
     """The two pyqtgraph items of one series: raw, and smoothed above it."""
@@ -57,7 +62,7 @@ class Line:
         self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int, scale: ValueScale
     ) -> None:
         """Show new values, thinned for a width of `columns` px; if `smoothed` is None, the raw curve is bold."""
-        style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
+        style = self.series.style
         full = colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self.shown)
         self.smooth.setVisible(self.shown and smoothed is not None)

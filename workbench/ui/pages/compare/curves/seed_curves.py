@@ -25,6 +25,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 
 MOST_DRAWN = 12  # groups: more are not distinguishable, and their legend is not readable
+LEGEND_LINES = 2  # until the user asks for more: twelve groups would leave no room for their curves in a low window
 SEEDS = {0: "mean over seeds", 1: "one seed"}  # the end of the title, by how many each group has; 0: not the same
 TURN_MS = 4  # between two groups, for what else waits
 BAND, FEW_BANDS = 46, 4  # of 255, opacity of a band; of more bands than that each is fainter
@@ -45,6 +46,7 @@ class SeedCurves(QWidget):
         self.smoother.chosen.connect(self._tell_smoothing)
         self.plot.smoother.chosen.connect(self.smoother.show_weight)
         self.plot.smoother.chosen.connect(self._tell_smoothing)
+        self.plot.head.fold_to(LEGEND_LINES)
         self.plot.follow_room()  # a legend that grows takes room of the plot, before anything scrolls
         self.note = label("", "muted", wrap=True)
         in_column((self.plot, 1), self.note, on=self, margins=8)
