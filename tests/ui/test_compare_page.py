@@ -25,9 +25,10 @@ from workbench.exchange.own_loop import record_run
 from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
-from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, CHIP_ROLE, GroupTable, Kind, significant
+from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, CHIP_ROLE, GroupTable, significant
 from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_BESIDE, TITLE_PX, GroupView
 from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
+from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
 from workbench.ui.pages.compare.page import ComparePage, number_or_text

@@ -12,7 +12,7 @@ from tests.ui.trained import trained_run
 from workbench.files.spreadsheet import plain_cell
 from workbench.reports import write_report
 from workbench.reports.sections import ONE_RUN
-from workbench.ui.pages.compare.groups.group_table import Kind
+from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage

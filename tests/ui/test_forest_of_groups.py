@@ -13,7 +13,7 @@ from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from workbench.config import RunConfig, TrainingParams
 from workbench.ui.pages.compare.difference.forest_plot import AXIS_PX, HEAD_PX, MOST_ROWS
-from workbench.ui.pages.compare.groups.group_table import Kind
+from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.page import ComparePage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")

@@ -21,6 +21,7 @@ from workbench.ui.pages.compare.groups.group_view import GroupView
 from workbench.ui.pages.compare.groups.head import Head
 from workbench.ui.pages.compare.groups.more_seeds import MoreSeedsAction
 from workbench.ui.pages.compare.groups.notes import Notes
+from workbench.ui.pages.compare.groups.row_order import Kind, first_order
 from workbench.ui.pages.compare.model.compare_model import TICK_TWO, CompareModel
 from workbench.ui.pages.compare.model.reading import PairAnswer
 from workbench.ui.pages.compare.result_tabs import ResultTabs
@@ -99,6 +100,10 @@ class ComparePage(QStackedWidget):
         self.save_action = QAction("Save the table as CSV…", self)
         self.save_action.setEnabled(False)
         self.addAction(self.save_action)
+        self.order_action = QAction("Highest value of the metric first", self)
+        self.order_action.setCheckable(True)
+        self.order_action.setEnabled(False)
+        self.addAction(self.order_action)
         self.addWidget(self.hint)
         self.addWidget(self.content)
         yield
@@ -112,11 +117,13 @@ class ComparePage(QStackedWidget):
         self.head.numbers_chosen.connect(self.read)
         self.head.baseline_chosen.connect(self._show_pair)
         self.head.columns_chosen.connect(partial(self._with_rows, self._draw_table))
+        self.groups.order_chosen.connect(self._show_order)
         self.tabs.difference.chosen.connect(self._show_pair)
         self.head.copy_button.clicked.connect(self._copy_table)
         self.head.report_button.clicked.connect(self._report)
         self.report_action.triggered.connect(self._report)
         self.save_action.triggered.connect(self._ask_save)
+        self.order_action.triggered.connect(self._order_by_metric)
         self.more_seeds.queued.connect(self._await)
         self.fair_alone.announced.connect(session.notify)
         self.tabs.queries.opened.connect(self._open)
@@ -218,8 +225,7 @@ class ComparePage(QStackedWidget):
             for asked in (self._reading, self._tabling, self._pairing):
                 asked.cancel()
             self.tabs.curves.forget()
-            self.report_action.setEnabled(False)
-            self.save_action.setEnabled(False)
+            self._offer(False)
             return
         if self.model.overview is None:
             self.reading.setText("Reading…")
@@ -239,11 +245,14 @@ class ComparePage(QStackedWidget):
         model = self.model
         model.take_overview(overview)
         self.session.settled.emit(of_page("compare", None))
-        self.report_action.setEnabled(True)
-        self.save_action.setEnabled(True)
+        self._offer(True)
         self.content.setCurrentWidget(self.result)
         self.notes.show_notes(model.warnings)
         self._show_pair()
+
+    def _offer(self, on: bool) -> None:
+        for action in (self.report_action, self.save_action, self.order_action):
+            action.setEnabled(on)
 
     def _draw(self) -> None:
         """Show the table and the tabs of all groups; a hidden tab is drawn when it is opened."""
@@ -254,10 +263,22 @@ class ComparePage(QStackedWidget):
         self._show_rows()
         self.groups.fit()
 
+    def _order_by_metric(self) -> None:
+        """Put the highest value of the page's metric first, or the groups as they are compared."""
+        highest = first_order(Kind.VALUE, self.model.metric)
+        self.groups.table.order = None if self.groups.table.order == highest else highest
+        self._show_order()
+
+    def _show_order(self) -> None:
+        """Show the groups in another order, from the first one; the first are those whose curves are drawn."""
+        self._turns.begin(self._show_rows, self.groups.fit, self.tabs.draw_groups, long=self._many)
+        self.groups.scrollToTop()
+
     def _show_rows(self) -> None:
-        rows = self.model.rows
+        rows = self.groups.table.in_order(self.model.rows)
         self.groups.table.show(rows, self.tabs.styles)
-        self.tabs.show_rows(rows)
+        self.order_action.setChecked(self.groups.table.order == first_order(Kind.VALUE, self.model.metric))
+        self.tabs.show_rows(rows, ordered=self.groups.table.order is not None)
 
     # Two groups
 

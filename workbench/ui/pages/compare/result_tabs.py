@@ -30,6 +30,7 @@ class ResultTabs(QTabWidget):
         super().__init__()
         self._model = model
         self._rows: list[BaselineRow] = []
+        self._ordered = False  # whether the user chose their order
         self._stale: set[QWidget] = set()  # tabs that do not show the model's current state
         self.making = begun(self._parts(session, loader), in_parts)
 
@@ -84,9 +85,13 @@ class ResultTabs(QTabWidget):
         self._stale |= {self.papers, self.curves, self.cost, self.settings}
         self._draw_shown()
 
-    def show_rows(self, rows: Sequence[BaselineRow]) -> None:
-        """Show the groups with their differences from the baseline, which comes first."""
-        self._rows = list(rows)
+    def show_rows(self, rows: Sequence[BaselineRow], *, ordered: bool = False) -> None:
+        """Show the groups with their differences from the baseline, which comes first.
+
+        Args:
+            ordered: whether the user chose their order: then the curves, too, are those of the first groups.
+        """
+        self._rows, self._ordered = list(rows), ordered
         self._stale.add(self.difference)
         if self.currentWidget() is self.curves:
             self.curves.show_rows(self._rows, self.styles)
@@ -129,7 +134,9 @@ class ResultTabs(QTabWidget):
             panel.show_rows(self._rows, self.styles)
         elif isinstance(panel, SettingsPanel):
             panel.show_overview(overview, list(self.styles.values()), self._model.baseline)
-        elif isinstance(panel, CurvesPanel | CostPanel | PapersPanel):
+        elif isinstance(panel, CurvesPanel):
+            order = [row.group.title for row in self._rows] if self._ordered else []
+            panel.show_overview(overview, list(self.styles.values()), order)
+            panel.show_rows(self._rows, self.styles)
+        elif isinstance(panel, CostPanel | PapersPanel):
             panel.show_overview(overview, list(self.styles.values()))
-            if panel is self.curves:
-                self.curves.show_rows(self._rows, self.styles)

@@ -36,7 +36,8 @@ class CurvesPanel(QWidget):
         self._session = session
         self._overview: Overview | None = None
         self._shown_as: list[GroupStyle] = []
-        self._read: tuple[Overview, TrainingCurves] | None = None  # drawn again in another theme
+        self._order: list[int] = []  # places of the groups, in the order of drawing
+        self._read: tuple[Overview, list[int], TrainingCurves] | None = None  # drawn again in another theme
         self._reading = Newest(session)
         self.choice = QComboBox()
         self.choice.setAccessibleName("Which curves are drawn")
@@ -59,9 +60,18 @@ class CurvesPanel(QWidget):
         """Whether curves are being read or are still to be drawn."""
         return self._reading.busy or self.seeds.drawing
 
-    def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
-        """Show other groups with their styles, in the same order; the choice stays if the runs have it."""
+    def show_overview(
+        self, overview: Overview, shown_as: Sequence[GroupStyle], order: Sequence[str] = ()
+    ) -> None:  # fmt: skip
+        """Show other groups with their styles, in the same order; the choice stays if the runs have it.
+
+        Args:
+            order: titles of all groups, of which the first are drawn; by default the order of the overview.
+        """
         self._overview, self._shown_as = overview, list(shown_as)
+        places = {title: place for place, title in enumerate(order)}
+        titles = [group.title for group in overview.groups]
+        self._order = sorted(range(len(titles)), key=lambda at: places.get(titles[at], at))
         chosen = self.choice.currentData()
         self.choice.clear()
         self.choice.addItem(f"{metric_name(overview.metric)} over epochs", METRIC)
@@ -89,22 +99,24 @@ class CurvesPanel(QWidget):
         if overview is None:
             return
         if name == METRIC:
-            self.seeds.show_curves(overview.curves, self._shown_as, overview.metric)
+            curves, styles = ([overview.curves[at] for at in self._order], [self._shown_as[at] for at in self._order])
+            self.seeds.show_curves(curves, styles, overview.metric)
             return
-        if self._read is not None and self._read[0] is overview and self._read[1].name == name:
-            self._draw(self._read[1])
+        read = self._read
+        if read is not None and read[0] is overview and read[1] == self._order and read[2].name == name:
+            self._draw(read[2])
             return
         self.seeds.say("Reading…")
-        workspace = self._session.workspace
+        workspace, groups = self._session.workspace, [overview.groups[at] for at in self._order]
 
         def work(progress: Progress) -> TrainingCurves:
-            return training_curves(workspace, overview.groups, name, MOST_DRAWN, progress)
+            return training_curves(workspace, groups, name, MOST_DRAWN, progress)
 
         self._reading.ask("Training curves", work, self._came, self._fail, quiet=True)
 
     def _came(self, curves: TrainingCurves) -> None:
         assert self._overview is not None  # what was read for other runs was cancelled
-        self._read = (self._overview, curves)
+        self._read = (self._overview, self._order, curves)
         self._draw(curves)
 
     def _fail(self, problem: Problem) -> None:

@@ -210,7 +210,9 @@ def _seeds_of_all(curves: Sequence[Curve]) -> int:
 
 
 def _first_drawn(drawn: int, groups: int) -> str:
-    return f"The first {drawn} of {groups} groups are drawn; untick some to see others."
+    return (
+        f"The first {drawn} of {groups} groups are drawn; order the table by a column, or untick some, to see others."
+    )
 
 
 def _joined(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -14,6 +13,7 @@ from workbench.comparing.difference.baseline import BaselineRow, Cell
 from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.measures import is_share, unfinished
 from workbench.files.spreadsheet import pasted
+from workbench.ui.pages.compare.groups.row_order import Kind, RowOrder, first_order, in_order
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.style.word_table import LEFT, RIGHT
 from workbench.ui.style import theme
@@ -24,18 +24,6 @@ CELL_ROLE = Qt.ItemDataRole.UserRole + 1  # Cell of a column of a metric
 STYLE_ROLE = CELL_ROLE + 1  # GroupStyle of the row's group
 CHIP_ROLE = STYLE_ROLE + 1  # words behind the title of the row
 BASELINE, UNFINISHED = "baseline", "not finished"
-
-
-class Kind(Enum):
-    """What a column holds."""
-
-    GROUP = auto()
-    SEEDS = auto()
-    VALUE = auto()
-    INTERVAL = auto()
-    DIFFERENCE = auto()
-    SECONDS = auto()
-    MEMORY = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +44,7 @@ class GroupTable(QAbstractTableModel):
         self.rows: list[BaselineRow] = []
         self.columns: list[Column] = []
         self._styles: dict[str, GroupStyle] = {}
+        self.order: RowOrder | None = None  # that a user chose
         self._short: list[str] = []  # titles
         self._icons: dict[str, QIcon] = {}
 
@@ -67,6 +56,29 @@ class GroupTable(QAbstractTableModel):
         self._icons = {}  # drawn when they are first shown: there may be a thousand
         self.columns = _columns([cell.metric for cell in rows[0].cells], len(rows) > 1) if rows else []
         self.endResetModel()
+
+    def in_order(self, rows: Sequence[BaselineRow]) -> list[BaselineRow]:
+        """Rows, the baseline first, in the order that the user chose."""
+        return in_order(rows, self.order)
+
+    def order_by(self, place: int) -> None:
+        """Order the rows shown next by a column; by the same one again, the other way round, and then as they come."""
+        column = self.columns[place]
+        key = column.kind, self._metric(column)
+        self.order = first_order(*key) if self.order is None else self.order.clicked(*key)
+
+    @property
+    def ordered(self) -> tuple[int, Qt.SortOrder]:
+        """The column that the rows are ordered by, and the direction; -1 if they are not."""
+        order = self.order
+        for place, column in enumerate(self.columns if order is not None else ()):
+            if order is not None and (column.kind, self._metric(column)) == (order.kind, order.metric):
+                return place, Qt.SortOrder.DescendingOrder if order.falling else Qt.SortOrder.AscendingOrder
+        return -1, Qt.SortOrder.AscendingOrder
+
+    def _metric(self, column: Column) -> str:
+        of_metric = column.kind in (Kind.VALUE, Kind.INTERVAL, Kind.DIFFERENCE) and self.rows
+        return self.rows[0].cells[column.cell].metric if of_metric else ""
 
     def cells_of(self, column: int) -> list[Cell]:
         """The cells of a metric's column, one per row."""

@@ -2,7 +2,7 @@
 
 from math import isfinite
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QTableView, QWidget
 
@@ -13,9 +13,9 @@ from workbench.ui.pages.compare.groups.group_table import (
     CHIP_ROLE,
     STYLE_ROLE,
     GroupTable,
-    Kind,
     significant,
 )
+from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.style.word_table import table_view, title_width
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import names_near, shortened
@@ -41,7 +41,10 @@ class GroupView(QTableView):
     """As high as its rows, but at most `MOST_ROWS` and about a quarter of the page; with more rows it scrolls.
 
     What is left in a wide table is first of the intervals, which can be compared better then, and then of the titles.
+    A click on a title of a column orders the rows below the baseline: the caller shows them anew after `order_chosen`.
     """
+
+    order_chosen = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,7 +57,15 @@ class GroupView(QTableView):
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)  # Qt elides as if that arrow were there
+        self.horizontalHeader().setSectionsClickable(True)
+        self.horizontalHeader().setSortIndicatorShown(True)
+        self.horizontalHeader().sectionClicked.connect(self.order_by)
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+
+    def order_by(self, column: int) -> None:
+        """Order the groups by a column; see `GroupTable.order_by`."""
+        self.table.order_by(column)
+        self.order_chosen.emit()
 
     def fit(self) -> None:
         """Set the height to that of the rows, and give the first column the width that the others leave.
@@ -65,6 +76,7 @@ class GroupView(QTableView):
         self._row_px = theme.text_px(ROW_PX)
         self.verticalHeader().setDefaultSectionSize(self._row_px)
         header = self.horizontalHeader()
+        header.setSortIndicator(*self.table.ordered)
         header.setResizeContentsPrecision(ALIKE)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for column in range(1, header.count()):  # by their words: Qt's own hint keeps room for an arrow of sorting
