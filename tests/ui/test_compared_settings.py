@@ -125,7 +125,7 @@ def test_long_words_of_the_first_axis_stand_before_it_where_no_line_runs(qtbot):
     short = plot.spots(area)[0]
     plot.show_lines(Lines((1, 2), (0, 0), ("a", "b"), (words, *others), ("", "")), [style])
     assert plot.spots(area)[0] > 2 * short
-    assert plot.spots(QRectF(0, 0, 540, 300))[0] == short, "where it is narrow, numbers come first"
+    assert plot.spots(QRectF(0, 0, 340, 300))[0] == short, "where it is narrow, numbers come first"
     painter = Written(drawn)
     painter.setFont(small(plot.font()))
     plot.paint(painter, area, theme.current())
@@ -204,6 +204,20 @@ def test_the_heat_map_names_settings_and_leaves_as_files(settings, tmp_path):
     assert QGuiApplication.clipboard().image().width() == 2 * settings.heat.picture.width()
 
 
+def test_the_table_and_the_heat_map_of_many_groups_follow_in_turns(qtbot, workspace, page, monkeypatch):
+    monkeypatch.setattr("workbench.ui.pages.compare.settings.panel.AT_ONCE", 1)
+    for place, rate in enumerate((0.1, 0.5)):
+        store(workspace, {1: np.full(6, 0.1 * (place + 1))}, name="Sweep", training=TrainingParams(lr=rate))
+    page.session.runs_changed.emit()
+    tick(qtbot, page, 1, 2)
+    settings = page.tabs.settings
+    page.tabs.setCurrentWidget(settings)
+    assert settings.model.rowCount() == 0
+    qtbot.waitUntil(lambda: len(settings.parallel.lines.runs) == 2)
+    assert settings.model.rowCount() == 1
+    assert len(settings.heat.rows()) == 3
+
+
 class Writer(QPainter):
     """Notes the texts that it draws."""
 
@@ -222,6 +236,22 @@ def drawn(plot):
     plot.paint(painter, QRectF(surface.rect()), theme.current())
     painter.end()
     return painter.texts
+
+
+def test_the_words_of_the_first_axis_get_what_the_numbers_of_the_others_leave(qtbot):
+    plot, area = ParallelPlot(), QRectF(0, 0, 551, 300)
+    qtbot.addWidget(plot)
+    ticks = {"Loss": ["Cross-entropy (CE)", "Multi-similarity (MS)"], "Wide": ["0.000123456", "0.000223456"]}
+
+    def axis(title, words):
+        return Axis(title, (0.0, 1.0), tuple(words), tuple(zip((0.0, 1.0), words, strict=True)))
+
+    others = [axis(f"a{number}", ["10", "20"]) for number in range(7)]
+    style = GroupStyle("#0072B2", Qt.PenStyle.SolidLine, "o")
+    for last, whole in ((axis("b", ["21.020", "7.974"]), True), (axis("Wide", ticks["Wide"]), False)):
+        axes = (axis("Loss", ticks["Loss"]), *others, last)
+        plot.show_lines(Lines((1, 2), (0, 0), ("one", "two"), axes, ("", "")), [style])
+        assert (plot.spots(area)[0] > 90) == whole
 
 
 def test_the_heat_map_and_the_lines_write_powers_of_ten_as_people_do(qtbot, workspace, page):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QTableWid
 from workbench.ui.widgets.tables.row_table import NumberDelegate, select_rows
 
 LEAST = 120  # px of a column that is shortened
+MEASURED = 60  # rows, from the first in view, that set the widths of columns
 
 
 class _LastDelegate(NumberDelegate):
@@ -32,6 +33,7 @@ class NumberedTable(QTableWidget):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of runs differ at their end
         header = self.horizontalHeader()
+        header.setResizeContentsPrecision(MEASURED)
         header.setStretchLastSection(True)
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -57,7 +59,8 @@ class NumberedTable(QTableWidget):
             self._numbers = [number for number, _ in rows]
             for row, (_, cells) in enumerate(rows):
                 for column, text in enumerate(cells):
-                    wider = (self._write(row, column, text) and not fits and self._too_wide(row, column)) or wider
+                    written = self._write(row, column, text)
+                    wider = wider or (written and not fits and self._too_wide(row, column))
             if wider:
                 self._fit_columns()
             if chosen not in self._numbers:

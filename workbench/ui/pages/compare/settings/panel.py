@@ -26,6 +26,7 @@ from workbench.ui.widgets.scrolled import Scrolled
 NOTHING = "These runs differ in seed and fold only. Tick runs with other settings to see the effect of a setting."
 NO_OTHER = "no second setting"
 MOST_NAMED = 3  # groups that the note under the heat map names
+AT_ONCE = 40  # groups; the table and the heat map of more are drawn in turns of their own
 MOST_COLUMNS = 6  # up to this many groups are columns of the table; more are its rows
 TABLE_PX = 100  # minimum height of the table: its head and one or two settings
 IN_RANGES = f"{{}}: {settings_space.RANGES} ranges, as there are more than {settings_space.MOST_VALUES} values."
@@ -83,13 +84,19 @@ class SettingsPanel(QStackedWidget):
         if not fields:
             return
         self._fill(fields)
-        self._fill_table(overview, shown_as)
-        self._draw_heat()
-        # Each plot is drawn in its own turn of the event loop.
-        QTimer.singleShot(0, self, partial(self._draw_lines, overview, list(shown_as)))
+        steps = [partial(self._fill_table, overview, shown_as), self._draw_heat]
+        if len(overview.groups) <= AT_ONCE:
+            for step in steps:
+                step()
+            steps = []
+        # Each plot is drawn in its own turn of the event loop, and the table of many groups.
+        for step in (*steps, partial(self._draw_lines, overview, list(shown_as))):
+            QTimer.singleShot(0, self, step)
 
     def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """One row per setting with a column per group, or one row per group if there are many."""
+        if overview is not self._overview:  # others came before its turn
+            return
         known, groups = self._session.catalog, overview.groups
         titles = unlike_parts([group.title for group in groups])
         names = [title_with_unit(row.field, self._chosen(), known) for row in overview.differences]

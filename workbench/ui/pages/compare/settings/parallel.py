@@ -17,7 +17,8 @@ from workbench.ui.widgets.numbers.heat import mixed
 
 SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
 WORDS_PX, WORDS_PART = 200, 0.2  # px, and part of the width, that words at the left of the first axis may take
-TICK_PX, NUMBER_PX = 6, 56  # from an axis to words at its left; between two axes, so that numbers stay whole
+TICK_PX, NUMBER_PX = 6, 56  # from an axis to words at its left; between two axes, unless their numbers need less
+AFTER_PX = 8  # of the room of an axis that its words leave free: 4 less than is reserved, as a painter may need more
 REACH, NEAR = 14, 6  # px: distance from an axis, and from a line, within which the pointer acts on it
 LEAST = 4  # px, shortest brush: a shorter drag is a click, which removes the axis's brush
 FAINT = 0.18  # share of the axis colour in lines outside a brush
@@ -108,10 +109,15 @@ class ParallelPlot(PaintedPlot):
 
     def _left(self, area: QRectF) -> float:
         """Px before the first axis: its words stand there if they are long, where no line runs through them."""
-        words = [as_read(words) for axis in self.lines.axes[:1] for _, words in axis.ticks]
-        longest = max(map(QFontMetrics(small(self.font())).horizontalAdvance, words), default=0) + 2 * TICK_PX
-        free = area.width() - SIDE_PX - NUMBER_PX * (len(self.lines.axes) - 1)
+        first, others = self.lines.axes[:1], self.lines.axes[1:]
+        longest, numbers = (self._longest(axes) + 2 * TICK_PX for axes in (first, others))
+        free = area.width() - SIDE_PX - min(NUMBER_PX, numbers) * len(others)
         return max(SIDE_PX, min(longest, WORDS_PX, WORDS_PART * area.width(), free))
+
+    def _longest(self, axes: Sequence[Axis]) -> int:
+        """Px of the longest words at some axes."""
+        words = [as_read(words) for axis in axes for _, words in axis.ticks]
+        return max(map(QFontMetrics(small(self.font())).horizontalAdvance, words), default=0)
 
     @staticmethod
     def _height(area: QRectF, value: float) -> float:
@@ -222,7 +228,7 @@ class ParallelPlot(PaintedPlot):
         painter.drawLine(QPointF(x, top), QPointF(x, bottom))
         metrics, room, left = painter.fontMetrics(), self._room(area), self._left(area)
         before = left > SIDE_PX and axis is self.lines.axes[0]
-        longest = int(left - 2 * TICK_PX if before else min(room - 12, 2 * SIDE_PX))
+        longest = int(left - 2 * TICK_PX if before else min(room - AFTER_PX, 2 * SIDE_PX))
         head = QRectF(x - room / 2, area.top() + 2, room, TOP_PX - 12)
         words_of = axis.title if metrics.horizontalAdvance(axis.title) <= room else _short(axis.title)
         title = metrics.elidedText(words_of, Qt.TextElideMode.ElideRight, int(room))

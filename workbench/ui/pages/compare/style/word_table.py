@@ -16,6 +16,7 @@ Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 ROW_PX = 24
+MEASURED = 20  # rows, from the first in view, that set the widths of columns
 NARROWEST, WIDEST = 110, 260  # px at 100% text: minimum width of the first column, largest width of the others
 TITLE_SHARE = 0.4  # the first column's largest share of the width of a table that scrolls sideways
 
@@ -89,7 +90,7 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(ROW_PX)
     table.horizontalHeader().setMinimumSectionSize(40)
-    table.horizontalHeader().setResizeContentsPrecision(50)
+    table.horizontalHeader().setResizeContentsPrecision(MEASURED)
     table.horizontalHeader().setMaximumSectionSize(3 * WIDEST)
     return table
 
