@@ -16,6 +16,7 @@ from workbench.ui.pages.compare.settings.heat_map import HeatMapPlot
 from workbench.ui.pages.compare.settings.parallel import ParallelPlot
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
+from workbench.ui.state.in_turns import InTurns
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.fields.captions import caption
@@ -40,7 +41,7 @@ class SettingsPanel(QStackedWidget):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._session, self._turns = session, InTurns(session, self)
         self._overview: Overview | None = None
         self._baseline: Group | None = None
         self.model = WordTable(only_words=True)
@@ -84,14 +85,14 @@ class SettingsPanel(QStackedWidget):
         if not fields:
             return
         self._fill(fields)
-        steps = [partial(self._fill_table, overview, shown_as), self._draw_heat]
-        if len(overview.groups) <= AT_ONCE:
-            for step in steps:
-                step()
-            steps = []
-        # Each plot is drawn in its own turn of the event loop, and the table of many groups.
-        for step in (*steps, partial(self._draw_lines, overview, list(shown_as))):
-            QTimer.singleShot(0, self, step)
+        fill, lines = partial(self._fill_table, overview, shown_as), partial(self._draw_lines, overview, list(shown_as))
+        if len(overview.groups) > AT_ONCE:
+            self._turns.begin(fill, self._draw_heat, lines, long=True)
+            return
+        self._turns.stop()
+        fill()
+        self._draw_heat()
+        QTimer.singleShot(0, self, lines)  # each plot is drawn in its own turn of the event loop
 
     def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """One row per setting with a column per group, or one row per group if there are many."""
