@@ -38,13 +38,12 @@ from workbench.running.frozen_features import kept_features
 from workbench.settings import checks
 from workbench.training import checkpoint, device
 from workbench.training.modes import modes_differ
-from workbench.training.probe import ALONE, Probe
+from workbench.training.probe import ALONE, POINTS, Probe, spacing
 from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
 from workbench.training.two_passes import coupling_layers, refuse_coupling
 from workbench.training.weight_average import WeightAverage
 
-ANATOMY_POINTS = 20  # points of the anatomy in a run, at least, if the probe is measured as often
 PROBING = "Measuring CE and SPCE on the probe"
 TRAINING = "Training"  # as the recorder says once a step is done
 COMPANION = "projections"  # the key in a checkpoint, named after the first companion
@@ -107,11 +106,12 @@ class Engine:
         )  # fmt: skip
         self.companion = self.parts.loss.companion(around)
         settings = config.evaluation
+        every = spacing(settings.probe_every, self.sampler.steps_per_epoch, self.total)
         self.probe = Probe(
             model, self.parts.loss, feed, self.augmentation,
-            size=settings.probe_size, every=settings.probe_every, num_classes=len(self.classes), seed=config.seed,
+            size=settings.probe_size, every=every, num_classes=len(self.classes), seed=config.seed,
             spce=spce, emit=emit,
-            anatomy_every=min(settings.anatomy_every, max(settings.probe_every, self.total // ANATOMY_POINTS)),
+            anatomy_every=min(settings.anatomy_every, max(every, self.total // POINTS)),
             anatomy=partial(anatomy, self.parts.loss), ranks=ranks,
         )  # fmt: skip
 

@@ -162,7 +162,7 @@ def _summary(engine: "Engine", times: "StepTimes", per_look: float, runs: int, n
 
     backbone: Any = engine.parts.model.backbone
     config, data, images, split = engine.config, engine.data, engine.data.images, engine.data.split
-    every, steps = config.evaluation.probe_every, engine.total
+    every, steps = engine.probe.every, engine.total
     training, looking = times.whole * steps, per_look * looks(steps, every)
     shown = np.random.default_rng(config.seed).permutation(split.train)[:SHOWN]
     return Preflight(

@@ -211,7 +211,8 @@ class EvaluationParams(Params):
     )
     probe_every: int = param(
         50, ge=1, le=1_000_000, label="Probe every", unit="steps",
-        help="Steps between two points of the probe curves; twice as many take half the time; Preflight shows it.",
+        help="Most steps between two points of the probe curves; a short run has a point for each epoch, or 20. Twice "
+        "as many take half the time; Preflight shows it.",
     )  # fmt: skip
     anatomy_every: int = param(
         200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",

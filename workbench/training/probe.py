@@ -16,6 +16,7 @@ from workbench.training.ranks import OneRank
 
 BATCH = 512  # images
 BATCH_ON_CPU = 64  # their activations fit the processor's cache: 0.6 to 0.7 of the time
+POINTS = 20  # that a short run has, of the probe where its epochs allow it, and of the anatomy
 ALONE = OneRank()
 
 
@@ -75,6 +76,20 @@ def probe_rows(count: int, size: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).permutation(count)[:size])
 
 
+def spacing(every: int, steps_per_epoch: int, total: int) -> int:
+    """Steps between two points of the probe curves: `every`, or fewer in a short run, which else had two points.
+
+    A short run has a point for each epoch, but no more than POINTS for that reason: a point takes a forward pass over
+    images of the training half at most, and so a third of what an epoch takes, or all of it with a frozen backbone.
+
+    Args:
+        every: steps, as the config has it, 1 or more.
+        steps_per_epoch: 1 or more.
+        total: steps of the run.
+    """
+    return min(every, max(steps_per_epoch, total // POINTS))
+
+
 class Probe:
     """Measures probe/ce, probe/spce and train/accuracy every few steps on the same images, and the loss's anatomy.
 
@@ -109,7 +124,7 @@ class Probe:
     ) -> None:
         self._ranks = ranks
         self._model, self._loss, self._feed, self._augmentation = model, loss, feed, augmentation
-        self._every, self._num_classes, self._spce, self._emit = every, num_classes, spce, emit
+        self.every, self._num_classes, self._spce, self._emit = every, num_classes, spce, emit
         self.index = probe_rows(len(feed), size, seed)
         self._labels = feed.labels[torch.from_numpy(self.index).to(feed.labels.device)]
         self._measured = -1
@@ -117,7 +132,7 @@ class Probe:
 
     def after_step(self, step: int) -> None:
         """Measure the probe if it is due at this step, counted from 1."""
-        if len(self.index) and step % self._every == 0:
+        if len(self.index) and step % self.every == 0:
             self.measure(step)
 
     @torch.no_grad()
@@ -132,7 +147,7 @@ class Probe:
         if not self._ranks.first:
             return
         self._emit(Scalar("probe/spce", step, self._spce(embeddings, self._labels, self._num_classes).item()))
-        if self._anatomy_every and step // self._anatomy_every * self._anatomy_every > step - self._every:
+        if self._anatomy_every and step // self._anatomy_every * self._anatomy_every > step - self.every:
             for name, value in self._anatomy(embeddings, self._labels).items():
                 self._emit(Scalar(name, step, value))
             if charts := tuple(self._loss.charts(embeddings, self._labels)):

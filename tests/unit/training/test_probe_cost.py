@@ -31,19 +31,20 @@ def test_a_run_looks_at_its_probe_as_often_as_is_told(tmp_path, epochs, every):
     engine = Engine(wanted, load_data(wanted, lambda *_: None), tmp_path, Control(), events.append)
     engine.run()
     steps = [each.step for each in events if isinstance(each, Scalar) and each.name == "probe/spce"]
-    assert len(steps) == looks(engine.total, every)
+    spaced = min(every, engine.sampler.steps_per_epoch)  # three epochs have a point each
+    assert len(steps) == looks(engine.total, spaced)
     assert (steps[0], steps[-1]) == (0, engine.total)
-    assert all(step % every == 0 for step in steps[:-1])
+    assert all(step % spaced == 0 for step in steps[:-1])
 
 
 def test_preflight_tells_the_probe_s_share_and_counts_it_in_the_time(monkeypatch):
     """A step of 10 ms, a look of 40 ms."""
     monkeypatch.setattr("workbench.running.facts.timing.time_steps", lambda *_: StepTimes(0.0, 0.01, 0.0, True))
     monkeypatch.setattr("workbench.running.facts.timing.time_probe", lambda *_: 0.04)
-    found = preflight(config(epochs=2, every=10))
+    found = preflight(config(epochs=2, every=5))
     total = 2 * found.steps_per_epoch
-    looking = 0.04 * looks(total, 10)
-    assert (found.probe_images, found.probe_every) == (100, 10)
+    looking = 0.04 * looks(total, 5)
+    assert (found.probe_images, found.probe_every) == (100, 5)
     assert found.probe_share == pytest.approx(looking / (0.01 * total + looking))
     assert found.seconds == pytest.approx(0.01 * total + looking)
     assert found.seconds_per_epoch == pytest.approx(found.seconds / 2)
@@ -74,6 +75,22 @@ def test_embeddings_do_not_depend_on_how_many_are_made_at_a_time(monkeypatch):
         found.append(probe.embed(engine.parts.model, engine.feed, engine.augmentation, engine.probe.index))
     assert torch.allclose(*found, atol=1e-6)
     assert probe.batch_on(torch.device("cuda")) == 512
+
+
+@pytest.mark.parametrize(
+    ("every", "steps_per_epoch", "total", "spaced"),
+    [(50, 1, 10, 1), (50, 5, 200, 10), (50, 100, 100, 50), (50, 14, 168, 14), (5, 14, 168, 5), (50, 1000, 40_000, 50)],
+)
+def test_a_short_run_has_a_point_for_each_epoch_but_not_more_than_twenty(every, steps_per_epoch, total, spaced):
+    assert probe.spacing(every, steps_per_epoch, total) == spaced
+
+
+def test_preflight_counts_the_looks_of_a_short_run(monkeypatch):
+    monkeypatch.setattr("workbench.running.facts.timing.time_steps", lambda *_: StepTimes(0.0, 0.01, 0.0, True))
+    monkeypatch.setattr("workbench.running.facts.timing.time_probe", lambda *_: 0.04)
+    found = preflight(config(epochs=2, every=1000))
+    assert found.probe_every == found.steps_per_epoch
+    assert found.seconds == pytest.approx(0.01 * 2 * found.steps_per_epoch + 0.04 * 3)
 
 
 def test_the_number_of_looks():
