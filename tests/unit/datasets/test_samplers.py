@@ -23,7 +23,7 @@ def test_a_batch_larger_than_the_data_names_both_numbers():
     ("labels", "batch", "each", "words", "advice"),
     [
         ([0, 0, 1, 1], 12, 4, r"3 classes x 4 images needs more classes than the 2 ", "Choose a batch of 8 or less"),
-        ([0, 0, 1, 2], 8, 4, r"2 classes x 4 images needs more classes than the 1 ", "Choose a batch of 4 or less"),
+        ([0, 0, 1, 2], 8, 4, r"2 classes x 4 images needs more classes than the 1 ", "Choose another split"),
         (
             [0, 1, 1],
             3,

@@ -115,6 +115,14 @@ class ClassesImagesSampler:
                 field=BATCH,
                 fits=near[0],
             )
+        if self._classes > len(self._rows) == 1 and per_class > 1:
+            raise Problem(
+                f"A batch of {self._classes} classes x {per_class} images needs more classes than the 1 of the "
+                "training half that has two images or more: without a second one there is nothing to tell it from.",
+                kept="Nothing was started.",
+                todo="Choose another split or training fraction, or add images of other classes.",
+                field="split.name",
+            )
         if self._classes > len(self._rows):
             if per_class == 1:
                 what = (
