@@ -84,6 +84,11 @@ class RandomParams(Params):
     train_fraction: float = param(
         0.5, gt=0, lt=1, label="Training fraction", help="Fraction of each class's images in the training half."
     )
+    validation: float = param(
+        0.0, ge=0, le=0.5, label="Share held out",
+        help="Share of each class's training images on which the best epoch is chosen; at 0 it is chosen on the test "
+        "half.",
+    )  # fmt: skip
 
 
 @register(
@@ -197,10 +202,6 @@ def official(params: OfficialParams, image_set: ImageSet, seed: int) -> Split:
     if validation is not None:
         _check_validation(image_set, validation)
         note += f"; the best epoch is chosen on {len(validation):,} validation images"
-    elif count := int((halves == VALIDATION).sum()):
-        note += f"; {_images_are(count, 'validation ')} in neither half: Choose on validation uses them"
-    if count := int((halves == "").sum()):
-        note += f"; {_images_are(count)} in neither half"
     return _checked(image_set, Split(train, test, disjoint, note, is_query, validation))
 
 
@@ -237,21 +238,33 @@ def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple
 def random(params: RandomParams, image_set: ImageSet, seed: int) -> Split:
     """A part of each class's images trains, the rest is searched: all classes are in both halves."""
     rng = np.random.default_rng(seed)
-    trains = np.zeros(len(image_set.labels), bool)
+    half = np.zeros(len(image_set.labels), np.int8)  # 0: test, 1: train, 2: held out of the training half
     for rows in rows_by_class(image_set.labels):
         count = min(max(1, round(len(rows) * params.train_fraction)), max(1, len(rows) - 1))
-        trains[rng.permutation(rows)[:count]] = True
-    return _checked(
-        image_set, Split(np.flatnonzero(trains), np.flatnonzero(~trains), False, "all classes are in both halves")
-    )
+        kept = max(1, count - round(count * params.validation))
+        drawn = rng.permutation(rows)
+        half[drawn[:kept]], half[drawn[kept:count]] = 1, 2
+    held_out, note = np.flatnonzero(half == 2) if params.validation else None, "all classes are in both halves"
+    if held_out is not None:
+        if not len(held_out) or np.bincount(image_set.labels[held_out]).max() < 2:
+            raise Problem(
+                f"A share of {params.validation:g} holds out two training images of no class, so no epoch can be "
+                "chosen on them.",
+                kept="Nothing was started.",
+                todo="Hold out a larger share, or add images.",
+                field="split.validation",
+            )
+        note += f"; the best epoch is chosen on {len(held_out):,} training images that are held out"
+    return _checked(image_set, Split(np.flatnonzero(half == 1), np.flatnonzero(half == 0), False, note, None, held_out))
 
 
 def notes(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
     """(subject, remark) on a set and its halves; nothing is left out because of them.
 
-    Halves may share only some classes: those in the training half only are never searched.
+    Images may be in neither half. Halves may share only some classes: those in the training half only are never
+    searched.
     """
-    lines = image_set.notes
+    lines = image_set.notes + _in_neither(image_set, split)
     if split.classes_disjoint:
         return lines
     train, test = (np.unique(image_set.labels[rows]) for rows in (split.train, split.test))
@@ -259,6 +272,25 @@ def notes(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
         lines += of_classes(
             classes, image_set.class_names, *(f"{has} images in the {word} half only" for has in ("has", "have"))
         )
+    return lines
+
+
+def _in_neither(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
+    """(subject, remark) on the images that neither train nor are searched, nor choose the best epoch."""
+    unused = np.ones(len(image_set.labels), bool)
+    for rows in (split.train, split.test, split.validation):
+        if rows is not None:
+            unused[rows] = False
+    if image_set.official is None or not unused.any():
+        return []
+    validation = int((np.array(image_set.official)[unused] == VALIDATION).sum())
+    others, lines = int(unused.sum()) - validation, list[tuple[str, str]]()
+    if validation:
+        subject, verb = _counted(validation, "validation image")
+        lines.append((subject, f"{verb} in neither half: Choose on validation (split.validation) uses them"))
+    if others:
+        subject, verb = _counted(others, "image")
+        lines.append((subject, f"{verb} in neither half"))
     return lines
 
 
@@ -289,8 +321,8 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
     return split
 
 
-def _images_are(count: int, kind: str = "") -> str:
-    return f"1 {kind}image is" if count == 1 else f"{count:,} {kind}images are"
+def _counted(count: int, noun: str) -> tuple[str, str]:
+    return (f"1 {noun}", "is") if count == 1 else (f"{count:,} {noun}s", "are")
 
 
 def _classes_are(count: int) -> str:

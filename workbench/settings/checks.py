@@ -86,7 +86,7 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         errors["training.clip_decay"] = "AdamW's weight decay is no part of the gradient: choose SGD or Adam."
     if config.training.patience and not config.holds_out(known):
         errors["training.patience"] = (
-            "Early stopping needs images held out: choose MLRC folds, a share of the training classes, or the data "
+            "Early stopping needs images held out: choose MLRC folds, a share of the training half, or the data "
             "set's validation images (split.validation)."
         )
     if sentence := _larger_than_needed(config, known):

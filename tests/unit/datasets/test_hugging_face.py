@@ -15,6 +15,7 @@ from workbench import registry
 from workbench.control import Cancelled
 from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.images.loader import BadImage
+from workbench.datasets.split import notes
 from workbench.files import packages
 from workbench.problem import Problem
 
@@ -102,7 +103,7 @@ def test_a_split_of_another_name_is_in_neither_half(build, saved):
     birds = build("huggingface", folder=str(saved))
     assert birds.official == [""] * 2 + ["test"] * 3 + ["train"] * 6
     entry = registry.entry("split", "official")
-    assert "2 images are in neither half" in entry.build(entry.params(), birds, 0).note
+    assert ("2 images", "are in neither half") in notes(birds, entry.build(entry.params(), birds, 0))
     (saved / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "extra"]}))
     assert build("huggingface", folder=str(saved)).official is None
 

@@ -51,7 +51,7 @@ def test_a_fold_of_a_set_with_its_own_test_half_says_how_many_classes_are_search
     halves = ["train"] * 8 + ["test"] * 6 + [""]
     image_set = in_memory([*np.repeat(np.arange(7), 2).tolist(), 0], official=halves)
     assert split("mlrc", image_set, fold=1).note == (
-        "fold 1: 3 classes train, 3 are searched; 1 image is in neither half; the best epoch is chosen on 1 other"
+        "fold 1: 3 classes train, 3 are searched; the best epoch is chosen on 1 other"
     )
 
 
@@ -86,7 +86,9 @@ def test_the_official_split_is_taken_as_it_is(in_memory):
     found = split("official", whole)
     assert (found.train.tolist(), found.test.tolist()) == ([1, 2], [0, 4])
     assert not found.classes_disjoint
-    assert found.note == "the data set's own training and test images; 1 image is in neither half"
+    assert found.note == "the data set's own training and test images"
+    assert notes(whole, found)[-1] == ("1 class", "has images in the training half only (c1)")
+    assert ("1 image", "is in neither half") in notes(whole, found)
     apart = in_memory([0, 0, 1, 1], official=["train", "train", "test", "test"])
     assert split("official", apart).classes_disjoint
 
@@ -157,11 +159,13 @@ def test_the_best_epoch_is_chosen_on_the_validation_images_of_the_data_where_the
     whole = in_memory([0, 1, 0, 0, 1, 1, 0], official=official)
     found = split("official", whole, validation=True)
     assert (found.train.tolist(), found.validation.tolist(), found.test.tolist()) == ([0, 1], [2, 3], [4, 5])
-    assert found.note.endswith("the best epoch is chosen on 2 validation images; 1 image is in neither half")
+    assert found.note.endswith("the best epoch is chosen on 2 validation images")
+    assert ("1 image", "is in neither half") in notes(whole, found)
     unused = split("official", whole)
     assert unused.validation is None
     assert (unused.train.tolist(), unused.test.tolist()) == ([0, 1], [4, 5])
-    assert "2 validation images are in neither half: Choose on validation uses them" in unused.note
+    said = "are in neither half: Choose on validation (split.validation) uses them"
+    assert [("2 validation images", said), ("1 image", "is in neither half")] == notes(whole, unused)[:2]
 
 
 @pytest.mark.parametrize(
@@ -174,6 +178,26 @@ def test_the_best_epoch_is_chosen_on_the_validation_images_of_the_data_where_the
 def test_validation_images_that_cannot_choose_an_epoch_are_a_problem(in_memory, official, said):
     with pytest.raises(Problem, match=said) as raised:
         split("official", in_memory([0, 1, 0, 0], official=official), validation=True)
+    assert raised.value.field == "split.validation"
+
+
+def test_a_random_split_holds_out_training_images_of_each_class(in_memory):
+    labels = np.repeat([0, 1, 2], [20, 8, 2])
+    whole = in_memory(labels.tolist())
+    plain, found = split("random", whole, seed=3), split("random", whole, seed=3, validation=0.3)
+    assert plain.validation is None
+    assert np.array_equal(found.test, plain.test), "the images that are searched stay the same"
+    assert np.array_equal(np.union1d(found.train, found.validation), plain.train)
+    assert not np.isin(found.validation, found.train).any()
+    assert np.bincount(labels[found.validation], minlength=3).tolist() == [3, 1, 0]
+    assert found.note == (
+        "all classes are in both halves; the best epoch is chosen on 4 training images that are held out"
+    )
+
+
+def test_a_random_split_that_holds_out_too_few_to_choose_an_epoch_is_a_problem(in_memory):
+    with pytest.raises(Problem, match=r"A share of 0\.1 holds out two training images of no class") as raised:
+        split("random", in_memory(np.repeat([0, 1], 8).tolist()), validation=0.1)
     assert raised.value.field == "split.validation"
 
 
