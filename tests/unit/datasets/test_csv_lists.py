@@ -79,6 +79,29 @@ def test_the_names_of_columns_may_be_missing_where_it_is_clear_which_is_which(li
     assert images.class_names == (["test", "train"] if "\t" in text else ["b"] if halves else ["a", "b"])
 
 
+def test_columns_of_other_names_are_chosen(listed, build):
+    place = listed("File;split;Species;label;fold\nx/0.png;b 1;cat;old;val\nx/1.png;b 2;dog;old;train\n")
+    images = build("csv", file=place, path=" file", label="species", split="fold", levels="")
+    assert (images.paths, images.class_names) == (["x/0.png", "x/1.png"], ["cat", "dog"])
+    assert images.official == ["test", "train"]
+    kept = build("csv", file=place, path="file", split="fold")
+    assert kept.class_names == ["old"], "the column label has the labels unless another one is chosen"
+
+
+@pytest.mark.parametrize(
+    ("named", "said", "field"),
+    [
+        ({"label": "genus"}, "line 1: there is no column genus; found file, species", "dataset.label"),
+        ({"path": "file", "label": "File"}, "line 1: one column is chosen twice", "dataset.label"),
+        ({"path": "file"}, "line 1: the columns path and label are needed; found file, species", ""),
+    ],
+)
+def test_a_column_that_is_not_there_or_twice_is_refused_at_its_field(listed, build, named, said, field):
+    with pytest.raises(Problem, match=said) as raised:
+        build("csv", file=listed("file,species\nx/0.png,cat\nx/1.png,dog\n"), **named)
+    assert raised.value.field == field
+
+
 def test_names_come_back_without_the_apostrophe_before_a_formula(listed, build, draw, tmp_path):
     """A spreadsheet program, or an export of ours, writes it; but a file may begin with one itself."""
     names = ["=x.png", "'@y.png", "'+z.png"]

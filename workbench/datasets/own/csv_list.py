@@ -35,6 +35,11 @@ class CsvParams(Params):
         help="Columns path, label and, optionally, split (train or test), separated by commas, semicolons or tabs; a "
         "header line, unless it is clear which is which; or an archive with one.",
     )  # fmt: skip
+    path: str = param("", label="Path column", optional=True, help="Its name, where it is not path.")
+    label: str = param("", label="Label column", optional=True, help="Its name, where it is not label.")
+    split: str = param(
+        "", label="Split column", optional=True, help="Its name, where it is not split: train, test, validation."
+    )
     folder: str = stored_at(
         "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.", optional=True
     )
@@ -60,7 +65,7 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     root = open_place(params.folder, "the images", progress) if params.folder else path.parent
     problems: list[tuple[str, str]] = []
     kept: list[Line] = []
-    rows, above = _rows(path, root, params.levels, progress)
+    rows, above = _rows(path, root, params, progress)
     odd = {line.path for line in rows if not line.path.isascii()}
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
@@ -119,15 +124,16 @@ class Line:
     above: tuple[str, ...] = ()  # wider labels
 
 
-def _cells(source: Path, progress: Progress) -> list[tuple[int, list[str]]]:
+def _cells(source: Path, named: dict[str, str], progress: Progress) -> list[tuple[int, list[str]]]:
     """The number and the cells of every line that is not empty. Raises Problem."""
+    needed = {named.get(name, name) for name in NEEDED}
 
     def refused(why: str) -> Problem:
         said = f"{source} cannot be read as CSV ({why})."
         return Problem(said, kept="Nothing was started.", todo="Save it as UTF-8 text.")
 
     def fits(cells: list[str]) -> bool:
-        return set(NEEDED) <= set(_names(cells)) or bool(_columns_of(cells))
+        return needed <= set(_names(cells)) or bool(_columns_of(cells))
 
     with (
         unreadable.opened_text(source, "Choose it again.", unreadable.TABLES, "") as file,
@@ -159,19 +165,35 @@ def _columns_of(cells: list[str]) -> list[str]:
     return columns if clear else []
 
 
-def _with_header(source: Path, lines: list[tuple[int, list[str]]]) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The names of the columns, and the lines behind those. Raises Problem where they are not known."""
+def _with_header(
+    source: Path, lines: list[tuple[int, list[str]]], named: dict[str, str]
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the columns, and the lines behind those. Raises Problem where they are not known.
+
+    Args:
+        named: "path", "label" or "split" -> the column that the user named for it, in small letters. The header that is
+            returned calls it so; a column that has that name without being meant has none.
+    """
     number, first = lines[0] if lines else (1, [])
     header = _names(first)
+    for name, column in named.items():
+        if column not in header:
+            said = f"there is no column {column}; found {', '.join(header) or 'nothing'}"
+            raise _wrong(source, number, said, f"Choose one of them as {name} column.", f"dataset.{name}")
+    if len(set(named.values())) < len(named):
+        raise _wrong(source, number, "one column is chosen twice", "Choose a column for each.", "dataset.label")
+    meant = {column: name for name, column in named.items()}
+    header = [meant.get(name, "" if name in named else name) for name in header]
     if set(NEEDED) <= set(header):
         return header, lines[1:]
-    if columns := _columns_of(first):
+    if not named and (columns := _columns_of(first)):
         return columns, lines
     if any(name.endswith(ENDINGS) for name in header):
         said = f"the names of the columns are missing, and it is not clear which is which in {', '.join(first)}"
     else:
-        said = f"the columns path and label are needed; found {', '.join(header) or 'nothing'}"
-    raise _wrong(source, number, said, "Name the columns in the first line, as in “path,label”.")
+        said = f"the columns path and label are needed; found {', '.join(_names(first)) or 'nothing'}"
+    todo = "Name the columns in the first line, as in “path,label”"
+    raise _wrong(source, number, said, f"{todo}, or choose them as Path column and Label column.")
 
 
 def _above(levels: str, header: list[str]) -> list[str]:
@@ -180,18 +202,20 @@ def _above(levels: str, header: list[str]) -> list[str]:
     return [name for part in parts for name in ([part] if part and part.lower() in header else part.split())]
 
 
-def _rows(source: Path, root: Path, levels: str, progress: Progress) -> tuple[list[Line], list[str]]:
+def _rows(source: Path, root: Path, params: CsvParams, progress: Progress) -> tuple[list[Line], list[str]]:
     """Every line with an image, and the columns of its wider labels. Raises Problem naming file and line."""
-    cells_of = _cells(source, progress)
-    header, lines = _with_header(source, cells_of)
+    chosen = {"path": params.path, "label": params.label, "split": params.split}
+    named = {name: column.strip().lower() for name, column in chosen.items() if column.strip()}
+    cells_of = _cells(source, named, progress)
+    header, lines = _with_header(source, cells_of, named)
     first = cells_of[0][0]  # the header's line
-    above = _above(levels, header)
+    above = _above(params.levels, header)
     twice = [name for name in ("path", "label", "split", *map(str.lower, above)) if header.count(name) > 1]
     if twice:
         raise _wrong(source, first, f"there are {header.count(twice[0])} columns {twice[0]}", "Rename all but one.")
     missing = [name for name in above if name.lower() not in header]
     if missing:
-        raise _wrong(source, first, f"there is no column {missing[0]}; found {', '.join(header)}")
+        raise _wrong(source, first, f"there is no column {missing[0]}; found {', '.join(filter(None, header))}")
     parsed: list[Line] = []
     wider: dict[str, tuple[str, ...]] = {}
     seen: dict[str, int] = {}
@@ -240,5 +264,5 @@ def _relative(written: str, root: Path) -> str:
     return "" if ".." in PurePosixPath(path).parts else path
 
 
-def _wrong(path: Path, number: int, what: str, todo: str = "Correct the line.") -> Problem:
-    return Problem(f"{path}, line {number}: {what}.", kept="Nothing was started.", todo=todo)
+def _wrong(path: Path, number: int, what: str, todo: str = "Correct the line.", field: str = "") -> Problem:
+    return Problem(f"{path}, line {number}: {what}.", kept="Nothing was started.", todo=todo, field=field)
