@@ -63,6 +63,36 @@ def test_a_batch_fits_the_training_classes(tmp_path, classes, images, batch):
     assert config.check(catalog.current()) == {}
 
 
+@pytest.mark.parametrize(("classes", "batch"), [(2, 32), (3, 32)])
+def test_all_classes_of_a_random_split_train_and_are_in_the_batch(tmp_path, classes, batch):
+    """Half of two classes was one, for which no batch has negatives."""
+    (tmp_path / "squeezenet1_0.pth").touch()
+    config = proposed(folder_of(tmp_path, classes)).config
+    assert (config.split.name, config.training.batch_size) == ("random", batch)
+    assert config.check(catalog.current()) == {}
+
+
+def test_a_batch_fits_the_classes_of_the_folder_train(tmp_path):
+    (tmp_path / "squeezenet1_0.pth").touch()
+    for half, classes in (("train", 20), ("test", 3)):
+        for number in range(classes):
+            (tmp_path / "birds" / half / f"bird {number}").mkdir(parents=True)
+    config = proposed(tmp_path / "birds").config
+    assert (config.split.name, config.training.batch_size) == ("official", 32)
+    assert value(config, "sampler", "images_per_class") == 2
+
+
+@pytest.mark.parametrize(("classes", "images", "batch"), [(4, 8, 16), (3, 20, 16), (6, 33, 64), (4, 0, 64)])
+def test_the_batch_of_a_small_network_is_no_larger_than_the_training_half(tmp_path, classes, images, batch):
+    folder = folder_of(tmp_path, classes)
+    for number in range(classes):
+        for image in range(images):
+            (folder / f"bird {number}" / f"{image}.jpg").touch()
+    made = proposed(folder)
+    assert made.config.training.batch_size == batch
+    assert ("training.batch_size" in made.reasons) == (batch < 64)
+
+
 @pytest.mark.parametrize(("names", "split"), [(("train", "test"), "official"), (("cat", "dog", "owl"), "random")])
 def test_the_split_goes_with_the_folder(tmp_path, names, split):
     for name in names:

@@ -1,14 +1,16 @@
 """A config that is proposed for the user's own photographs, with reasons. Reads names of files; does not load torch."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from workbench.config import RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.settings.presets import Values, presets
+from workbench.settings.sections import TrainingParams
 
 RECIPE = "photographs-unseen"  # the preset whose settings suit pretrained weights
 WITH_WEIGHTS = ("squeezenet1_0", "mobilenet_v2", "resnet18", "resnet50")  # backbones, the recipe's own first
@@ -36,7 +38,8 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
         near: folders that may contain weights, or a folder `weights`.
         known: the catalog.
     """
-    classes, official = _classes_of(chosen)
+    folders = _folders_of(chosen)
+    split, why_split, training = _split_of(chosen, folders)
     looked_in = list(dict.fromkeys([*near, chosen.parent, torch_cache()]))
     weights = find_weights(looked_in)
     values: dict[str, Any] = {"augmentation": {"name": "crop_flip"}}
@@ -44,11 +47,13 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
     if weights is not None:
         recipe = next(preset.values for preset in presets() if preset.key == RECIPE)
         values = {**recipe, **_with_weights(recipe, weights)}
-        if classes:
-            _fit_batch(values, max(1, classes // 2))
-    values |= {"name": name, "dataset": dataset}
-    values["split"], reasons["split.name"] = _split_of(classes, official)
-    reasons |= _why(weights, looked_in, known)
+        if training:
+            _fit_batch(values, len(training))
+    elif images := _training_images(training, split):
+        values["training"] = {"batch_size": 1 << (images.bit_length() - 1)}
+        reasons["training.batch_size"] = f"The training half has few images: {images}."
+    values |= {"name": name, "dataset": dataset, "split": split}
+    reasons |= {"split.name": why_split, **_why(weights, looked_in, known)}
     return Proposal(RunConfig.model_validate(values), reasons)
 
 
@@ -69,21 +74,42 @@ def torch_cache() -> Path:
     return Path(os.environ.get("TORCH_HOME") or Path(home) / "torch") / "hub" / "checkpoints"
 
 
-def _classes_of(chosen: Path) -> tuple[int, bool]:
-    """The number of folders of classes, 0 if unknown, and whether they are divided into halves."""
+def _folders_of(chosen: Path) -> list[str]:
+    """The names of the folders of classes, sorted, or of the halves; empty if they are not known."""
     try:
-        folders = [entry.name for entry in islice(os.scandir(chosen), MOST_COUNTED) if entry.is_dir()]
+        return sorted(entry.name for entry in islice(os.scandir(chosen), MOST_COUNTED) if entry.is_dir())
     except OSError:  # an archive, or a folder that cannot be read, which Preflight reports
-        return 0, False
-    return len(folders), set(folders) == HALVES
+        return []
 
 
-def _split_of(classes: int, official: bool) -> tuple[Values, str]:
-    if official:
-        return {"name": "official"}, "The folders train and test stay as they are."
-    if 0 < classes < FEWEST_DISJOINT:
-        return {"name": "random"}, f"{classes} classes are too few to hold some out; images of each are held out."
-    return {"name": "classes"}, "Half of the classes train, the others are searched, as with classes that come later."
+def _split_of(chosen: Path, folders: list[str]) -> tuple[Values, str, list[Path]]:
+    """The split, its reason, and the folders of the classes that train."""
+    if set(folders) == HALVES:
+        trained = [chosen / "train" / name for name in _folders_of(chosen / "train")]
+        return {"name": "official"}, "The folders train and test stay as they are.", trained
+    classes = [chosen / name for name in folders]
+    if 0 < len(classes) < FEWEST_DISJOINT:
+        why = f"{len(classes)} classes are too few to hold some out; images of each are held out."
+        return {"name": "random"}, why, classes
+    why = "Half of the classes train, the others are searched, as with classes that come later."
+    return {"name": "classes"}, why, classes[: len(classes) // 2]
+
+
+def _training_images(classes: list[Path], split: Values) -> int:
+    """How many files train, if they are too few for a batch of the usual size; 0 if not, or if that is not known."""
+    usual = TrainingParams().batch_size
+    enough = 2 * usual if split["name"] == "random" else usual
+    files = chain.from_iterable(map(_files_of, classes))
+    images = len(list(islice(files, enough))) * usual // enough
+    return images if images < usual else 0
+
+
+def _files_of(folder: Path) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from (entry.name for entry in entries if entry.is_file())
+    except OSError:  # which Preflight reports
+        return
 
 
 def _with_weights(recipe: Values, weights: tuple[str, Path]) -> Values:
