@@ -1,7 +1,7 @@
 """The parts of a run, built from its config: data with its two halves, model, loss, optimiser and schedule."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -55,6 +55,7 @@ class Data:
     decided: np.ndarray | None = None  # [n] labels for a second score of the test half; DROPPED: left out
     features: np.ndarray | None = None  # [n, f] of a frozen backbone, if the run trains on them
     crops: CropProcesses | None = None  # that decode encoded images, where there are cores for several
+    decisions: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark) on what the decisions change
 
     @property
     def train_labels(self) -> np.ndarray:
@@ -64,7 +65,7 @@ class Data:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """(subject, remark) on the data set and its halves; the data they concern is used all the same."""
-        return notes(self.images, self.split)
+        return notes(self.images, self.split) + self.decisions
 
     def close(self) -> None:
         """End the processes that decode images; they are started again when one is needed."""
@@ -118,6 +119,10 @@ def with_decisions(config: RunConfig, data: Data) -> Data:
     to_train, to_score = config.training.label_decisions, config.evaluation.label_decisions
     if to_score:
         data.decided = _decided(data.images, to_score, "evaluation.label_decisions")
+        test = data.split.test
+        if np.array_equal(data.decided[test], data.images.labels[test]):
+            said = "change no test image: the scores with them are those without"
+            data.decisions.append((f"the label decisions of {Path(to_score).name}", said))
         if not _some_query_has_a_match(data.decided[data.split.test], data.split.is_query):
             raise Problem(
                 "The label decisions leave no image of the test half whose class has another one to find.",
@@ -128,6 +133,10 @@ def with_decisions(config: RunConfig, data: Data) -> Data:
     if to_train:
         labels = _decided(data.images, to_train, "training.label_decisions")[data.split.train]
         stays = labels != DROPPED
+        changed = int((labels != data.images.labels[data.split.train]).sum())
+        count = f"{changed:,} of {len(labels):,} training images"
+        said = f"change {count}" if changed else "change no training image: training is as without them"
+        data.decisions.append((f"the label decisions of {Path(to_train).name}", said))
         if data.split.classes_disjoint:
             stays &= np.isin(labels, data.images.labels[data.split.train])
         if len(np.unique(labels[stays])) < 2:

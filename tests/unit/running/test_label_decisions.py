@@ -37,9 +37,25 @@ def test_the_training_half_is_relabelled_and_dropped(tmp_path):
     data = with_decisions(config_with(file), data_of(images, False))
     assert data.split.train.tolist() == [row for row in range(0, 40, 2) if row != 4]
     assert len(data.split.test) == 20  # image 1 is of the test half: nothing trains with it
+    assert data.notes[-1] == ("the label decisions of decisions.csv", "change 2 of 20 training images")
     assert data.train_labels[0] == 1
     assert data.images.labels[0] == 0  # the data set is as it was
     assert training_labels(data).tolist() == np.searchsorted(training_classes(data), data.train_labels).tolist()
+
+
+def test_decisions_that_are_all_about_the_other_half_are_said_to_change_nothing(tmp_path):
+    images, file = image_set(40), tmp_path / "decisions.csv"
+    rows = [PathDecision(images.paths[0], "", "keep"), PathDecision(images.paths[1], CLASSES[1], "relabel", CLASSES[0])]
+    file.write_text(decisions_text(rows), encoding="utf-8")
+    about_test = with_decisions(config_with(file), data_of(images, False))
+    assert about_test.train_labels.tolist() == images.labels[::2].tolist()
+    said = "change no training image: training is as without them"
+    assert about_test.notes[-1] == ("the label decisions of decisions.csv", said)
+    scored = RunConfig(evaluation=EvaluationParams(label_decisions=str(file)))
+    assert with_decisions(scored, data_of(images, False)).decisions == []
+    file.write_text(decisions_text(rows[:1]), encoding="utf-8")
+    said = "change no test image: the scores with them are those without"
+    assert with_decisions(scored, data_of(images, False)).decisions == [("the label decisions of decisions.csv", said)]
 
 
 @pytest.mark.parametrize(("encoding", "named"), [("utf-8-sig", ""), ("utf-16", ""), ("utf-8-sig", "sep=;\n")])
