@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from tests.ui.small_run import blobs, store_run
 from tests.waits import HANG
+from workbench.entries import catalog
 from workbench.results.label_overlay import Triage, precision_path, read_triage
 from workbench.results.stored import Stored
 from workbench.results.triage import Suspect
@@ -100,6 +101,34 @@ def test_suspects_that_are_listed_whatever_their_suspicion_is_say_so_in_the_list
     assert panel.also.text() == "Listed whatever their suspicion: 1 image between two classes and 1 near-copy."
     panel.show_triage(Triage(1, 1, stored, kinds[:1], {}))
     assert not panel.also.isVisible()
+
+
+def test_a_queue_of_a_network_that_finds_little_is_doubted_in_the_list(panel):
+    stored = panel.model.triage.stored
+    suspects = [Suspect(number, "label", 0, 1, 0.9, 8, 1, 10) for number in range(10)]
+    panel.show_triage(Triage(1, 1, stored, suspects, {}))
+    assert panel.also.text().startswith("10 of 36 images are suspects. Most of them are errors of this network")
+    panel.show_triage(Triage(1, 1, stored, suspects[:9], {}))
+    assert panel.also.text() == ""
+
+
+def test_the_answers_go_with_the_settings_of_the_run_to_set_up(panel, session, qtbot, tmp_path):
+    session.set_catalog(catalog.current())
+    offered, said = [], []
+    session.config_offered.connect(offered.append)
+    session.noticed.connect(said.append)
+    suspect = panel.model.current.sample_id
+    panel.answer(DROP)
+    panel.set_up_with(tmp_path / "answers.csv")
+    qtbot.waitUntil(lambda: bool(offered or said))
+    (config,) = offered
+    assert said == []
+    assert config.training.label_decisions == config.evaluation.label_decisions == str(tmp_path / "answers.csv")
+    assert config.name.endswith(", corrected labels")
+    assert session.page == "setup"
+    samples = session.workspace.samples(panel.model.triage.dataset_id)
+    path = dict(zip(samples.ids.tolist(), samples.paths, strict=True))[suspect]
+    assert f"{path},ant,drop," in (tmp_path / "answers.csv").read_text("utf-8").splitlines()
 
 
 def test_the_buttons_say_what_they_do_to_this_image(panel):

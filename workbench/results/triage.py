@@ -23,6 +23,19 @@ ACROSS = 512  # samples compared with the whole training half at once
 SHARPNESS = 12.0  # of the softmax over proxies: a cosine of .1 more makes a class 3.3 times as likely
 
 
+MANY = 0.25  # share of the images from which suspects say more about the network than about the labels
+
+
+def doubt(suspects: int, images: int) -> str:
+    """A sentence on a queue that is too long to be one of wrong labels; empty for others."""
+    if suspects <= MANY * images:
+        return ""
+    return (
+        f"{suspects:,} of {images:,} images are suspects. Most of them are errors of this network, not wrong labels: "
+        "use a run with a higher R@1, or look only at the surest."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Suspect:
     """One suspicious sample with the evidence."""

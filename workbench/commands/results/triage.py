@@ -38,7 +38,7 @@ def triage(
     evaluation.label_decisions=FILE.
     """
     from workbench.results.label_overlay import export_decisions, import_decisions, precision, read_triage
-    from workbench.results.triage import LEAST
+    from workbench.results.triage import LEAST, doubt
 
     with Workspace(folder or default_workspace()) as workspace:
         evaluation = evaluation_of(workspace, run_id, epoch)
@@ -63,6 +63,8 @@ def triage(
         show_json(rows)
         return
     click.echo(f"{len(rows):,} suspects in epoch {evaluation.epoch} of run {run_id}:")
+    if sentence := doubt(len(rows), len(triage.stored.sample_ids)):
+        click.echo(sentence, err=True)
     for row in rows[:most]:
         names = f"{dataset.class_name(row['label'])} -> {dataset.class_name(row['suggested'])}?"
         votes = f"{row['votes']} of {row['voters']} neighbours"

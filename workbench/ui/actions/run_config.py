@@ -1,6 +1,7 @@
 """The settings of a run, given to the Set up page; perhaps to begin with its trained weights."""
 
 from functools import partial
+from pathlib import Path
 
 from workbench.problem import Problem
 from workbench.ui.actions.offering import check_known
@@ -23,6 +24,35 @@ def offer_settings(session: Session, run: Run, ending: str = "") -> None:
     check_known(session.catalog)
     config = RunConfig.from_toml_text(run.config, f"The config of “{run.name}”", session.catalog)
     session.config_offered.emit(config.model_copy(update={"name": f"{config.name}{ending}"[:200]}))
+    session.show_page("setup")
+
+
+def offer_with_decisions(session: Session, run: Run, file: Path) -> None:
+    """Show the settings of a run on Set up, with a file of label decisions to train and to be scored with.
+
+    Raises:
+        Problem: the catalog is not there yet, the config of the run cannot be read, or it was trained elsewhere.
+    """
+    from workbench.config import RunConfig
+
+    check_known(session.catalog)
+    config = RunConfig.from_toml_text(run.config, f"The config of “{run.name}”", session.catalog)
+    if config.imported or config.own_loop:
+        raise Problem(
+            f"“{run.name}” was not trained by Workbench.",
+            kept=f"The decisions are in {file}.",
+            todo="Train with them in the program that trained it.",
+        )
+    changed = {"label_decisions": str(file)}
+    session.config_offered.emit(
+        config.model_copy(
+            update={
+                "name": f"{config.name}, corrected labels"[:200],
+                "training": config.training.model_copy(update=changed),
+                "evaluation": config.evaluation.model_copy(update=changed),
+            }
+        )
+    )
     session.show_page("setup")
 
 

@@ -12,7 +12,8 @@ from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.label_overlay import Triage, export_decisions, import_decisions, read_triage
-from workbench.results.triage import LEAST, Suspect
+from workbench.results.triage import LEAST, Suspect, doubt
+from workbench.ui.actions.run_config import offer_with_decisions
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.triage.card import SuspectCard
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
@@ -119,6 +120,7 @@ class TriagePanel(QStackedWidget):
         self.summary.undo.clicked.connect(self.take_back)
         self.summary.export.clicked.connect(self._ask_export)
         self.summary.import_.clicked.connect(self._ask_import)
+        self.summary.set_up.clicked.connect(self._ask_set_up)
         self.suspect.map.clicked.connect(self._show_in_map)
         self.suspect.queries.clicked.connect(self._show_as_query)
         self.filter.activated.connect(self._choose_filter)
@@ -212,7 +214,9 @@ class TriagePanel(QStackedWidget):
         """Redraw the list, the suspect and the counts."""
         listed = self.model.listed
         self.rows.show(listed)
-        words = also_listed(listed)
+        triage = self.model.triage
+        doubted = "" if triage is None else doubt(len(triage.suspects), len(triage.stored.sample_ids))
+        words = " ".join(filter(None, (doubted, also_listed(listed))))
         self.also.setText(words)
         self.also.setVisible(bool(words))
         self.table.selectionModel().blockSignals(True)
@@ -304,6 +308,28 @@ class TriagePanel(QStackedWidget):
                 partial(export_decisions, workspace, triage.dataset_id, path),
                 lambda count: self.session.notify(f"Decisions written to {path}: {count:,}."),
             )
+
+    def _ask_set_up(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(
+            self, "Where the run finds the decisions", "label-decisions.csv", "CSV (*.csv)"
+        )
+        if name:
+            self.set_up_with(Path(name))
+
+    def set_up_with(self, path: Path) -> None:
+        """Write all decisions about the data set as CSV, and show the settings of this run with that file on Set up."""
+        triage, session = self.model.triage, self.session
+        run = session.run()
+        if triage is None or run is None:
+            return
+
+        def offer(_count: int) -> None:
+            try:
+                offer_with_decisions(session, run, path)
+            except Problem as problem:
+                session.notify(problem)
+
+        session.change(partial(export_decisions, session.workspace, triage.dataset_id, path), offer)
 
     def _ask_import(self) -> None:
         name, _ = QFileDialog.getOpenFileName(self, "Import decisions", "", "CSV (*.csv)")

@@ -36,6 +36,11 @@ class TriageSummary(QWidget):
         self.undo = button("Undo", "arrow-u-up-left")
         self.undo.setToolTip(own_keys("Undo the last answer (Ctrl+Z)"))
         self.export, self.import_ = button("Export…", "export"), button("Import…", "download-simple")
+        self.set_up = button("Set up a run…", "sliders")
+        self.set_up.setToolTip(
+            "Export the answers, and show the settings of this run with the file on Set up: under Label decisions for "
+            "its training images, and under Score with label decisions, too, for its test half"
+        )
         done, changes = Card("Progress"), Card("What it changes")
         self._fill_plot()
         done.body.addWidget(self.bar)
@@ -44,10 +49,10 @@ class TriageSummary(QWidget):
             done.body.addLayout(in_row(square, (label(words_of(word), "muted"), 1), count, spacing=8))
         done.body.addWidget(self.left)
         changes.body.addWidget(label(
-            "Images stay as they are. Export the answers, then choose the file under Label decisions in Set up.",
+            "Images stay as they are. A run is trained, and scored, with the answers about its images.",
             "muted", wrap=True,
         ))  # fmt: skip
-        changes.body.addLayout(in_lines(self.export, self.import_, self.undo))
+        changes.body.addLayout(in_lines(self.set_up, self.export, self.import_, self.undo))
         in_column(self.plot, done, changes, 1, on=self, spacing=12)
 
     def _fill_plot(self) -> None:
