@@ -248,6 +248,18 @@ def test_train_and_test_folders_are_the_official_split(tmp_path, build, draw, na
         assert ("stray.png", "lies in no class folder") in found.problems
 
 
+def test_classes_whose_images_are_all_in_folders_inside_may_be_levels_above_the_classes(tmp_path, build, draw):
+    for name in ("greek/alpha/1.png", "greek/beta/1.png", "latin/a/1.png", "latin/a/old/2.png"):
+        draw(tmp_path / name)
+    said = (
+        "have all of their images in 3 folders inside them: if those are the classes, set Levels (dataset.levels) to 2"
+    )
+    assert build("folder", folder=str(tmp_path)).remarks == [("2 classes", said)]
+    assert build("folder", folder=str(tmp_path), levels=2).remarks == []
+    draw(tmp_path / "latin" / "1.png")
+    assert build("folder", folder=str(tmp_path)).remarks == [], "one class has an image of its own"
+
+
 def test_a_folder_that_keeps_train_and_test_from_being_halves_is_named(tmp_path, build, draw):
     for name in ("train/a/1.png", "train/b/1.png", "test/a/1.png", "unlabelled/1.png"):
         draw(tmp_path / name)

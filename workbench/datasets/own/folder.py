@@ -60,7 +60,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     first = _first_folders(image_paths)
     depth = 1 if _has_halves(first) else 0  # parts before the class
     if not depth and params.levels == 1:
-        remarks += _kept_from_halves(first) or _alike_inside(image_paths, first)
+        remarks += _kept_from_halves(first) or _alike_inside(image_paths, first) or _deeper(image_paths, first)
     last = depth + params.levels - 1  # parts before the folder that completes the class's name
     too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
     deep = np.fromiter((path.count("/") > last for path in image_paths), bool, len(image_paths))
@@ -145,6 +145,17 @@ def _alike_inside(paths: Sequence[str], first: dict[str, bool]) -> Problems:
     named = ", ".join(alike[:NAMED]) + (", ..." if alike[NAMED:] else "")
     said = f"are read as classes, and hold folders of the same names ({named})"
     return [(" and ".join(sorted(first)), f"{said}: if they are halves, name them train and test")]
+
+
+def _deeper(paths: Sequence[str], first: dict[str, bool]) -> Problems:
+    """A remark on classes with no image of their own, all of which are in folders inside, which may be the classes."""
+    if len(first) < 2 or any(path.count("/") < 2 for path in paths):
+        return []
+    inside = len({path.rsplit("/", path.count("/") - 1)[0] for path in paths})
+    if inside <= len(first):
+        return []
+    said = f"have all of their images in {inside:,} folders inside them"
+    return [(f"{len(first):,} classes", f"{said}: if those are the classes, set Levels (dataset.levels) to 2")]
 
 
 def _without_images(chosen: str, root: Path) -> Problem:
