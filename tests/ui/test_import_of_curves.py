@@ -8,6 +8,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QLabel
 
 from workbench.config import LARGEST
+from workbench.entries import catalog
 from workbench.exchange.event_records import record
 from workbench.exchange.exported.tensorboard import scalar_event
 from workbench.ui.actions.curves import sentences
@@ -123,6 +124,20 @@ def test_a_dropped_table_is_imported_if_it_has_curves(qtbot, window, session, sa
     qtbot.waitUntil(lambda: len(said) == 2)
     assert said[0] == "Imported the curves of 1 run: #1."
     assert said[1].startswith("other.csv is neither a folder or archive of images nor a config (.toml), nor a table")
+
+
+def test_a_dropped_table_of_image_files_is_a_data_set_with_its_columns(qtbot, window, session, tmp_path):
+    session.set_catalog(catalog.current())
+    offered, explained = [], []
+    session.config_offered.connect(offered.append)
+    session.config_explained.connect(explained.append)
+    table = tmp_path / "birds.csv"
+    table.write_text("File;species;fold\na/1.JPG;cat;train\n", "utf-8")
+    drop(window, table)
+    qtbot.waitUntil(lambda: bool(explained))
+    assert (offered[0].dataset.name, offered[0].name, offered[0].split.name) == ("csv", "birds", "official")
+    assert offered[0].dataset.params == {"file": str(table), "path": "file", "label": "species", "split": "fold"}
+    assert explained[0]["split.name"] == "The column fold says which images train."
 
 
 @pytest.mark.parametrize("below", ["", "runs", "runs/1"])

@@ -82,7 +82,7 @@ def test_a_batch_fits_the_classes_of_the_folder_train(tmp_path):
     assert value(config, "sampler", "images_per_class") == 2
 
 
-@pytest.mark.parametrize(("classes", "images", "batch"), [(4, 8, 16), (3, 20, 16), (6, 33, 64), (4, 0, 64)])
+@pytest.mark.parametrize(("classes", "images", "batch"), [(4, 8, 16), (3, 20, 16), (3, 1, 2), (6, 33, 64), (4, 0, 64)])
 def test_the_batch_of_a_small_network_is_no_larger_than_the_training_half(tmp_path, classes, images, batch):
     folder = folder_of(tmp_path, classes)
     for number in range(classes):

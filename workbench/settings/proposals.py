@@ -50,7 +50,7 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
         if training:
             _fit_batch(values, len(training))
     elif images := _training_images(training, split):
-        values["training"] = {"batch_size": 1 << (images.bit_length() - 1)}
+        values["training"] = {"batch_size": max(2, 1 << (images.bit_length() - 1))}
         reasons["training.batch_size"] = f"The training half has few images: {images}."
     values |= {"name": name, "dataset": dataset, "split": split}
     reasons |= {"split.name": why_split, **_why(weights, looked_in, known)}

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from pathlib import Path
 
 import pytest
 from listeners import give_up, silent
@@ -100,6 +101,29 @@ def test_a_column_that_is_not_there_or_twice_is_refused_at_its_field(listed, bui
     with pytest.raises(Problem, match=said) as raised:
         build("csv", file=listed("file,species\nx/0.png,cat\nx/1.png,dog\n"), **named)
     assert raised.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("path,label\nx/0.png,a\n", {}),
+        ("x/0.png,a\nx/1.png,b\n", {}),
+        ("\nimage\tclass\nx/0.png\ta\n", {"path": "image", "label": "class"}),
+        ("image,class,by\nx/0.png,a,Eve\n", {"path": "image"}),  # which of them is the label is not clear
+        ("path,label,subset\nx/0.png,a,Val\n", {"split": "subset"}),
+        ("step,loss\n1,2\n", None),
+        ("image,class\n", None),
+        ("", None),
+    ],
+)
+def test_the_columns_of_a_table_that_lists_images_are_seen_in_its_first_lines(listed, text, columns):
+    assert csv_list.columns_of_images(Path(listed(text))) == columns
+
+
+def test_a_file_that_is_no_text_lists_no_images(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"\xff\x00\xfe\x9d")
+    assert csv_list.columns_of_images(tmp_path / "a.csv") is None
+    assert csv_list.columns_of_images(tmp_path / "none.csv") is None
 
 
 def test_names_come_back_without_the_apostrophe_before_a_formula(listed, build, draw, tmp_path):

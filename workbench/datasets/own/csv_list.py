@@ -3,6 +3,7 @@
 import csv
 import os
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Literal
 from unicodedata import normalize
@@ -25,6 +26,7 @@ from workbench.registry import register
 
 TELL_EVERY = 1000  # lines
 NEEDED = ("path", "label")  # columns
+LOOKED_AT = 20  # lines, of which two are not empty
 
 
 class CsvParams(Params):
@@ -88,6 +90,37 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
         problems=problems, remarks=remarks_on_files(root, paths, params.bits),
         levels=[Level(name, *numbered(line.above[column] for line in kept)) for column, name in enumerate(above)],
     )  # fmt: skip
+
+
+def columns_of_images(path: Path) -> dict[str, str] | None:
+    """Parameters of this set for the columns of a table, by its first two lines; None if it lists no images.
+
+    The table may be of anything: a column of names of image files makes it a list. One column beside those of paths and
+    halves has the labels; of several, none is chosen.
+    """
+    try:
+        with (
+            unreadable.opened_text(path, "", unreadable.TABLES, "") as file,
+            unreadable.refusing(lambda why: Problem(f"{path} is no table ({why}).")),
+        ):
+            separator, lines = separated(islice(unreadable.lines_of(file), LOOKED_AT))
+            rows = [row for row in csv.reader(lines, delimiter=separator) if any(map(str.strip, row))]
+    except Problem:
+        return None
+    if rows and _columns_of(rows[0]):
+        return {}
+    if len(rows) < 2 or len(rows[0]) != len(rows[1]):
+        return None
+    header, cells = (_names(row) for row in rows[:2])
+    of_images = [name for name, cell in zip(header, cells, strict=True) if cell.endswith(ENDINGS)]
+    if not of_images:
+        return None
+    halves = [name for name, cell in zip(header, cells, strict=True) if cell in WORDS]
+    others = [name for name in header if name not in (of_images[0], *halves)]
+    chosen = {"path": of_images[0], "split": halves[0] if halves else "split", "label": "label"}
+    if "label" not in header and len(others) == 1:
+        chosen["label"] = others[0]
+    return {name: column for name, column in chosen.items() if column != name}
 
 
 def _list(chosen: str, progress: Progress) -> Path:

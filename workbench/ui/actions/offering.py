@@ -1,6 +1,7 @@
 """A config from a dropped or chosen path: a config file, or a folder or archive of images."""
 
 import os
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.settings.proposals import Proposal
 
-FOLDER_DATASET = "dataset/folder"
+FOLDER_DATASET, LIST_DATASET = "dataset/folder", "dataset/csv"
 MOST_LOOKED_AT = 200  # files and folders of a dropped folder, to see what it is
 
 
@@ -66,6 +67,29 @@ def are_curves(path: Path) -> bool:
     return holds_curves(path)
 
 
+def list_columns(path: Path) -> dict[str, str] | None:
+    """Parameters for the columns of a table that lists images; None for another file. Reads first lines of it."""
+    from workbench.datasets.own.csv_list import columns_of_images  # late: the window is shown first
+
+    return columns_of_images(path) if path.is_file() else None
+
+
+def proposed_list(path: Path, columns: dict[str, str], near: list[Path], catalog: Catalog) -> "Proposal":
+    """A config for a table that lists images, with reasons. Raises Problem while the catalog is not there yet."""
+    from workbench.config import Choice
+    from workbench.settings.proposals import for_photographs
+
+    check_known(catalog)
+    field = catalog[LIST_DATASET]["facts"]["named_by"]
+    dataset = {"name": LIST_DATASET.partition("/")[2], field: str(path), **columns}
+    proposal = for_photographs(path.stem[:200] or "My images", dataset, path, near, catalog)
+    if "split" not in columns:
+        return proposal
+    proposal.reasons["split.name"] = f"The column {columns['split']} says which images train."
+    official = proposal.config.model_copy(update={"split": Choice(name="official")})
+    return replace(proposal, config=official)
+
+
 def _first_folders(path: Path) -> list[Path]:
     """Some of the folders right in a folder; none if it cannot be read."""
     try:
@@ -98,8 +122,8 @@ def proposed_from(path: Path, near: list[Path], catalog: Catalog) -> "Proposal":
     if path.suffix.lower() != ".toml":
         raise Problem(
             f"{path.name} is neither a folder or archive of images nor a config (.toml), nor a table of curves.",
-            todo="Drop a folder or archive (zip or tar) that holds one folder per class, a config file, or a CSV file "
-            "with a column step or epoch.",
+            todo="Drop a folder or archive (zip or tar) that holds one folder per class, a CSV file with a column of "
+            "image files or with a column step or epoch, or a config file.",
         )
     return Proposal(RunConfig.from_toml_text(_text_of(path), str(path), catalog), {})
 

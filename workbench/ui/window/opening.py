@@ -92,15 +92,16 @@ class Opening(QObject):
             import_curves(self._session, path)
         elif offering.may_be_curves(path):
             take = partial(self._take_file, path)
-            self._session.read(lambda: offering.are_curves(path), take)
+            self._session.read(lambda: (offering.are_curves(path), offering.list_columns(path)), take)
         else:
             self._propose(path)
 
-    def _take_file(self, path: Path, curves: bool) -> None:
+    def _take_file(self, path: Path, seen: tuple[bool, dict[str, str] | None]) -> None:
+        curves, columns = seen
         if curves:
             import_curves(self._session, path)
         else:
-            self._propose(path)
+            self._propose(path, columns)
 
     def _ask_to_open(self, path: Path) -> None:
         if path.absolute() == self._session.workspace.path.absolute():
@@ -111,11 +112,14 @@ class Opening(QObject):
         what = f"{path} is a workspace."
         self._ask("Open a workspace", what, words, {"keep": keep, "open": act}, partial(self.open_workspace, path))
 
-    def _propose(self, path: Path) -> None:
-        """Offer the config of a config file, or one for images, on Set up."""
+    def _propose(self, path: Path, columns: dict[str, str] | None = None) -> None:
+        """Offer the config of a config file, or one for images, on Set up; `columns` are those of a list of images."""
         near = [folder for kind in ("data_folders", "data") for folder in self._session.preferences.recent(kind)]
         try:
-            proposal = offering.proposed_from(path, near, self._session.catalog)
+            if columns is None:
+                proposal = offering.proposed_from(path, near, self._session.catalog)
+            else:
+                proposal = offering.proposed_list(path, columns, near, self._session.catalog)
         except Problem as problem:
             self._session.notify(problem)
             return
