@@ -417,6 +417,18 @@ def test_names_that_steer_a_terminal_or_are_markup_are_plain_text(workspace, tmp
     assert name == "<b>x</b>\\x1b[31m\\u202e/../../etc"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names of files")
+def test_a_name_is_one_line_whatever_the_folder_or_table_is_called(workspace, tmp_path):
+    root = tmp_path / "runs"
+    written(root / "a\n<b>\u202e", *points("loss", 1.0))
+    written(root / "\n", *points("loss", 1.0))
+    downloaded(root / "charts", "x\n<i>y\u2066", "loss\n<b>", 1.0)
+    import_curves(workspace, root)
+    assert {run.name: workspace.scalar_names(run.id) for run in workspace.runs()} == {
+        "a <b>\\u202e": ["loss"], "TensorBoard": ["loss"], "charts/x <i>y\\u2066": ["loss <b>"],
+    }  # fmt: skip
+
+
 def test_steps_that_no_run_has_are_left_out(workspace, tmp_path):
     negative = field(2, 0, b"\xff" * 9 + b"\1") + scalar_event("loss", 1, 2.0, 0)[11:]
     [run], [remark] = import_curves(workspace, written(tmp_path / "exp", *points("loss", 1.0), negative))

@@ -133,9 +133,7 @@ def _imported(
                 remarks.append(f"“{run.name}” has no scalars.")
                 continue
             several = len(folders) > 1 or len(runs) > 1
-            called = visible_name(
-                " ".join(filter(None, (name, run.name if several or not name else ""))), LONGEST_RUN_NAME
-            )
+            called = _called(name, run if several or not name else None)
             tell = _part(progress, words, storing + half * at // len(runs), half // len(runs), total)
             stored = next((old for old in known.get(run.origin, []) if _is_same(workspace, old, curves)), None)
             if stored is None:
@@ -146,6 +144,12 @@ def _imported(
     if not imported:
         raise Problem(f"{source} has no curves.", kept=" ".join([*remarks[:MOST_REMARKS], KEPT]))
     return imported, remarks
+
+
+def _called(name: str, run: ForeignRun | None) -> str:
+    """The name that was asked for, with the run's own behind it, in one line."""
+    written = " ".join(f"{name} {'' if run is None else run.name}".split())
+    return visible_name(written, LONGEST_RUN_NAME) or ("" if run is None else run.program)
 
 
 def _folders(source: Path, progress: Progress, remarks: list[str]) -> list[CurveFolder]:

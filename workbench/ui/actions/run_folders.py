@@ -106,7 +106,8 @@ def _ask_for_deleted(session: Session, path: Path, window: QWidget, result: Impo
     count = counted(sum(len(taken.deleted) for taken in there.values()), "checkpoint")
     runs = _numbers([taken.run_id for taken in there.values()])
     answers = {"leave": button("Leave them deleted"), "all": button(f"Bring them back, {size}")}
-    words = f"{visible_name(str(path))} has {count} of {runs}, {size}. With them such a run can be resumed, exported and searched again."
+    there_is = f"{visible_name(str(path))} has {count} of {runs}, {size}."
+    words = f"{there_is} With them a run can go on, and its network be exported and searched with."
     ask = Question("Import run folders", "Bring back checkpoints that were deleted here?", words, answers, window)
     workspace = session.workspace
 

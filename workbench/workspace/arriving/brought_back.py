@@ -19,6 +19,7 @@ from workbench.workspace.arriving.copies import COPIES, copied, move
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.folders import deleted_checkpoints, journal
+from workbench.workspace.folders.replaying import shown
 from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.paths import is_file
 from workbench.workspace.tables.runs import check_there
@@ -109,7 +110,7 @@ def bring_back(workspace: OpenWorkspace, run_id: int, source: Path, progress: Pr
             break
     if not came:
         raise Problem(
-            f"{source} holds no checkpoint of run {run_id}: no file there has the content of the one that it had.",
+            f"{shown(str(source))} holds no checkpoint of run {run_id}: no file there has the content of its own.",
             kept=UNCHANGED,
             todo="Choose an export of the run (Run folder), or a copy of its workspace from that time.",
         )
