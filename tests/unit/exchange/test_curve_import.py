@@ -1,5 +1,6 @@
 """Curves of other programs as runs: TensorBoard's event files and tables, whole, grown, broken and hostile."""
 
+import errno
 import json
 import math
 import os
@@ -29,9 +30,9 @@ from workbench.exchange.imported import event_files, foreign_run
 from workbench.exchange.imported.curve_import import WAITING, holds_curves, import_curves
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, recorder
 from workbench.workspace.arriving.ingest import ingest
-from workbench.workspace.folders import turns
+from workbench.workspace.folders import journal, turns
 from workbench.workspace.repairs.repair import repair
 from workbench.workspace.times import now
 
@@ -321,6 +322,26 @@ def test_a_cancelled_continuation_keeps_the_run(workspace, tmp_path):
     assert workspace.run(run.run_id).status == "done"
     [more], _ = import_curves(workspace, folder)
     assert (more.run_id, more.points) == (run.run_id, 1)
+
+
+def test_on_a_disk_that_is_full_at_the_end_nothing_of_the_run_is_left(workspace, tmp_path, monkeypatch):
+    write = journal.Journal.write
+
+    def full(self, lines):
+        if any('"done"' in line for line in lines):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(self, lines)
+
+    monkeypatch.setattr(recorder, "LAST_WORD", 0.0)
+    folder = written(tmp_path / "exp", *points("loss", 1.0))
+    with monkeypatch.context() as filled:
+        filled.setattr(journal.Journal, "write", full)
+        with pytest.raises(Problem, match="The run's journal could not be written"):
+            import_curves(workspace, folder)
+    assert workspace.runs() == []
+    assert [path.name for path in (workspace.path / "runs").iterdir() if path.is_dir()] == []
+    [run], _ = import_curves(workspace, folder)
+    assert workspace.run(run.run_id).status == "done"
 
 
 # Files that are broken, or made to harm

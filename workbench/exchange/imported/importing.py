@@ -19,6 +19,8 @@ from workbench.exchange.source import IMAGE_SIZE
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
+from workbench.workspace.folders.run_folders import RUNS
+from workbench.workspace.paths import remove_folder
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.tables.deletion import IMPORTED_IMAGES
 from workbench.workspace.times import now
@@ -173,8 +175,12 @@ def imported_run(workspace: Workspace, config: RunConfig, doing: str) -> Iterato
 
 
 def take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
-    """Remove the incomplete run, as far as the disk allows it."""
+    """Remove the incomplete run; on a full disk its files go first, as they make the room for the rest."""
     with contextlib.suppress(Problem):
-        recorder(Ended("failed"))
+        if not recorder.over:
+            recorder(Ended("failed"))
     with contextlib.suppress(Problem):
+        if workspace.run(run_id).live:  # its end could not be stored
+            remove_folder(workspace.path / RUNS, str(run_id))
+            workspace.set_status(run_id, "failed")
         workspace.delete(run_id, at_once=True)

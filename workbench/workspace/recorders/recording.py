@@ -62,6 +62,7 @@ class Recording(ABC):
         self._started = False
         self._seconds, self._memory = seconds, memory
         self._ended_at = ""
+        self.over = False  # since its Ended event, whether that could be stored or not: it takes no other
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -93,6 +94,7 @@ class Recording(ABC):
             case Keep(epochs):
                 self._insist(partial(self._keep, epochs))
             case Ended(status, problem):
+                self.over = True
                 self._pause_clock()
                 self._new.changes.update(status=status, problem=problem, phase="", seconds_left=0.0)
                 self._new.changes["ended"] = self._ended_at or now()
