@@ -12,7 +12,7 @@ from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.folders import deleted_checkpoints
-from workbench.workspace.folders.deleted_checkpoints import START_ANEW
+from workbench.workspace.folders.deleted_checkpoints import START_AGAIN
 from workbench.workspace.paths import is_file
 from workbench.workspace.rows import Dataset
 
@@ -39,7 +39,7 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
     paths = checkpoints(workspace, run_id)
     if not paths:
         if deleted_checkpoints.day_of(workspace.folder(run_id)):
-            raise Problem(deleted_checkpoints.lack(run_id, workspace.folder(run_id)), todo=START_ANEW)
+            raise Problem(deleted_checkpoints.lack(run_id, workspace.folder(run_id)), todo=START_AGAIN)
         raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it again from the beginning.")
     return paths[-1]
 

@@ -17,7 +17,7 @@ from workbench.config import RunConfig
 from workbench.jobs import meanwhile
 from workbench.problem import Problem
 from workbench.workspace import Workspace, times
-from workbench.workspace.arriving import arriving_files
+from workbench.workspace.arriving import arriving_files, copies
 from workbench.workspace.arriving import ingest as importing
 from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import dataset_copy, journal, travelling, turns
@@ -157,6 +157,23 @@ def test_an_importer_that_waits_for_long_says_so_and_the_next_one_takes_all(
         assert rows(workspace)["queries"] == whole["queries"]
 
 
+def test_a_checkpoint_that_may_not_be_read_is_named_and_comes_once_it_may(made, tmp_path, monkeypatch):
+    opened = arriving_files.opened
+
+    def refused(path):
+        if path == made / "last.pt":
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path)
+
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        with monkeypatch.context() as closed:
+            closed.setattr(arriving_files, "opened", refused)
+            taken = ingest(workspace, made)
+        [doubt] = taken.doubts
+        assert doubt.startswith(f"last.pt ({made / 'last.pt'} cannot be read (Permission denied)")
+        assert (taken.checkpoints, ingest(workspace, made).checkpoints) == (1, 1)
+
+
 class Clock(datetime):
     """The clock of this machine, set to another hour."""
 
@@ -247,7 +264,7 @@ def test_what_a_power_cut_took_of_the_runs_own_journal_is_written_again(made, wh
 
 
 def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole, tmp_path, monkeypatch):
-    real = arriving_files.shutil.disk_usage
+    real = copies.shutil.disk_usage
 
     def room(path):
         full = len(list((tmp_path / "space" / "runs" / "1").glob("ranking-*"))) == 2
@@ -256,7 +273,7 @@ def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole
 
     with Workspace(tmp_path / "space", create=True) as workspace:
         with monkeypatch.context() as trouble:
-            trouble.setattr(arriving_files.shutil, "disk_usage", room)
+            trouble.setattr(copies.shutil, "disk_usage", room)
             with pytest.raises(Problem, match="no room here"):
                 ingest(workspace, made)
         assert len(workspace.evaluations(1)) == 2

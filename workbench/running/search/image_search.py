@@ -20,6 +20,7 @@ SHOWN = 48  # neighbours, unless another number is asked for
 AT_ONCE = 64  # images that are embedded together
 NAMED = 5  # unreadable images that one message names
 BEST, LAST = "best", "last"
+BACK_OR_OTHER = "Bring them back from an export or a backup, or choose another run."
 Epoch = str | int  # BEST, LAST, or the number of an epoch
 
 
@@ -147,7 +148,7 @@ def _network(
     checkpoints, home = trained_network.checkpoints(workspace, run_id), workspace.folder(run_id)  # the last first
     if not checkpoints:
         if deleted_checkpoints.day_of(home):
-            raise Problem(deleted_checkpoints.lack(run_id, home), todo="Choose another run.")
+            raise Problem(deleted_checkpoints.lack(run_id, home), todo=BACK_OR_OTHER)
         raise Problem(
             f"Run {run_id} has no checkpoint, so there is no network to embed an image with.",
             todo="Resume the run for an epoch, or choose another run.",

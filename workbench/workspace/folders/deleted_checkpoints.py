@@ -20,7 +20,7 @@ from workbench.workspace.paths import is_file, opened, regular
 
 NAME = "deleted-checkpoints.json"
 LARGEST = 1 << 16  # bytes
-START_ANEW = "Start a new run of its config."
+START_AGAIN = "Bring them back from an export or a backup, or start a new run of its config."
 MISSING = "its checkpoints are missing"
 
 
@@ -151,5 +151,5 @@ def refuse_to_go_on(run: str, folder: Path, *, saved: bool = False) -> None:
     raise CannotGoOn(
         f"Run {run} cannot go on: {why}.",
         kept="Its curves and evaluations are kept.",
-        todo=f"Put them back into {folder}, or start a new run of its config." if missing else START_ANEW,
+        todo=f"Put them back into {folder}, or start a new run of its config." if missing else START_AGAIN,
     )
