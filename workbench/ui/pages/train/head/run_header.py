@@ -61,8 +61,11 @@ class RunHeader(QWidget):
         self.stop = button(STOP, "stop")
         self.end = button("End now…", "x-circle", "danger")
         self.resume = button(RESUME, "play")
-        self.bring_back = button("Bring back checkpoints…", "download-simple")
-        self.bring_back.setToolTip("From an export of the run as a run folder, or from a copy of the workspace")
+        self.bring_back = button("Bring back…", "download-simple")
+        self.bring_back.setAccessibleName("Bring back checkpoints…")
+        self.bring_back.setToolTip(
+            "Its checkpoints, from an export as a run folder or a copy of the workspace"
+        )
         self.edit = button("Edit settings", "sliders")
         self.bring_back.hide()  # only a run that lost its checkpoints has it
         infos = {info.name: info for info in PAGES}
