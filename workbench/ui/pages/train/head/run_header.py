@@ -63,9 +63,7 @@ class RunHeader(QWidget):
         self.resume = button(RESUME, "play")
         self.bring_back = button("Bring back…", "download-simple")
         self.bring_back.setAccessibleName("Bring back checkpoints…")
-        self.bring_back.setToolTip(
-            "Its checkpoints, from an export as a run folder or a copy of the workspace"
-        )
+        self.bring_back.setToolTip("Its checkpoints, from an export as a run folder or a copy of the workspace")
         self.edit = button("Edit settings", "sliders")
         self.bring_back.hide()  # only a run that lost its checkpoints has it
         infos = {info.name: info for info in PAGES}
