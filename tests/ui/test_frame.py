@@ -103,7 +103,7 @@ def test_the_first_card_has_set_up_start_the_sample(window, session, qtbot):
     assert session.runs() == []
 
 
-def test_the_start_cards_go_once_images_were_chosen_and_come_back_when_asked_for(window, session, tmp_path):
+def test_the_start_cards_go_once_images_were_chosen_and_come_back_when_asked_for(qtbot, window, session, tmp_path):
     session.data_chosen.emit()
     assert not window.welcome.isVisible()
     window.show_page("train")
@@ -114,7 +114,7 @@ def test_the_start_cards_go_once_images_were_chosen_and_come_back_when_asked_for
     (tmp_path / "images" / "class").mkdir(parents=True)
     (tmp_path / "images" / "class" / "one.png").write_bytes(b"")
     window.opening.offer(tmp_path / "images")
-    assert not window.welcome.isVisible()
+    qtbot.waitUntil(lambda: not window.welcome.isVisible())
 
 
 def test_the_first_paint_is_said_once(qtbot, session):
@@ -915,7 +915,7 @@ CATALOG = {
 }  # fmt: skip
 
 
-def test_a_dropped_folder_becomes_a_config(window, session, tmp_path):
+def test_a_dropped_folder_becomes_a_config(qtbot, window, session, tmp_path):
     session.set_catalog(CATALOG)
     offered, explained = [], []
     session.config_offered.connect(offered.append)
@@ -923,19 +923,21 @@ def test_a_dropped_folder_becomes_a_config(window, session, tmp_path):
     folder = tmp_path / "my <birds>"
     folder.mkdir()
     drop(window, folder)
+    qtbot.waitUntil(lambda: bool(explained))
     assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(folder)})
     assert offered[0].name == "my <birds>"
     assert explained[0]["augmentation.name"] == "Crops and mirrored copies show the same class."
     assert session.preferences.recent("data") == [folder]
 
 
-def test_a_dropped_archive_becomes_a_config_and_is_remembered(window, session, tmp_path):
+def test_a_dropped_archive_becomes_a_config_and_is_remembered(qtbot, window, session, tmp_path):
     session.set_catalog(CATALOG)
     offered = []
     session.config_offered.connect(offered.append)
     archive = tmp_path / "my.birds.tar.gz"
     archive.write_bytes(b"")
     drop(window, archive)
+    qtbot.waitUntil(lambda: bool(offered))
     assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(archive)})
     assert offered[0].name == "my.birds"
     assert session.preferences.recent("data") == [archive]
@@ -943,7 +945,7 @@ def test_a_dropped_archive_becomes_a_config_and_is_remembered(window, session, t
     assert session.preferences.recent("data") == []
 
 
-def test_an_archive_is_chosen_from_the_menu(window, session, tmp_path, monkeypatch):
+def test_an_archive_is_chosen_from_the_menu(qtbot, window, session, tmp_path, monkeypatch):
     session.set_catalog(CATALOG)
     offered, asked = [], []
     session.config_offered.connect(offered.append)
@@ -958,10 +960,11 @@ def test_an_archive_is_chosen_from_the_menu(window, session, tmp_path, monkeypat
     window.commands["file.open-archive"].trigger()
     assert "*.zip" in asked[0]
     assert "*.tar.gz" in asked[0]
+    qtbot.waitUntil(lambda: bool(offered))
     assert offered[0].dataset.params == {"root": str(archive)}
 
 
-def test_a_dropped_config_is_offered_or_explained(window, session, tmp_path, config):
+def test_a_dropped_config_is_offered_or_explained(qtbot, window, session, tmp_path, config):
     session.set_catalog(CATALOG)
     offered = []
     session.config_offered.connect(offered.append)
@@ -969,10 +972,12 @@ def test_a_dropped_config_is_offered_or_explained(window, session, tmp_path, con
     config.to_toml(good)
     bad.write_text('nam = "x"\n')
     drop(window, good)
+    qtbot.waitUntil(lambda: offered == [config])
     drop(window, bad)
+    qtbot.waitUntil(lambda: "nam: There is no such field." in window.message.what.text())
     assert offered == [config]
-    assert "nam: There is no such field." in window.message.what.text()
     drop(window, good)
+    qtbot.waitUntil(lambda: len(offered) == 2)
     assert not window.message.isVisible(), "another file is open now"
 
 

@@ -1,16 +1,19 @@
 """Curves of other programs in the window: the dialog, what is dropped, and what the pages show of such a run."""
 
 import os
+from threading import Event, current_thread, main_thread
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QLabel
 
+from tests.waits import HANG
 from workbench.config import LARGEST
 from workbench.entries import catalog
 from workbench.exchange.event_records import record
 from workbench.exchange.exported.tensorboard import scalar_event
+from workbench.ui.actions import offering
 from workbench.ui.actions.curves import sentences
 from workbench.ui.docks.run_row import about
 from workbench.ui.window.main_window import MainWindow
@@ -112,6 +115,7 @@ def test_a_dropped_tree_of_tables_is_imported_and_one_with_images_is_a_data_set(
     assert (said, offered) == (["Imported the curves of 2 runs: #1, #2."], [])
     (tmp_path / "logs" / "version_0" / "1.png").write_bytes(b"")
     drop(window, tmp_path / "logs")
+    qtbot.waitUntil(lambda: bool(offered))
     assert offered[0].dataset.params["folder"] == str(tmp_path / "logs")
 
 
@@ -147,27 +151,56 @@ def test_a_dropped_workspace_is_opened_if_the_person_wants_it(qtbot, window, ses
     Workspace(tmp_path / "theirs", create=True).close()
     (tmp_path / "theirs" / "runs" / "1").mkdir(parents=True)
     drop(window, tmp_path / "theirs" / below)
+    qtbot.waitUntil(lambda: hasattr(window.opening, "question"))
     question = window.opening.question
     assert any(line.text() == f"{tmp_path / 'theirs'} is a workspace." for line in question.findChildren(QLabel))
     before = session.workspace.path
     question.answers["keep"].click()
     assert session.workspace.path == before
     drop(window, tmp_path / "theirs" / below)
+    qtbot.waitUntil(lambda: window.opening.question is not question)
     window.opening.question.answers["open"].click()
     qtbot.waitUntil(lambda: session.workspace.path == tmp_path / "theirs")
     assert offered == []
     drop(window, tmp_path / "theirs")
-    assert said[-1] == f"{tmp_path / 'theirs'} is the workspace that is open."
+    qtbot.waitUntil(lambda: said[-1:] == [f"{tmp_path / 'theirs'} is the workspace that is open."])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no pipes among files")
-def test_a_dropped_pipe_or_endless_file_is_refused_and_does_not_hold_the_window(window, said, tmp_path):
+def test_a_dropped_pipe_or_endless_file_is_refused_and_does_not_hold_the_window(qtbot, window, said, tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
     (tmp_path / "large.toml").write_bytes(b"#" * (LARGEST + 1))
     for name, reason in (("pipe", "it is no file"), ("large", "it is over 1 MiB")):
         drop(window, tmp_path / f"{name}.toml")
-        path = tmp_path / f"{name}.toml"
-        assert said[-1] == f"The config {path} cannot be read ({reason}). Nothing was changed."
+        words = f"The config {tmp_path / name}.toml cannot be read ({reason}). Nothing was changed."
+        qtbot.waitUntil(lambda words=words: said[-1:] == [words])
+
+
+def test_what_a_dropped_path_is_is_found_out_on_a_thread_and_the_last_path_counts(
+    qtbot, window, session, tmp_path, monkeypatch
+):
+    real, threads, release, offered = offering.looked_at, [], Event(), []
+    session.config_offered.connect(offered.append)
+
+    def held(path, near, catalog):
+        threads.append(current_thread())
+        if path.name == "first":
+            release.wait(HANG)
+        return real(path, near, catalog)
+
+    monkeypatch.setattr(offering, "looked_at", held)
+    try:
+        for name in ("first", "second"):
+            (tmp_path / name).mkdir()
+            drop(window, tmp_path / name)
+        qtbot.waitUntil(lambda: bool(offered))
+        release.set()
+        qtbot.waitUntil(lambda: not threads[0].is_alive())
+        qtbot.deliver()
+        assert [config.name for config in offered] == ["second"]
+        assert main_thread() not in threads
+    finally:
+        release.set()
 
 
 def test_compare_draws_a_curve_of_runs_that_have_no_evaluation(qtbot, window, session, said, runs):

@@ -1,7 +1,7 @@
 """A config from a dropped or chosen path: a config file, or a folder or archive of images."""
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,38 @@ if TYPE_CHECKING:
 
 FOLDER_DATASET, LIST_DATASET = "dataset/folder", "dataset/csv"
 MOST_LOOKED_AT = 200  # files and folders of a dropped folder, to see what it is
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a dropped or chosen path is; one of the fields is set."""
+
+    space: Path | None = None  # the folder of a workspace
+    run_folders: bool = False
+    curves: bool = False
+    proposal: "Proposal | None" = None  # a config
+    of_images: bool = False  # whether the config is for the images that the path has
+
+
+def looked_at(path: Path, near: list[Path], catalog: Catalog) -> Offered:
+    """Find out what a path is, and read it as far as that needs: not on the window's thread.
+
+    Args:
+        near: folders that may hold weights.
+
+    Raises:
+        Problem: as `proposed_from`, for what is neither a workspace nor runs nor curves.
+    """
+    if (space := workspace_of(path)) is not None:
+        return Offered(space)
+    if holds_run_folders(path):
+        return Offered(run_folders=True)
+    if holds_event_files(path) or (may_be_curves(path) and are_curves(path)):
+        return Offered(curves=True)
+    if may_be_curves(path) and (columns := list_columns(path)) is not None:
+        return Offered(proposal=proposed_list(path, columns, near, catalog))
+    proposal = proposed_from(path, near, catalog)
+    return Offered(proposal=proposal, of_images=holds_images(path))
 
 
 def can_be_offered(path: Path) -> bool:

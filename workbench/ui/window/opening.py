@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.actions import offering
@@ -26,6 +27,9 @@ from workbench.workspace.database.problems import Damaged, Missing
 from workbench.workspace.news import Watch, watched
 from workbench.workspace.owners import lease
 from workbench.workspace.owners.lease_holder import Leased
+
+if TYPE_CHECKING:
+    from workbench.settings.proposals import Proposal
 
 Result = TypeVar("Result")
 TAKE_OVER = "Open on another machine"
@@ -77,31 +81,28 @@ class Opening(QObject):
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._window = session, window
+        self._looking = Newest(session)
         self._task: Task | None = None  # opens a workspace
 
     def offer(self, path: Path) -> None:
         """A folder or archive of images, or a config file becomes a config on Set up.
 
-        Run folders and curves are imported; for a workspace the user is asked whether to open it.
+        Run folders and curves are imported; for a workspace the user is asked whether to open it. What it is is found
+        out on a thread; of several paths the one offered last is taken.
         """
-        if (space := offering.workspace_of(path)) is not None:
-            self._ask_to_open(space)
-        elif offering.holds_run_folders(path):
-            import_run_folders(self._session, path, self._window)
-        elif offering.holds_event_files(path):
-            import_curves(self._session, path)
-        elif offering.may_be_curves(path):
-            take = partial(self._take_file, path)
-            self._session.read(lambda: (offering.are_curves(path), offering.list_columns(path)), take)
-        else:
-            self._propose(path)
+        near = [folder for kind in ("data_folders", "data") for folder in self._session.preferences.recent(kind)]
+        look = partial(offering.looked_at, path, near, self._session.catalog)
+        self._looking.ask("Reading", lambda progress: look(), partial(self._take_offered, path), quiet=True)
 
-    def _take_file(self, path: Path, seen: tuple[bool, dict[str, str] | None]) -> None:
-        curves, columns = seen
-        if curves:
+    def _take_offered(self, path: Path, offered: offering.Offered) -> None:
+        if offered.space is not None:
+            self._ask_to_open(offered.space)
+        elif offered.run_folders:
+            import_run_folders(self._session, path, self._window)
+        elif offered.curves:
             import_curves(self._session, path)
-        else:
-            self._propose(path, columns)
+        elif offered.proposal is not None:
+            self._propose(path, offered.proposal, offered.of_images)
 
     def _ask_to_open(self, path: Path) -> None:
         if path.absolute() == self._session.workspace.path.absolute():
@@ -112,19 +113,10 @@ class Opening(QObject):
         what = f"{path} is a workspace."
         self._ask("Open a workspace", what, words, {"keep": keep, "open": act}, partial(self.open_workspace, path))
 
-    def _propose(self, path: Path, columns: dict[str, str] | None = None) -> None:
-        """Offer the config of a config file, or one for images, on Set up; `columns` are those of a list of images."""
-        near = [folder for kind in ("data_folders", "data") for folder in self._session.preferences.recent(kind)]
-        try:
-            if columns is None:
-                proposal = offering.proposed_from(path, near, self._session.catalog)
-            else:
-                proposal = offering.proposed_list(path, columns, near, self._session.catalog)
-        except Problem as problem:
-            self._session.notify(problem)
-            return
+    def _propose(self, path: Path, proposal: "Proposal", of_images: bool) -> None:
+        """Offer the config of a config file, or one for images, on Set up."""
         self._session.settled.emit(self._session.here())  # what another file could not do
-        if offering.holds_images(path):
+        if of_images:
             self._session.preferences.remember("data", path)
             self._session.data_chosen.emit()
         self._session.config_offered.emit(proposal.config)
