@@ -14,6 +14,7 @@ from workbench.sweeps.history import Reached
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.sweeps.history_plot import BestSoFarPlot
+from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel import SweepsPanel
 from workbench.workspace.experiments import sweeps
 
@@ -144,3 +145,19 @@ def test_a_higher_value_is_drawn_higher_and_files_have_the_numbers(qtbot, tmp_pa
     for ending in ("png", "svg", "csv"):
         plot.save(tmp_path / f"plot.{ending}")
         assert (tmp_path / f"plot.{ending}").stat().st_size
+
+
+def test_columns_are_as_wide_as_the_longest_of_very_many_texts_and_as_their_titles(qtbot):
+    table = NumberedTable("Many")
+    qtbot.addWidget(table)
+    table.resize(900, 300)
+    table.show()
+    rows = [(number, (str(number), "0.5")) for number in range(300)]
+    rows[250] = (250, ("250", "a text that is far longer than all others"))
+    table.show_rows(("No.", "Learning rate of it"), rows, None)
+    for column, row in ((0, 299), (1, 250)):
+        index = table.model().index(row, column)
+        assert table.columnWidth(column) >= table.sizeHintForIndex(index).width()
+    assert table.horizontalHeader().textElideMode() == Qt.TextElideMode.ElideNone
+    table.show_rows(("No.", "Learning rate of it"), rows[:2], None)
+    assert table.columnWidth(0) < 80

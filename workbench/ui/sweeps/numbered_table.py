@@ -7,10 +7,10 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, Q
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QTableWidget, QTableWidgetItem
 
-from workbench.ui.widgets.tables.row_table import NumberDelegate, select_rows
+from workbench.ui.widgets.tables.row_table import NumberDelegate, fit_columns_to_words, select_rows
 
 LEAST = 120  # px of a column that is shortened
-MEASURED = 60  # rows, from the first in view, that set the widths of columns
+MEASURED = 30  # rows, from the first in view, that set the width of a column with its longest text
 
 
 class _LastDelegate(NumberDelegate):
@@ -34,6 +34,7 @@ class NumberedTable(QTableWidget):
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of runs differ at their end
         header = self.horizontalHeader()
         header.setResizeContentsPrecision(MEASURED)
+        header.setTextElideMode(Qt.TextElideMode.ElideNone)  # Qt elides as if the arrow of the order were there
         header.setStretchLastSection(True)
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -80,6 +81,10 @@ class NumberedTable(QTableWidget):
         item.setToolTip(f"<qt>{escape(text, quote=False)}</qt>")
         return True
 
+    def _text(self, row: int, column: int) -> str:
+        item = self.item(row, column)
+        return "" if item is None else item.text()
+
     def _too_wide(self, row: int, column: int) -> bool:
         """Whether a text needs more room than its column has."""
         return self.sizeHintForIndex(self.model().index(row, column)).width() > self.columnWidth(column)
@@ -93,7 +98,11 @@ class NumberedTable(QTableWidget):
     def _fit_columns(self) -> None:
         header = self.horizontalHeader()
         header.setStretchLastSection(False)  # fitted to its words, it would stay so
-        self.resizeColumnsToContents()
+        fit_columns_to_words(self)
+        for column in range(self.columnCount() if self.rowCount() > MEASURED else 0):
+            longest = max(range(self.rowCount()), key=lambda row: len(self._text(row, column)))
+            if self._too_wide(longest, column):
+                self.setColumnWidth(column, self.sizeHintForIndex(self.model().index(longest, column)).width())
         widths = [self.columnWidth(column) for column in range(self.columnCount())]
         over = sum(widths) - self.viewport().width()
         if over > 0:
