@@ -14,7 +14,12 @@ from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.settings_space import MOST_VALUES, Axis, Cell, HeatMap, Lines
 from workbench.config import Choice, EmbeddingParams, TrainingParams
+from workbench.entries import catalog
 from workbench.problem import Problem
+from workbench.settings.changed import read_config
+from workbench.sweeps import starting
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.settings.heat_map import LINE_PX, HeatMapPlot, fitting
@@ -23,6 +28,7 @@ from workbench.ui.pages.compare.settings.parallel import ParallelPlot, legible
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.plots.painted_plot import small
 from workbench.ui.style import theme
+from workbench.ui.sweeps.panel import SweepsPanel
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
 RATES, LOSSES = (0.001, 0.01), ("ce", "spce", "triplet")
@@ -216,6 +222,29 @@ def test_the_table_and_the_heat_map_of_many_groups_follow_in_turns(qtbot, worksp
     qtbot.waitUntil(lambda: len(settings.parallel.lines.runs) == 2)
     assert settings.model.rowCount() == 1
     assert len(settings.heat.rows()) == 3
+
+
+def test_the_importance_of_the_parameters_is_one_click_away_for_runs_of_a_sweep(qtbot, workspace, page):
+    for place, rate in enumerate((0.1, 0.5, 0.7)):
+        store(workspace, {1: np.full(6, 0.1 * (place + 1))}, name="Sweep", training=TrainingParams(lr=rate))
+    page.session.runs_changed.emit()
+    tick(qtbot, page, 1, 2)
+    settings = page.tabs.settings
+    page.tabs.setCurrentWidget(settings)
+    qtbot.waitUntil(lambda: not page.session.reading)
+    assert settings.importance.isHidden(), "no sweep made these runs"
+    plan = planned(read_config("sample-digits"), [read("training.lr=0.1,0.2")], "grid", catalog.current())
+    number = starting.store(workspace, plan)
+    with workspace.writing() as db:
+        db.execute("update sweep_trials set run_id = place where sweep_id = ?", (number,))
+    tick(qtbot, page, 3)
+    qtbot.waitUntil(lambda: not settings.importance.isHidden())
+    settings.importance.click()
+    panel = page.findChild(SweepsPanel)
+    assert panel.isVisible()
+    assert panel.tabs.currentWidget() is panel.importance
+    qtbot.waitUntil(lambda: panel.model.shown is not None and panel.model.shown.sweep.id == number)
+    panel.hide()
 
 
 class Writer(QPainter):

@@ -76,6 +76,15 @@ def shown(qtbot, widget):
     return widget
 
 
+def test_the_side_of_the_deployment_grows_with_a_wide_page(qtbot, session, workspace, run):
+    deployment(workspace, session.evaluation_id, ["int8"], 0.01)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    before = panel.beside.width()
+    panel.resize(2300, 1200)
+    qtbot.waitUntil(lambda: panel.beside.width() > before)
+
+
 def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, workspace, run):
     measured = deployment(workspace, session.evaluation_id, ["int8", "hnsw", "pq5"], 0.01)
     panel = shown(qtbot, DeployPanel(session))

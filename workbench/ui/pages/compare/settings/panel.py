@@ -12,21 +12,26 @@ from workbench.comparing.grouping.groups import Group, unlike_parts
 from workbench.comparing.grouping.setting_titles import field_title, title_with_unit, value_title
 from workbench.comparing.grouping.settings import Settings
 from workbench.comparing.overview import Overview
+from workbench.jobs.newest import Newest
 from workbench.ui.pages.compare.settings.heat_map import HeatMapPlot
 from workbench.ui.pages.compare.settings.parallel import ParallelPlot
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.state.in_turns import InTurns
 from workbench.ui.state.session import Session
+from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.workspace.experiments import sweeps
 
 NOTHING = "These runs differ in seed and fold only. Tick runs with other settings to see the effect of a setting."
 NO_OTHER = "no second setting"
 MOST_NAMED = 3  # groups that the note under the heat map names
+IMPORTANCE = "Parameter importance: which parameter of the newest sweep of these runs matters"
 AT_ONCE = 40  # groups; the table and the heat map of more are drawn in turns of their own
 MOST_COLUMNS = 6  # up to this many groups are columns of the table; more are its rows
 TABLE_PX = 100  # minimum height of the table: its head and one or two settings
@@ -42,6 +47,8 @@ class SettingsPanel(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session, self._turns = session, InTurns(session, self)
+        self._finding = Newest(session)
+        self._sweep: int | None = None  # the newest that made compared runs
         self._overview: Overview | None = None
         self._baseline: Group | None = None
         self.model = WordTable(only_words=True)
@@ -53,7 +60,11 @@ class SettingsPanel(QStackedWidget):
             box.setAccessibleName(f"Setting of the {words}")
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             box.activated.connect(self._draw_heat)
-        head = in_row(caption("Rows", self.row), self.row, caption("Columns", self.column), self.column, 1)
+        self.importance = icon_button("chart-bar-horizontal", IMPORTANCE)
+        self.importance.hide()
+        self.importance.clicked.connect(self._show_importance)
+        boxes = (caption("Rows", self.row), self.row, caption("Columns", self.column), self.column)
+        head = in_row(*boxes, 1, self.importance)
         self.heat, self.parallel = HeatMapPlot(), ParallelPlot()
         self.note = label("", "muted", wrap=True)
         above = QWidget()
@@ -80,6 +91,10 @@ class SettingsPanel(QStackedWidget):
     def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle], baseline: Group | None) -> None:
         """Show other groups with their styles, in the same order; the heat map is of those comparable to `baseline`."""
         self._overview, self._baseline = overview, baseline
+        workspace, runs = self._session.workspace, list(overview.measured)
+        self._finding.ask(
+            "Sweeps", lambda progress: sweeps.of_runs(workspace, runs), self._offer_importance, quiet=True
+        )
         fields = settings_space.fields(overview)
         self.setCurrentIndex(1 if fields else 0)
         if not fields:
@@ -93,6 +108,16 @@ class SettingsPanel(QStackedWidget):
         fill()
         self._draw_heat()
         QTimer.singleShot(0, self, lines)  # each plot is drawn in its own turn of the event loop
+
+    def _offer_importance(self, numbers: list[int]) -> None:
+        self._sweep = numbers[0] if numbers else None
+        self.importance.setVisible(bool(numbers))
+
+    def _show_importance(self) -> None:
+        """Open the Sweeps panel on the tab that says which parameter of the sweep matters."""
+        if self._sweep is not None:
+            panel = show_sweeps(self._session, self, self._sweep)
+            panel.tabs.setCurrentWidget(panel.importance)
 
     def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """One row per setting with a column per group, or one row per group if there are many."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView, QWidget
 
 from workbench.problem import Problem
@@ -29,7 +29,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import newest_deployment
 
 SERVER = "workbench.deploying.server"
-SIDE_PX = 300  # at 100% text
+SIDE_PX = 300  # at 100% text, in a page that is not wide
 ASK, MEASURING, SHOWN = range(3)
 Evaluation = tuple[Workspace, int | None]
 ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would lengthen each other's times."
@@ -102,8 +102,15 @@ class DeployPanel(QStackedWidget):
         self._fit_text()
 
     def _fit_text(self) -> None:
-        self.beside.setFixedWidth(self.session.theme.side(SIDE_PX))
+        self._fit_side()
         fit_columns_to_words(self.table)
+
+    def _fit_side(self) -> None:
+        self.beside.setFixedWidth(self.session.theme.side(SIDE_PX, self.width()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_side()
 
     # What is shown
 
