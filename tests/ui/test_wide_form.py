@@ -86,3 +86,28 @@ def test_a_heading_of_the_contents_is_at_the_top_after_its_click(wide, session, 
     wide.contents.lines["Essentials"].click()
     assert wide.groups.heading == "Essentials"
     assert wide.groups.verticalScrollBar().value() == 0
+
+
+def test_essentials_stay_in_sight_beside_advanced_where_they_have_room(wide, session, qtbot):
+    session.set_catalog(CATALOG)
+    qtbot.waitUntil(lambda: {"seed", "evaluation.probe_every"} <= shown_fields(wide))
+    groups = wide.groups
+    qtbot.settle(wide)
+    around = wide.height() - groups.viewport().height()
+    wide.resize(WIDE, (groups.essentials.height() + groups.advanced.height()) // 2 + around)
+    qtbot.settle(wide)
+    bar, card = groups.verticalScrollBar(), groups.essentials
+    assert bar.maximum() > 0
+    assert card.height() <= groups.viewport().height()
+    bar.setValue(bar.maximum())
+    assert card.y() == min(bar.value(), groups.advanced.geometry().bottom() + 1 - card.height())
+    groups.widget().layout().invalidate()
+    qtbot.settle(wide)
+    assert card.y() > 0, "a new layout leaves it where it is in sight"
+    wide.resize(WIDE, card.height() // 2)
+    qtbot.settle(wide)
+    assert card.y() == groups.advanced.y(), "a card that has no room scrolls with the other"
+    wide.resize(NARROW, HEIGHT)
+    qtbot.waitUntil(lambda: sides(wide)[0][0] == sides(wide)[1][0])
+    groups.verticalScrollBar().setValue(50)
+    assert sides(wide)[0][1] < sides(wide)[1][1]

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QLineEdit, QScrollArea
 from workbench.entries.catalog import listed
 from workbench.ui.pages.setup.form.essential_parts import EssentialParts
 from workbench.ui.pages.setup.form.essentials import cell_of, room
+from workbench.ui.pages.setup.form.kept_in_sight import KeptInSight
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.fields import GROUPS, Field
 from workbench.ui.pages.setup.model.repairs import repairs
@@ -33,7 +34,8 @@ class FormGroups(QScrollArea):
     """All fields of a run. It shows a draft and sends signals for edits; it changes nothing itself.
 
     Rows of the Advanced card are made when they are first to be seen: folded it holds what is changed or wrong, a
-    search shows what fits, and unfolded it holds all. In a wide form it is unfolded beside Essentials.
+    search shows what fits, and unfolded it holds all. In a wide form it is unfolded beside Essentials, which stays in
+    sight while it scrolls.
     """
 
     edited = Signal(str, object)  # path, value
@@ -90,6 +92,7 @@ class FormGroups(QScrollArea):
         for card in (self.essentials, self.advanced):
             card.body.setContentsMargins(16, 12, 16, 12)
             self._cards.addWidget(card, 0, Qt.AlignmentFlag.AlignTop)
+        self._in_sight = KeptInSight(self, self.essentials, self.advanced)
         self._add_form(ESSENTIALS, self.essentials)
         self.parts = EssentialParts(self.forms[ESSENTIALS])
         self.essentials.body.addWidget(self.defaults)
@@ -135,12 +138,14 @@ class FormGroups(QScrollArea):
         if beside != (self._cards.direction() == QBoxLayout.Direction.LeftToRight):
             self._put_beside(beside)
         self.forms[ESSENTIALS].set_room(room(((width - BETWEEN) / 2 if beside else width) - SIDES))
+        self._in_sight.keep()
 
     def _put_beside(self, on: bool) -> None:
         """Put Advanced beside Essentials, unfolded, or below it."""
         self._cards.setDirection(QBoxLayout.Direction.LeftToRight if on else QBoxLayout.Direction.TopToBottom)
         for card in range(self._cards.count()):
             self._cards.setStretch(card, int(on))  # both have half of the width
+        self._in_sight.on = on
         if on and not self.unfold.isChecked():
             self._to_unfold, self._unfolded_for_room = list(GROUPS), True
             self.unfold.setChecked(True)
