@@ -169,7 +169,7 @@ def counting_job(workspace, run_id, control, listen, resume):
     def work(control, emit):
         for step in count(1):
             control.gate()
-            if control.stop_asked:
+            if control.stop_asked or control.interrupted:
                 return
             emit(Scalar("batch/loss", step, 1 / step))
             emit(Progress(step, 100_000, 10.0))

@@ -996,7 +996,7 @@ def test_a_window_with_nothing_to_do_closes(window):
     assert window.close()
 
 
-@pytest.mark.parametrize("choice", ["stop", "now"])
+@pytest.mark.parametrize("choice", ["stop", "save"])
 def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_window, config, choice):
     session = counting_session
     window = open_window(session)
@@ -1008,6 +1008,37 @@ def test_closing_while_training_asks_and_waits(qtbot, counting_session, open_win
     assert session.workspace.run(first).status == "stopped"
     assert session.workspace.run(second).status == "cancelled"
     assert not session.busy
+
+
+def test_closing_beside_a_paused_run_says_so_and_saves_it(qtbot, counting_session, open_window, config):
+    session = counting_session
+    window = open_window(session)
+    run_id = started(session, config)
+    qtbot.waitUntil(lambda: session.workspace.run(run_id).status == "running")
+    session.control(run_id).pause()
+    window.close()
+    said = " ".join(label.text() for label in window.closing.ask.findChildren(QLabel))
+    assert "is paused" in said
+    control = session.control(run_id)
+    window.closing.ask.answers["save"].click()
+    assert control.interrupted
+    assert not control.stop_asked, "the epoch is not finished first"
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert session.workspace.run(run_id).status == "stopped"
+
+
+def test_closing_that_takes_long_can_still_stop_at_once(qtbot, counting_session, open_window, config, monkeypatch):
+    session = counting_session
+    window = open_window(session)
+    run_id = started(session, config)
+    qtbot.waitUntil(lambda: session.workspace.run(run_id).status == "running")
+    monkeypatch.setattr(session.control(run_id), "interrupt", lambda: None)  # as while an evaluation works
+    window.close()
+    window.closing.ask.answers["save"].click()
+    assert window.closing.wait.now.isVisible()
+    window.closing.wait.now.click()
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert session.workspace.run(run_id).status == "stopped"
 
 
 def test_closing_can_be_thought_better_of(qtbot, counting_session, open_window, config):

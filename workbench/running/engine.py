@@ -156,7 +156,8 @@ class Engine:
         if self.control.interrupted:
             self.save("last", epoch)
         elif self._enough() and self.parts.step < self.total:
-            why = f"held-out MAP@R was not better for {self.unimproved} evaluations"
+            times = "1 evaluation" if self.unimproved == 1 else f"{self.unimproved} evaluations"
+            why = f"held-out MAP@R was not better for {times}"
             self.emit(Noted(f"Ended early, after epoch {epoch}: {why}."))
 
     def save(self, kind: str, epoch: int) -> Path:

@@ -57,20 +57,26 @@ class Closing(QObject):
     def _open_question(self) -> None:
         queue = self._session.queue
         run = self._session.run([*queue.running, *queue.waiting][0])
-        works = "is still training" if run is None or len(queue.running) < 2 else "and others are still training"
+        controls = [self._session.control(run_id) for run_id in queue.running]
+        if run is not None and len(queue.running) > 1:
+            works = "and others are still training"
+        else:
+            works = (
+                "is paused" if controls and all(one is not None and one.paused for one in controls) else "is training"
+            )
         in_line = {0: "", 1: " The queued run is removed from the queue."}.get(
             len(queue.waiting), f" The {len(queue.waiting)} queued runs are removed from the queue."
         )
         self.ask = Question(
             "A run is training",
             f"{'A run' if run is None else f'“{run.name}”'} {works}",
-            "Stopping after this epoch finishes the epoch first; stopping now keeps only the finished epochs. "
-            "Either way the curves and evaluations are kept, and a run with a finished epoch can be resumed."
+            "Save and close ends before the next step and writes a checkpoint: Resume goes on from there. Stopping "
+            "after this epoch finishes the epoch first. Either way the curves and evaluations are kept."
             f"{in_line}",
             {
                 "keep": button("Keep the window open"),
-                "now": button("Stop now", "x-circle"),
-                "stop": button(STOP, "stop", "primary"),
+                "stop": button(STOP, "stop"),
+                "save": button("Save and close", "floppy-disk", "primary"),
             },
             self._window,
         )
@@ -81,8 +87,8 @@ class Closing(QObject):
         self.ask = None
         if answer == "stop":
             self._stop()
-        elif answer == "now":
-            self._stop_now()
+        elif answer == "save":
+            self._save()
 
     def _stop(self) -> None:
         self._session.queue.withdraw_waiting()
@@ -91,6 +97,14 @@ class Closing(QObject):
             if control is not None:
                 control.stop()
         self._wait("The run finishes this epoch. The window closes then.", can_hurry=True)
+
+    def _save(self) -> None:
+        self._session.queue.withdraw_waiting()
+        for run_id in self._session.queue.running:
+            control = self._session.control(run_id)
+            if control is not None:
+                control.interrupt()
+        self._wait("The run ends before its next step, with a checkpoint. The window closes then.", can_hurry=True)
 
     def _stop_now(self) -> None:
         self._session.queue.withdraw_waiting()
