@@ -21,6 +21,7 @@ from workbench.ui.pages.retrieval.triage.model import TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.retrieval.triage.precision_plot import PrecisionPlot
 from workbench.ui.pages.retrieval.triage.summary import TriageSummary, time_left
+from workbench.ui.pages.retrieval.triage.words import evidence
 from workbench.ui.style import theme
 from workbench.ui.widgets.flow import EvenFlow
 from workbench.ui.widgets.numbers.shares_bar import SharesBar
@@ -110,6 +111,11 @@ def test_a_queue_of_a_network_that_finds_little_is_doubted_in_the_list(panel):
     assert panel.also.text().startswith("10 of 36 images are suspects. Most of them are errors of this network")
     panel.show_triage(Triage(1, 1, stored, suspects[:9], {}))
     assert panel.also.text() == ""
+
+
+def test_a_negative_cosine_has_the_sign_of_minus():
+    suspect = Suspect(1, "label", 0, 1, 0.9, 8, 1, 10, own_proxy=-0.182, other_proxy=0.67)
+    assert evidence(suspect, "fan", "dog").endswith("nearer than its own: cosine 0.670 against −0.182.")
 
 
 def test_the_answers_go_with_the_settings_of_the_run_to_set_up(panel, session, qtbot, tmp_path):

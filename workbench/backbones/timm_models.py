@@ -213,11 +213,14 @@ def _made(params: TimmParams) -> Any:
 
 
 def _similar(typed: str, names: list[str]) -> list[str]:
-    """Names that the typed one may have meant: those that begin with it or hold it, else those spelled like it."""
+    """Names that the typed one may have meant: those that begin with it or hold it or its words, else those like it."""
     plain = re.sub(r"[^a-z0-9]+", "_", typed.partition(".")[0].lower()).strip("_")
     if not plain:
         return list(SHORT_LIST[:SHOWN])
-    holding = [name for name in names if plain in name]
+    words = plain.split("_")
+    holding = [name for name in names if plain in name] or [
+        name for name in names if all(word in name for word in words)
+    ]
     bare = {name.replace("_", ""): name for name in reversed(names)}
     spelled = [bare[close] for close in get_close_matches(plain.replace("_", ""), bare, SHOWN)]
     near = sorted(holding, key=lambda name: (not name.startswith(plain), len(name)))

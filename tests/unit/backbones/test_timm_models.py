@@ -154,6 +154,7 @@ def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
         ({"model": "vit_smal_patch16"}, 32, "timm has no model 'vit_smal_patch16'.*Similar names: vit_small_patch16"),
         ({"model": "ResNet-50"}, 32, "Similar names: resnet50,"),
         ({"model": "dinov2"}, 32, "Similar names: vit_.*dinov2"),
+        ({"model": "dinov2-small"}, 32, "Similar names: vit_small_patch14_dinov2,"),
         ({"model": ""}, 32, "Similar names: vit_small_patch16_224,"),
         ({}, 40, "a multiple of that, such as 32"),
         ({"model": "gmixer_12_224"}, 64, "224 px only"),

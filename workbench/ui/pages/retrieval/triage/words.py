@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from workbench.numerals import minus
 from workbench.results.triage import AMBIGUOUS, COPY, LABEL, Suspect
 from workbench.ui.style.words import counted
 
@@ -33,6 +34,6 @@ def evidence(suspect: Suspect, own: str, new: str) -> str:
         word = "nearer than" if suspect.other_proxy > suspect.own_proxy else "not nearer than"
         said.append(
             f"The class vector of {new} is {word} its own: "
-            f"cosine {suspect.other_proxy:.3f} against {suspect.own_proxy:.3f}."
+            + minus(f"cosine {suspect.other_proxy:.3f} against {suspect.own_proxy:.3f}.")
         )
     return " ".join(said)
