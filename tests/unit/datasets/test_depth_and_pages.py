@@ -73,6 +73,23 @@ def test_nothing_is_said_of_images_that_use_their_bits_and_of_those_of_eight(tmp
     assert build("folder", folder=str(tmp_path / "plain"), bits=12).remarks == []
 
 
+@pytest.mark.parametrize(("size", "said"), [((3000, 200), "15 times"), ((100, 400), "4 times"), ((390, 100), "")])
+def test_of_long_images_the_share_of_the_centre_square_is_said(tmp_path, build, size, said):
+    for name in ("street", "beach"):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", size).save(tmp_path / name / "1.jpg")
+        Image.new("RGB", size).save(tmp_path / name / "2.png")
+    (tmp_path / "beach" / "3.jpg").write_bytes(b"no image")
+    remarks = build("folder", folder=str(tmp_path)).remarks
+    if not said:
+        assert remarks == []
+        return
+    ((subject, words),) = remarks
+    assert subject == "the images"
+    assert words.startswith(f"are {said} as long as wide in 4 that were looked at: their centre square is ")
+    assert f" {100 * min(size) / max(size):.0f}% of each. " in words
+
+
 def test_a_list_reads_them_too(tmp_path, build):
     drawn(tmp_path, 1000)
     (tmp_path / "list.csv").write_text("path,label\ncell/3.png,a\nvoid/3.png,b\n", "utf-8")

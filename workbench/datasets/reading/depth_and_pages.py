@@ -1,9 +1,10 @@
-"""What some files of a set say of all: which of 16 bits they use, and whether they have pages that are not read.
+"""What some files of a set say of all: which of 16 bits they use, pages that are not read, and how long they are.
 
-With all 16 bits, an image of 12 is nearly black, and of a stack of microscope images only the first is in the set.
+With all 16 bits, an image of 12 is nearly black; of a stack of microscope images only the first is in the set, and of a
+panorama only the square in its middle is seen.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,11 +14,13 @@ from PIL import Image
 
 from workbench.datasets.images.loader import MOST_PIXELS, WHOLE, BadImage, on_disk
 from workbench.datasets.images.scan import Problems
+from workbench.numerals import percentage
 
 LOOKED_AT = 16  # files, evenly spread
 FORMATS = ("PNG", "TIFF")  # PGM states its own highest value, by which Pillow scales it
 ENDINGS = (".png", ".tif", ".tiff")
 USUAL = (8, 10, 12, 14)  # bits of cameras and detectors
+LONG = 4  # times as long as wide: the centre square is a quarter of the image, or less
 DARK = 63  # of 255: the highest value of colour images that use 14 of 16 bits
 
 
@@ -44,7 +47,7 @@ def remarks_on_files(root: Path, paths: Sequence[str], bits: int) -> Problems:
         return seen(on_disk(root, paths[row])) if paths[row].lower().endswith(ENDINGS) else None
 
     rows = np.unique(np.linspace(0, len(paths) - 1, LOOKED_AT).astype(int)) if paths else np.empty(0, int)
-    return _remarks(map(look, rows.tolist()), bits)
+    return _remarks(map(look, rows.tolist()), bits) + _on_long([on_disk(root, paths[row]) for row in rows.tolist()])
 
 
 def remarks_on_records(rows: np.ndarray, encoded: Callable[[int], bytes], bits: int) -> Problems:
@@ -95,6 +98,23 @@ def _remarks(files: Iterable[Seen | None], bits: int) -> Problems:
     return remarks
 
 
+def _on_long(files: list[str]) -> Problems:
+    """A remark on images of which half or more are LONG; they are opened, and not decoded."""
+    ratios = []
+    for file in files:
+        try:
+            with Image.open(file) as image:
+                ratios.append(max(image.size) / max(1, min(image.size)))
+        except (OSError, ValueError):  # whoever decodes the file says why it is left out
+            continue
+    middle = float(np.median(ratios)) if ratios else 1.0
+    if middle < LONG:
+        return []
+    said = f"are {middle:.0f} times as long as wide in {_looked_at(ratios)}: their centre square is "
+    said += f"{percentage(1 / middle, 0)} of each. Take crops of whole images (augmentation.crops_of, "
+    return [("the images", f"{said}augmentation.evaluated), or cut them into pieces first")]
+
+
 def _on_grey(highest: list[int], bits: int) -> Problems:
     top, many = max(highest), _looked_at(highest)
     if bits < WHOLE:
@@ -108,5 +128,5 @@ def _on_grey(highest: list[int], bits: int) -> Problems:
     return [("16-bit images", said)]
 
 
-def _looked_at(values: list[int]) -> str:
+def _looked_at(values: Sized) -> str:
     return "the one that was looked at" if len(values) == 1 else f"{len(values)} that were looked at"
