@@ -22,6 +22,7 @@ from workbench.results.geometry_watch import Watched
 from workbench.results.triage import LABEL
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval import RetrievalPage
+from workbench.ui.pages.retrieval.deployment.new_classes import NOT_THEN
 from workbench.ui.pages.retrieval.deployment.panel import ONE_AT_A_TIME, DeployPanel
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import STORE_TITLES, Row, rows_of, store_cells, written_store
@@ -41,6 +42,7 @@ from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import all_decisions
+from workbench.workspace.measured.deployments import store_deployment
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(4), 12)
@@ -112,6 +114,48 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
     assert rows_of(measured, 96)[0].ms == pytest.approx(2 * measured["stores"][0]["ms"])
     panel.threshold.rate.setValue(5)
     assert panel.threshold.again.isEnabled()
+
+
+def test_new_classes_are_shown_beside_the_stores(qtbot, session, workspace, run):
+    measured = deployment(workspace, session.evaluation_id, ["int8"], 0.01)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    new = panel.new_classes
+    assert panel.threshold.isVisible()
+    assert not new.isVisible()
+    panel.sides.buttons["new"].click()
+    assert new.plot.isVisible()
+    assert not panel.threshold.isVisible()
+    assert not new.measure.isVisible()
+    assert [row[0] for row in new.plot.rows()[1:]] == [1, 2, 5, 10]
+    assert new.plot.rows()[1][1:4] == pytest.approx(
+        [100 * share for share in measured["new_classes"]["points"][0]["by_mean"]]
+    )
+    assert [fact.isVisible() for fact in new.facts] == [False] * 4, "there are four classes"
+    painted = new.plot.image()
+    assert {painted.pixel(x, y) for x in range(0, painted.width(), 3) for y in range(0, painted.height(), 3)} > {
+        0xFFFFFFFF
+    }
+    episodes = [{"ways": 5, "shots": 1, "accuracy": 0.95123, "half_width": 0.00456}]
+    new.show_new_classes(measured["new_classes"] | {"episodes": episodes})
+    assert [fact.isVisible() for fact in new.facts] == [True, False, False, False]
+    assert new.facts[0].value.text() == "95.12 ± 0.46%"
+    new.show_new_classes(measured["new_classes"] | {"points": []})
+    assert not new.plot.isVisible()
+    assert new.sentence.text() == "New classes were not measured: no two classes have two images."
+
+
+def test_an_older_measurement_offers_to_measure_new_classes(qtbot, session, workspace, run, monkeypatch):
+    whole = deployment(workspace, session.evaluation_id, [], 0.001)
+    older = {name: value for name, value in whole.items() if name != "new_classes"}
+    store_deployment(workspace, session.evaluation_id, " 0.001", older)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    panel.sides.buttons["new"].click()
+    assert panel.new_classes.sentence.text() == NOT_THEN
+    panel.new_classes.measure.click()
+    qtbot.waitUntil(lambda: panel.new_classes.plot.isVisible())
+    assert panel.measured["stores"] == whole["stores"], "only what it lacked was measured"
 
 
 def test_names_that_are_whole_numbers_sort_as_numbers(qtbot):

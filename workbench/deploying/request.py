@@ -12,6 +12,7 @@ from workbench.deploying.saving import save
 from workbench.deploying.stores import one_thread, version
 from workbench.numerals import finite
 from workbench.progress import Progress, quiet
+from workbench.results.few_shot import new_classes
 from workbench.results.stored import Stored, read_stored
 from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import RULES, newest_deployment, store_deployment
@@ -23,14 +24,17 @@ def deployment(
     workspace: Workspace, evaluation_id: int, names: Sequence[str] = (), rate: float = USUAL_RATE,
     progress: Progress = quiet,
 ) -> dict[str, Any]:  # fmt: skip
-    """Measure stores of an evaluation and its threshold for "same or different"; what was measured before is read.
+    """Measure stores of an evaluation, its threshold for "same or different", and how it takes new classes.
+
+    What was measured before is read.
 
     Args:
         names: of kinds of stores; none: the usual ones.
         rate: of false accepts at most, in 0..1.
 
     Returns:
-        Plain data: "stores" as measure.Measured, "limit" as pairs.Limit, "gallery", "queries", "queries_there",
+        Plain data: "stores" as measure.Measured, "limit" as pairs.Limit, "new_classes" as few_shot.NewClasses with
+        "trained_on" (whether those classes were in training; None: unknown), "gallery", "queries", "queries_there",
         "dim", "distance", "fitted_on", "threads", "faiss", "rules". None stands for what is not a finite number.
 
     Raises:
@@ -41,20 +45,35 @@ def deployment(
     asked = [kinds.kind(name) for name in names]
     words = f"{','.join(kind.name for kind in asked)} {rate:g}"
     known = newest_deployment(workspace, evaluation_id, words)
-    if known is not None:
+    if known is not None and known.get("new_classes") is not None:
         return known
     stored, search = _read(workspace, evaluation_id, progress)
     count, dim = search.gallery.shape
     with one_thread():
+        new = asdict(new_classes(stored, lambda: progress("New classes", 0, 0)))
+        new["trained_on"] = _trained_on(workspace, evaluation_id)
+        if known is not None:  # it was measured before new classes were
+            measured = {**known, "new_classes": finite(new)}
+            store_deployment(workspace, evaluation_id, words, measured)
+            return measured
         limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
         stores = measure(search, asked or kinds.usual(dim, count), KS, progress)
     measured = finite({
         "evaluation": evaluation_id, "distance": stored.distance, "dim": dim, "gallery": count,
         "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": search.fitted_words,
         "threads": 1, "faiss": version(), "rules": RULES, "stores": plain(stores), "limit": asdict(limit),
+        "new_classes": new,
     })  # fmt: skip
     store_deployment(workspace, evaluation_id, words, measured)
     return dict(measured)
+
+
+def _trained_on(workspace: Workspace, evaluation_id: int) -> bool | None:
+    """Whether the classes that are searched were in training; None where that is unknown, as of an imported run."""
+    data = workspace.run(workspace.evaluation(evaluation_id).run_id).environment.get("data")
+    if not data or not data.get("train"):
+        return None
+    return not data["classes_disjoint"]
 
 
 def export(

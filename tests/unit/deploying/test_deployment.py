@@ -1,6 +1,7 @@
 """A deployment asked for, stored, read again, exported, and on the command line."""
 
 import json
+from dataclasses import replace
 from hashlib import blake2b
 
 import faiss
@@ -59,6 +60,9 @@ def test_a_measurement_is_stored_and_read_again(space, monkeypatch):
         lambda measured: measured["limit"].update(similarity_range=["low", "high"]),
         lambda measured: measured["limit"]["edges"].pop(),
         lambda measured: measured["limit"]["classes"][0].update(label=2**70),
+        lambda measured: measured["new_classes"].pop("trained_on"),
+        lambda measured: measured["new_classes"]["points"][0].update(by_mean=[2.0, 0.0, 0.0]),
+        lambda measured: measured["new_classes"]["points"].extend(measured["new_classes"]["points"] * 20),
     ],
 )
 def test_a_measurement_of_another_form_is_not_read(space, harm):
@@ -70,6 +74,34 @@ def test_a_measurement_of_another_form_is_not_read(space, harm):
         db.execute("update deployments set measured = ?", (json.dumps(measured),))
     assert newest_deployment(workspace, evaluation) is None
     assert request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01)["gallery"] == len(LABELS)
+
+
+def test_what_was_measured_before_new_classes_were_is_kept(space, monkeypatch):
+    workspace, run = space
+    whole = request.deployment(workspace, run.evaluations[-1], ["int8"], 0.01)
+    older = {name: value for name, value in whole.items() if name != "new_classes"}
+    store_deployment(workspace, run.evaluations[-1], "int8 0.01", older)
+    assert newest_deployment(workspace, run.evaluations[-1]) == older
+    monkeypatch.setattr(request, "measure", None)  # nothing else is measured
+    assert request.deployment(workspace, run.evaluations[-1], ["int8"], 0.01) == whole
+    assert newest_deployment(workspace, run.evaluations[-1]) == whole
+
+
+@pytest.mark.parametrize(
+    ("facts", "trained_on"),
+    [
+        ({"train": 40, "classes_disjoint": True}, False),
+        ({"train": 40, "classes_disjoint": False}, True),
+        ({"train": 0, "classes_disjoint": False}, None),
+        (None, None),
+    ],
+)
+def test_it_is_told_whether_the_classes_were_in_training(space, monkeypatch, facts, trained_on):
+    workspace, run = space
+    known = replace(workspace.run(run.run_id), environment={"data": facts} if facts else {})
+    monkeypatch.setattr(workspace, "run", lambda _: known)
+    measured = request.deployment(workspace, run.evaluations[-1], ["int8"], 0.01)
+    assert measured["new_classes"]["trained_on"] is trained_on
 
 
 @pytest.mark.parametrize(("zero", "there"), [(None, True), (slice(0, 4), False), (slice(None), False)])
@@ -169,6 +201,11 @@ def test_the_command_prints_a_table_or_json_and_exports(space, tmp_path):
     assert told.exit_code == 0, told.output
     assert "float16" in told.output
     assert "Same or different at 1% false accepts" in told.output
+    assert "A few images of each of 4 classes are stored, and 8 others are classified." in told.output
+    lines = told.output.splitlines()
+    head = next(at for at, line in enumerate(lines) if line.startswith("stored "))
+    assert [line.split()[0] for line in lines[head + 1 : head + 5]] == ["1", "2", "5", "10"]
+    assert len({len(line) for line in lines[head : head + 5]}) == 1, "numbers are below their heads"
     assert (tmp_path / "out" / "float16.faiss").exists()
     data = json.loads(CliRunner().invoke(cli, [*words, "--epoch", "1", "--json"]).output)
     assert data["evaluation"] == run.evaluations[0]

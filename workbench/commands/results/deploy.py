@@ -1,5 +1,6 @@
 """`workbench deploy`: recall, bytes and time of embeddings that are stored compressed or in an index."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace
 from workbench.commands.terminal import show_json, told
 from workbench.deploying.kinds import KNOWN
 from workbench.numerals import minus, percentage, signed
+from workbench.results.few_shot import few_shot_sentence
 from workbench.results.stored import fitted_sentence
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
@@ -99,5 +101,28 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
         f"Same or different at {100 * limit['wanted']:g}% false accepts: threshold {between}, "
         f"accepts {percentage(limit['accepts'], 2)} ({accepted}) of {limit['same_pairs']:,} "
         f"pairs of one class. Equal error {percentage(limit['equal_error'], 2)}.",
+        "",
+        *_new_classes(measured["new_classes"]),
     ]
     return "\n".join(lines)
+
+
+def _new_classes(new: dict[str, Any]) -> list[str]:
+    """The accuracy with few images stored of each class, as a table and sentences."""
+    said = few_shot_sentence(new)
+    if not new["points"]:
+        return [said]
+    lines = [said, "", f"{'stored':>6} {'by mean %':>10} {'95%':>13} {'by nearest %':>14} {'95%':>13}"]
+    for point in new["points"]:
+        mean, nearest = point["by_mean"], point["by_nearest"]
+        lines.append(
+            f"{point['images']:6} {100 * mean[0]:10.2f} {_range(mean)} {100 * nearest[0]:14.2f} {_range(nearest)}"
+        )
+    for one in new["episodes"]:
+        said = f"{percentage(one['accuracy'], 2)} ± {100 * one['half_width']:.2f}"
+        lines.append(f"{one['ways']}-way {one['shots']}-shot: {said}")
+    return lines
+
+
+def _range(spread: Sequence[float]) -> str:
+    return f"{100 * spread[1]:6.2f}-{100 * spread[2]:<6.2f}"

@@ -1,4 +1,4 @@
-"""Stored measurements of deployments: recall, bytes and time of an evaluation's compressed embeddings."""
+"""Stored measurements of deployments: an evaluation's embeddings compressed, its threshold, and new classes."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -70,6 +70,33 @@ class _Limit(BaseModel):
         return self
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+Spread = tuple[Share, Share, Share]  # mean, low, high
+
+
+class _Shots(BaseModel):
+    images: Annotated[int, Field(ge=1, le=1000)]
+    by_mean: Spread
+    by_nearest: Spread
+
+
+class _Episodes(BaseModel):
+    ways: Annotated[int, Field(ge=2, le=1000)]
+    shots: Annotated[int, Field(ge=1, le=1000)]
+    accuracy: Share
+    half_width: Share
+
+
+class _NewClasses(BaseModel):
+    classes: Count
+    classes_there: Count
+    draws: Count
+    queries: Count
+    points: Annotated[list[_Shots], Field(max_length=20)]
+    episodes: Annotated[list[_Episodes], Field(max_length=20)]
+    trained_on: bool | None
+
+
 class _Form(BaseModel):
     """What a reader of a measurement relies on; a workspace from elsewhere may hold anything."""
 
@@ -81,6 +108,7 @@ class _Form(BaseModel):
     distance: Literal["cosine", "l2"]
     stores: list[_Store]
     limit: _Limit
+    new_classes: _NewClasses | None = None  # older ones have none
     rules: Count = 0
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView,
 from workbench.problem import Problem
 from workbench.results.stored import fitted_sentence
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.deployment.new_classes import NewClassesSide
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import MILLION, STORE_TITLES, rows_of, store_cells, written_store
 from workbench.ui.pages.retrieval.deployment.threshold import ROW_PX, ThresholdSide
@@ -22,6 +23,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
+from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
@@ -31,11 +33,13 @@ from workbench.workspace.measured.deployments import newest_deployment
 SERVER = "workbench.deploying.server"
 SIDE_PX = 300  # at 100% text, in a page that is not wide
 ASK, MEASURING, SHOWN = range(3)
+SIDES = (("pairs", "Same or different"), ("new", "New classes"))
 Evaluation = tuple[Workspace, int | None]
 ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would lengthen each other's times."
 WHY = (
     "Every format for storing the embeddings is built and searched. You see recall and MAP@R with their intervals, "
-    "bytes per image, time per query, and the similarity threshold from which two images count as the same."
+    "bytes per image, time per query, the similarity threshold from which two images count as the same, and how many "
+    "images of a new class must be stored."
 )
 
 
@@ -75,11 +79,16 @@ class DeployPanel(QStackedWidget):
         header.setTextElideMode(Qt.TextElideMode.ElideNone)
         plots = in_row((self.by_size, 1), (self.by_time, 1), spacing=12)
         middle = in_column((plots, 3), (self.table, 2), spacing=8)
-        self.threshold = ThresholdSide()
+        self.threshold, self.new_classes = ThresholdSide(), NewClassesSide()
+        self.sides = Segments("Beside the stores", SIDES)
+        self.sides.set_value(SIDES[0][0])
+        self.side = QStackedWidget()
+        for part in (self.threshold, self.new_classes):
+            self.side.addWidget(Scrolled(part))
         self.export = button("Export this store…", "export", "primary")
         self.export.setToolTip("The faiss file of the chosen row, the ids of its images, and how it was built")
         self.beside = QWidget()
-        in_column((Scrolled(self.threshold), 1), self.export, on=self.beside, spacing=8)
+        in_column(self.sides, (self.side, 1), self.export, on=self.beside, spacing=8)
         row = in_row((middle, 1), self.beside, spacing=12)
         content = QWidget()
         in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
@@ -90,6 +99,8 @@ class DeployPanel(QStackedWidget):
         self.ask.pressed.connect(self.measure)
         self.measuring.pressed.connect(self._cancel)
         self.threshold.again.clicked.connect(self.measure)
+        self.new_classes.asked.connect(self.measure)
+        self.sides.chosen.connect(self._choose_side)
         self.export.clicked.connect(self._ask_export)
         self.gallery.valueChanged.connect(self._draw_stores)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
@@ -97,6 +108,7 @@ class DeployPanel(QStackedWidget):
             plot.chosen.connect(self.choose)
             plot.announced.connect(self.session.notify)
         self.threshold.pairs.announced.connect(self.session.notify)
+        self.new_classes.plot.announced.connect(self.session.notify)
         self.session.theme.changed.connect(self._fit_text)
         self.session.evaluation_changed.connect(self._show_evaluation)
         self._fit_text()
@@ -159,6 +171,7 @@ class DeployPanel(QStackedWidget):
         ]))  # fmt: skip
         self._draw_stores()
         self.threshold.show_threshold(measured["limit"], self.session.class_name)
+        self.new_classes.show_new_classes(measured.get("new_classes"))
         self.choose(self.stores.rows[0].name)
 
     def _draw_stores(self) -> None:
@@ -179,6 +192,9 @@ class DeployPanel(QStackedWidget):
             self.choose(chosen)
 
     # What the user does
+
+    def _choose_side(self, value: str) -> None:
+        self.side.setCurrentIndex([side for side, _ in SIDES].index(value))
 
     @property
     def chosen(self) -> str | None:
