@@ -5,9 +5,10 @@ import shutil
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from time import sleep
+from time import perf_counter, sleep
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -30,6 +31,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
 CHANGE = Session.change
+LONG_LOOK = 0.05  # s that the garbage collector may look at what stays after each test
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,9 +51,15 @@ def _widgets_freed_on_this_thread(_imports_left_out, qapp):
     and whether another test has made one before depends on their order.
     """
     gc.disable()
-    yield
+
+
+def pytest_runtest_logfinish() -> None:
+    """Free the windows of a test of this folder: until here pytest itself refers to what its fixtures made."""
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    began = perf_counter()
     gc.collect()
-    gc.freeze()  # what stays is not looked at again after each of the tests that follow
+    if perf_counter() - began > LONG_LOOK:  # what stays, as modules do, is not looked at again after the next tests
+        gc.freeze()
     gc.enable()
 
 
@@ -127,6 +135,7 @@ def session(qapp, workspace):
         made.theme.apply()
     yield made
     made.close()
+    made.deleteLater()
 
 
 @pytest.fixture
@@ -190,6 +199,7 @@ def counting_session(qapp, workspace):
     made = Session(workspace, make_job=counting_job)
     yield made
     made.close()
+    made.deleteLater()
 
 
 @pytest.fixture
