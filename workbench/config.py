@@ -285,8 +285,16 @@ def with_similar(errors: dict[str, str], values: Mapping[str, Any], known: Catal
     for field, sentence in errors.items():
         if sentence == catalogs.NO_FIELD:
             alike = ", ".join(similar_fields(field, values, known))
-            named[field] = f"{sentence} Similar: {alike}." if alike else sentence
+            named[field] = f"{sentence} Similar: {alike}." if alike else _no_field_of(field, values)
     return named
+
+
+def _no_field_of(field: str, values: Mapping[str, Any]) -> str:
+    """That there is no such field, with the entry that lacks it: "There is no such field in conv4."."""
+    part = field.partition(".")[0]
+    chosen = values.get(part) if part in KINDS else None
+    name = chosen.get("name") if isinstance(chosen, Mapping) else None
+    return f"{catalogs.NO_FIELD.removesuffix('.')} in {name}." if isinstance(name, str) else catalogs.NO_FIELD
 
 
 def similar_fields(field: str, values: Mapping[str, Any], known: Catalog) -> list[str]:

@@ -33,6 +33,10 @@ UNKNOWN = {
         [*RUN, "--set", "loss.name=norm_ce", "--set", "loss.temprature=1"],
         "loss.temprature: There is no such field. Similar: loss.temperature",
     ),
+    "field that another entry has": (
+        [*RUN, "--set", "backbone.name=conv4", "--set", "backbone.weights_file=w.pt"],
+        "backbone.weights_file: There is no such field in conv4.",
+    ),
     "field without its part": ([*RUN, "--set", "batch_size=3"], "no such field. Similar: training.batch_size."),
     "field of another part": ([*RUN, "--set", "loss.batch_size=3"], "no such field. Similar: training.batch_size."),
     "field by its label": ([*RUN, "--set", "training.learning_rate=1"], "no such field. Similar: training.lr."),

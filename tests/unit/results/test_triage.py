@@ -298,6 +298,15 @@ def test_decisions_are_stored_replaced_and_taken_back(space):
             decide(workspace, dataset, [wrong])
 
 
+def test_decisions_of_one_second_are_in_the_order_in_which_they_were_made(space):
+    workspace, run = space
+    dataset = workspace.run(run.run_id).dataset_id
+    made = run.ids[[9, 2, 7, 4, 8, 1]].tolist()
+    for sample_id in made:
+        decide(workspace, dataset, [Decision(sample_id, "keep")])
+    assert list(all_decisions(workspace, dataset)) == made
+
+
 def test_an_older_workspace_has_no_decisions(tmp_path):
     with Workspace(tmp_path / "space", create=True) as made:
         run = store_run(made, np.repeat(np.arange(2), 4))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.tables.samples import refuse_unknown
-from workbench.workspace.times import now
+from workbench.workspace.times import precisely_now
 from workbench.workspace.workspace import Workspace
 
 KEEP, RELABEL, DROP, UNSURE = DECISIONS = ("keep", "relabel", "drop", "unsure")
@@ -57,7 +57,7 @@ def _store(db: Connection, dataset_id: int, rows: Iterable[Decision]) -> None:
     db.executemany(
         "insert or replace into label_decisions (dataset_id, sample_id, decision, label, created) "
         "values (?, ?, ?, ?, ?)",
-        [(dataset_id, row.sample_id, row.decision, row.label, now()) for row in rows],
+        [(dataset_id, row.sample_id, row.decision, row.label, precisely_now()) for row in rows],
     )
 
 
