@@ -5,6 +5,7 @@ import pytest
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.experiments import experiments
 
 GONE = 99
 
@@ -47,3 +48,16 @@ def test_tags_are_given_and_taken_and_the_others_stay(space):
     assert [space.run(number).tags for number in (1, 2, 3)] == [("baseline", "new"), (), ("mine", "new")]
     space.change_tags({1: ["old"]}, {1: ["new"], 3: ["new"]})
     assert [space.run(number).tags for number in (1, 2, 3)] == [("baseline", "old"), (), ("mine",)]
+
+
+def test_experiments_begin_with_colours_of_their_own(space):
+    """With a colour for each run, groups of three seeds had two colours in turn."""
+    for _ in range(2):
+        number = experiments.create(space, RunConfig())
+        for seed in range(3):
+            space.create_run(RunConfig(seed=seed), number)
+    space.create_run(RunConfig())
+    more = space.create_run(RunConfig(seed=3), 1)
+    colours = {run.id: run.colour for run in space.runs()}
+    assert [colours[run_id] for run_id in sorted(colours)] == [0, 1, 2, 3, 4, 5, 4, 5, 6, 5, 6]
+    assert colours[more] == 6, "after the other seeds"

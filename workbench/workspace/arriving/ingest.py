@@ -37,7 +37,7 @@ from workbench.workspace.owners import ownership
 from workbench.workspace.paths import PUT_BACK, opened, regular, write_from
 from workbench.workspace.rows import Placement
 from workbench.workspace.tables import placements
-from workbench.workspace.tables.runs import add_note, forget_after
+from workbench.workspace.tables.runs import add_note, forget_after, next_colour
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -189,8 +189,8 @@ def _new_run(
     values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, created)
     db.execute(
         "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
-        "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?)",
-        (run_id, *values, config.planned_epochs, experiment_id),
+        "experiment_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?)",
+        (run_id, *values, config.planned_epochs, next_colour(db, experiment_id), experiment_id),
     )
     return run_id
 
@@ -215,7 +215,8 @@ def _experiment(workspace: Workspace, folder: Path, home: Path, taken: Taken) ->
         copy_whole(folder / "experiment.json", home / "experiment.json", largest=dataset_copy.LARGEST_EXPERIMENT)
         with workspace.writing() as db:
             experiment = dataset_copy.restore_experiment(db, home)
-            db.execute("update runs set experiment_id = ? where id = ?", (experiment, taken.run_id))
+            values = (experiment, next_colour(db, experiment), taken.run_id)
+            db.execute("update runs set experiment_id = ?, colour = ? where id = ?", values)
     except ValueError as error:  # cut, or not of this form
         (home / "experiment.json").unlink(missing_ok=True)
         taken.doubts.append(f"the experiment that it belongs to ({reason(error)})")

@@ -107,6 +107,19 @@ def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int
     return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
 
 
+def next_colour(db: Connection, experiment: int | None) -> int:
+    """The colour of a new run: each experiment, and each run without one, begins with another than the one before.
+
+    Further runs of an experiment have the colours after its first one's: the list shows that for all of them.
+    """
+    own = "select colour, count(*) from (select colour from runs where experiment_id = ? order by id)"
+    ((first, already),) = db.execute(own, (experiment,)).fetchall()
+    if already:
+        return int(first + already)
+    groups = "select count(distinct experiment_id) + count(*) - count(experiment_id) from runs"
+    return int(db.execute(groups).fetchone()[0])
+
+
 def create_run(
     workspace: OpenWorkspace, config: "RunConfig", experiment: int | None, created: str, facts: Mapping[str, Any]
 ) -> int:
@@ -122,9 +135,12 @@ def create_run(
         db.execute(
             "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour, "
             "experiment_id, environment) "
-            "values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs), ?, ?)",
-            (run_id, *values, created or now(), config.planned_epochs, experiment, json.dumps(dict(facts))),
-        )
+            "values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)",
+            (
+                run_id, *values, created or now(), config.planned_epochs, next_colour(db, experiment), experiment,
+                json.dumps(dict(facts)),
+            ),
+        )  # fmt: skip
         ownership.own(db, "runs", run_id)
     try:
         complete_folder(workspace, run_id, text, experiment)
