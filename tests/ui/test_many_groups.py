@@ -43,7 +43,22 @@ def test_the_rows_of_many_groups_are_computed_on_a_thread(qtbot, session, worksp
     assert len(threads) == 3, "the rows are kept while groups and columns stay"
     session.theme.choose("dark")
     assert len(threads) == 3
+    page.tabs.setCurrentWidget(page.tabs.difference)
+    qtbot.waitUntil(lambda: page.model.comparison is not None)
+    assert "better" in page.tabs.difference.verdict.text() or "winner" in page.tabs.difference.verdict.text()
     assert main_thread() not in threads
+
+
+def test_the_verdict_is_of_the_rows_that_the_table_has(qtbot, session, workspace, monkeypatch):
+    def computed_again(*args):
+        raise AssertionError("the tests of all groups were computed a second time")
+
+    monkeypatch.setattr("workbench.ui.pages.compare.difference.panel.corrected_tests", computed_again)
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    qtbot.waitUntil(lambda: page.model.comparison is not None)
+    assert page.tabs.difference.verdict.text().startswith("“<b>Bold</b>” is better")
 
 
 def test_the_answer_for_a_baseline_that_is_no_longer_chosen_is_not_shown(

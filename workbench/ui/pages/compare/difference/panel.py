@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds, seed_title
 from workbench.comparing.difference.baseline import BaselineRow
-from workbench.comparing.difference.forest import corrected_tests, forest_of, verdict_among
+from workbench.comparing.difference.forest import Forest, corrected_tests, forest_of, verdict_among
 from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.measures import is_share
+from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.statistics.intervals import Interval
 from workbench.metric_names import metric_name
@@ -107,7 +108,7 @@ class DifferencePanel(QWidget):
         """Show the verdict on two groups, with an interval for each seed and over all."""
         overview, verdict = self._model.overview, comparison.verdict
         if overview is not None:
-            verdict = verdict_among(corrected_tests(overview, comparison.first, comparison.metric), comparison)
+            verdict = verdict_among(self._tests(overview, comparison), comparison)
         self.verdict.setText(verdict)
         self.notes.setText(" ".join(comparison.notes))
         self.results.show()
@@ -120,6 +121,18 @@ class DifferencePanel(QWidget):
         wanted = PLOT_PX + INTERVAL_PX * len(rows)
         self.results.setSizes([wanted, max(wanted // 2, self.results.height() - wanted)])
         self._fill(comparison)
+
+    def _tests(self, overview: Overview, comparison: Comparison) -> Forest:
+        """As `corrected_tests`, of the rows that the table has: of hundreds of groups they are not computed twice."""
+        if self._model.baseline is not comparison.first or not self._model.has_rows:
+            return corrected_tests(overview, comparison.first, comparison.metric)
+        metric = comparison.metric
+        return forest_of(
+            [
+                BaselineRow(row.group, tuple(cell for cell in row.cells if cell.metric == metric))
+                for row in self._model.rows
+            ]
+        )
 
     def _fill(self, comparison: Comparison) -> None:
         metric, unit = comparison.metric, " %" if is_share(comparison.metric) else ""
