@@ -219,3 +219,21 @@ def test_of_many_groups_the_first_are_drawn_and_a_key_scrolls_to_its_row(qtbot, 
     assert not picture.visibleRegion().contains(row_of(picture, last, MOST_ROWS))
     qtbot.keyClick(picture, Qt.Key.Key_End)
     qtbot.waitUntil(lambda: picture.visibleRegion().contains(row_of(picture, last, MOST_ROWS)))
+
+
+def test_in_a_low_page_one_area_scrolls_beside_the_curves(qtbot, session, workspace):
+    """With twelve groups the page, the tab and the rows scrolled each by itself, and half of the plot was in sight."""
+    for number in range(12):
+        ap = np.full(6, 0.3 + 0.02 * number)
+        store(workspace, {1: ap}, name=f"Group {number}", training=TrainingParams(lr=0.001 * (1 + number)))
+    page = difference_tab(qtbot, session, *range(1, 13))
+    compared(qtbot, page)
+    page.tabs.setCurrentWidget(page.tabs.curves)
+    for height in (900, 640, 620):
+        page.resize(1000, height)
+        qtbot.settle(page)
+        assert not page.result.verticalScrollBar().isVisible(), "the page has room for its parts"
+        scrolled = [area for area in page.tabs.curves.beside.findChildren(QScrollArea) if area.isVisible()]
+        bars = [area.verticalScrollBar() for area in scrolled if area.isAncestorOf(page.tabs.curves.beside.forest.plot)]
+        assert sum(bar.isVisible() for bar in bars) <= 1
+        assert page.tabs.curves.seeds.plot.isVisible()

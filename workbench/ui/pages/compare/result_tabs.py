@@ -68,6 +68,10 @@ class ResultTabs(QTabWidget):
         self.curves.beside.forest.plot.chosen.connect(self._open_difference)
         self.currentChanged.connect(self._draw_shown)
 
+    def hasHeightForWidth(self) -> bool:
+        """No: each tab scrolls by itself, so what it would like at a width is no reason for the page to scroll, too."""
+        return False
+
     @property
     def styles(self) -> dict[str, GroupStyle]:
         """Title -> style of each group, in their order."""

@@ -27,7 +27,7 @@ class DifferenceBeside(QWidget):
 
     def __init__(self, curves: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.forest = ForestPanel()
+        self.forest = ForestPanel(scrolls=False)
         self.forest.plot.picture.setToolTip(HINT)
         self._side = QWidget()
         inside = QWidget()

@@ -28,10 +28,14 @@ class ForestPanel(QWidget):
     """The plot as high as its rows need, up to a part of the window; `plot.chosen` emits the title of a chosen row.
 
     The words stand beside the plot, or below it if there is no space for both.
+
+    Args:
+        scrolls: False where what is around the panel scrolls: then it is as high as all rows and words need.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, scrolls: bool = True) -> None:
         super().__init__(parent)
+        self._scrolls = scrolls
         self.plot = ForestPlot()
         self.claims = label("", wrap=True)
         self.remarks = label("", "muted", wrap=True)
@@ -78,7 +82,7 @@ class ForestPanel(QWidget):
         wide = min(widest, max(least, self.width() // WORDS_PART)) if beside else self.width()
         self.words.setMinimumWidth(wide if beside else 0)  # below the plot it would keep the panel from shrinking
         self.words.setMaximumWidth(wide if beside else WIDEST)
-        most = max(theme.text_px(MOST_PX), round(MOST_PART * self.window().height()))
+        most = max(theme.text_px(MOST_PX), round(MOST_PART * self.window().height())) if self._scrolls else WIDEST
         inside = wide - MARGINS[0] - MARGINS[2] - 2 * self.words.frameWidth()
         rows = min(most, self.plot.minimumSizeHint().height() + 2)
         words = min(most, self._title.sizeHint().height() + self._said.heightForWidth(inside) + AROUND)
