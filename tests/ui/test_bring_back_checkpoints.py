@@ -70,7 +70,7 @@ def test_the_train_page_offers_it_beside_the_words_that_they_are_gone(
     choose(monkeypatch, copy)
     page.header.bring_back.click()
     qtbot.waitUntil(lambda: bool(said))
-    assert said == [f"Run {stopped} has its 2 checkpoints again: last.pt and best.pt, 3 MB."]
+    assert said == [f"Brought back 2 checkpoints of run {stopped}: last.pt and best.pt, 3 MB."]
     session.follower.look()
     qtbot.waitUntil(session.can_resume)
     assert session.why_not_resumed() == ""

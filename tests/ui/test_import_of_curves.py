@@ -127,7 +127,7 @@ def test_a_dropped_table_is_imported_if_it_has_curves(qtbot, window, session, sa
     drop(window, tmp_path / "other.csv")
     qtbot.waitUntil(lambda: len(said) == 2)
     assert said[0] == "Imported the curves of 1 run: #1."
-    assert said[1].startswith("other.csv is neither a folder or archive of images nor a config (.toml), nor a table")
+    assert said[1].startswith("other.csv is not a folder or archive of images, a config (.toml) or a table")
 
 
 def test_a_dropped_table_of_image_files_is_a_data_set_with_its_columns(qtbot, window, session, tmp_path):
@@ -170,7 +170,7 @@ def test_a_dropped_workspace_is_opened_if_the_person_wants_it(qtbot, window, ses
 def test_a_dropped_pipe_or_endless_file_is_refused_and_does_not_hold_the_window(qtbot, window, said, tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
     (tmp_path / "large.toml").write_bytes(b"#" * (LARGEST + 1))
-    for name, reason in (("pipe", "it is no file"), ("large", "it is over 1 MiB")):
+    for name, reason in (("pipe", "it is not a file"), ("large", "it is larger than 1 MiB")):
         drop(window, tmp_path / f"{name}.toml")
         words = f"The config {tmp_path / name}.toml cannot be read ({reason}). Nothing was changed."
         qtbot.waitUntil(lambda words=words: said[-1:] == [words])

@@ -204,7 +204,7 @@ class Workspace(Store):
         or paused, is in the trash, is still written at a place, or belongs to a sweep that goes on is left out.
 
         Args:
-            keep_best: delete only the last checkpoint, which is for resuming; the best one stays.
+            keep_best: delete only the last checkpoint, needed to resume; the best one stays.
             progress: called before each run; may raise Cancelled, after which the runs before it are done.
 
         Returns:

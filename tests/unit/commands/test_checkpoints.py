@@ -68,7 +68,7 @@ def test_the_best_one_is_kept_where_that_is_asked(space):
 def test_a_run_that_trains_is_named_and_the_others_are_done(space):
     said = done("delete", "1", "3", "--yes")
     assert said.exit_code == 1
-    assert said.stderr == "Run 3 has not ended: it is running. Nothing of these was deleted.\n"
+    assert said.stderr == "Run 3 has not ended: it is running. It keeps its checkpoints.\n"
     assert [space.has_file(number, "last.pt") for number in (1, 3)] == [False, True]
 
 
@@ -83,7 +83,7 @@ def test_a_file_in_use_is_named_and_the_rest_is_counted(space, monkeypatch):
     monkeypatch.setattr(Path, "unlink", unlink)
     said = done("delete", "1", "--yes")
     assert "Deleted the checkpoints of 1 run: 1 MB." in said.stdout
-    kept = "Nothing of these was deleted but what is counted above.\n"
+    kept = "It keeps its checkpoints, except those that are counted above.\n"
     assert said.stderr == f"Of run 1 last.pt (Permission denied) cannot be deleted. {kept}"
 
 

@@ -102,7 +102,7 @@ def test_the_command_says_what_came(trained, trained_space):
     trained.delete_checkpoints([1])
     words = ["checkpoints", "bring-back", "1", str(trained_space), "--workspace", str(trained.path)]
     first = CliRunner().invoke(cli, words)
-    assert first.stdout.startswith("Brought back to run 1: last.pt and best.pt, ")
+    assert first.stdout.startswith("Brought back for run 1: last.pt and best.pt, ")
     assert files_of(trained)[0]
     again = CliRunner().invoke(cli, words)
     assert (again.exit_code, again.stderr) == (1, "Run 1 has its checkpoints. Nothing was changed.\n")

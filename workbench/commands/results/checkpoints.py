@@ -53,7 +53,7 @@ def list_sizes(as_json: bool, folder: Path | None) -> None:
 
 @checkpoints.command("delete", short_help="Delete the checkpoints of runs that have ended.")
 @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
-@click.option("--keep-best", is_flag=True, help="Delete only the last checkpoint, which is for resuming.")
+@click.option("--keep-best", is_flag=True, help="Delete only the last checkpoint, which is needed to resume.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @workspace_option
 def delete(numbers: tuple[int, ...], keep_best: bool, yes: bool, folder: Path | None) -> None:
@@ -82,9 +82,10 @@ def delete(numbers: tuple[int, ...], keep_best: bool, yes: bool, folder: Path | 
             click.echo("There is no checkpoint to delete.")
     if space.kept:
         more = f" {len(space.kept) - MOST:,} more keep theirs, too." if len(space.kept) > MOST else ""
-        in_part = " but what is counted above" if deleted & space.kept.keys() else ""
+        in_part = ", except those that are counted above" if deleted & space.kept.keys() else ""
         what = f"{' '.join(list(space.kept.values())[:MOST])}{more}"
-        raise Problem(what, kept=f"Nothing of these was deleted{in_part}.")
+        they_keep = "It keeps its" if len(space.kept) == 1 else "They keep their"
+        raise Problem(what, kept=f"{they_keep} checkpoints{in_part}.")
 
 
 @checkpoints.command("bring-back", short_help="Copy the lost checkpoints of a run from a folder.")
@@ -102,7 +103,7 @@ def bring_back(run_id: int, source: Path, folder: Path | None) -> None:
         with told() as progress:
             came = brought_back.bring_back(workspace, run_id, source, progress)
     size = byte_size(sum(one.bytes for one in came))
-    click.echo(f"Brought back to run {run_id}: {' and '.join(one.name for one in came)}, {size}.")
+    click.echo(f"Brought back for run {run_id}: {' and '.join(one.name for one in came)}, {size}.")
 
 
 def _words(keep_best: bool, runs: Collection[int]) -> str:

@@ -76,7 +76,7 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
         f"{measured['gallery']:,} images searched, {measured['dim']} dimensions. "
         f"{fitted_sentence(measured['fitted_on'])}",
         "",
-        f"{'store':16} {'bytes':>8} {'ms':>8} {'MAP@R %':>8} {'95%':>13} {'less':>7} {'R@1 %':>7} {'10 kept':>8}",
+        f"{'store':16} {'bytes':>8} {'ms':>8} {'MAP@R %':>8} {'95%':>13} {'change':>7} {'R@1 %':>7} {'10 kept':>8}",
     ]
     for store in measured["stores"]:
         if store["refused"]:
@@ -97,7 +97,7 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
     accepted = " to ".join(percentage(end, 2) for end in limit["accepts_range"])
     lines += [
         "",
-        "less: MAP@R against float32 in points; * where its paired 95% interval excludes 0.",
+        "change: of MAP@R from float32, in points; * where its paired 95% interval excludes 0.",
         f"Same or different at {100 * limit['wanted']:g}% false accepts: threshold {between}, "
         f"accepts {percentage(limit['accepts'], 2)} ({accepted}) of {limit['same_pairs']:,} "
         f"pairs of one class. Equal error {percentage(limit['equal_error'], 2)}.",

@@ -49,7 +49,7 @@ def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Ep
             click.echo(f"Run {run_id} has not ended ({run.status}): its present state was exported.", err=True)
 
 
-@click.command("import", short_help="Make runs of embeddings or curves of models trained elsewhere.")
+@click.command("import", short_help="Import embeddings or curves of models trained elsewhere as runs.")
 @click.argument("source", type=click.Path(path_type=Path, exists=True))
 @workspace_option
 @click.option(
@@ -63,7 +63,7 @@ def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Ep
 )  # fmt: skip
 @click.option(
     "--name", type=TEXT, default="",
-    help="Name of the run; by default that of the file. Before the name of each, where several come.",
+    help="Name of the run; by default that of the file. Of several runs, the first part of each name.",
 )  # fmt: skip
 @click.option(
     "--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True,
@@ -95,7 +95,7 @@ def import_run(
     of_embeddings = labels is not None or search_only or images is not None
     if source.is_dir() or (not of_embeddings and holds_curves(source)):
         if of_embeddings:
-            raise click.UsageError("A folder of curves takes no --labels, --images and --search-only.")
+            raise click.UsageError("A folder of curves takes no --labels, --images or --search-only.")
         _import_curves(source, folder, name)
         return
     with Workspace(folder or default_workspace(), create=True) as workspace:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TICKED = "ticked run"
 BRINGS_BACK = "From a folder that still has them: an export of the run as a run folder, or a copy of the workspace"
 NOT_ENDED = "A run that trains, is queued or paused keeps its checkpoints: end it first."
-CANCELLED = "The deletion of checkpoints was cancelled: those of the runs before that are deleted, the others are kept."
+CANCELLED = "The deletion of checkpoints was cancelled. Those of some runs were deleted before; the others are kept."
 COPY_CANCELLED = "The copy of checkpoints was cancelled: one that was copied completely is kept."
 MOST = 5  # sentences on runs that keep their checkpoints
 
@@ -111,7 +111,7 @@ class CheckpointActions(QObject):
     def _say_brought(self, run_id: int, wanted: int, came: "list[Lost]") -> None:
         size = unbroken(memory(sum(one.bytes for one in came)))
         names = " and ".join(one.name for one in came)
-        said = f"Run {run_id} has its {counted(len(came), 'checkpoint')} again: {names}, {size}."
+        said = f"Brought back {counted(len(came), 'checkpoint')} of run {run_id}: {names}, {size}."
         rest = "" if len(came) == wanted else " The other one is not in that folder."
         self._session.notify(f"{said}{rest}", EVERYWHERE)
 
@@ -142,7 +142,7 @@ class CheckpointActions(QObject):
         what = f"run {numbers[0]}" if len(numbers) == 1 else counted(len(numbers), "run")
         words = [f"{STAYS} {LOST}"]
         if "last" in answers:
-            words.append("“Keep the best” deletes only what is for resuming; the network of the best epoch stays.")
+            words.append("“Keep the best” deletes only the last checkpoint, needed to resume; the network of the best epoch stays.")
         words += _kept(every)
         question = f"Delete the checkpoints of {what}?"
         self.ask = Question("Delete checkpoints", question, "\n\n".join(words), answers, self._window)

@@ -153,7 +153,7 @@ def proposed_from(path: Path, near: list[Path], catalog: Catalog) -> "Proposal":
         return _of_images(path, near, catalog)
     if path.suffix.lower() != ".toml":
         raise Problem(
-            f"{path.name} is neither a folder or archive of images nor a config (.toml), nor a table of curves.",
+            f"{path.name} is not a folder or archive of images, a config (.toml) or a table of curves.",
             todo="Drop a folder or archive (zip or tar) that holds one folder per class, a CSV file with a column of "
             "image files or with a column step or epoch, or a config file.",
         )
@@ -166,11 +166,11 @@ def _text_of(path: Path) -> str:
 
     try:
         if not path.is_file():
-            raise ValueError("it is no file")
+            raise ValueError("it is not a file")
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
-            raise ValueError(f"it is over {LARGEST >> 20} MiB")
+            raise ValueError(f"it is larger than {LARGEST >> 20} MiB")
         return content.decode("utf-8-sig")  # some editors of Windows write the mark
     except (OSError, ValueError) as error:
         raise Problem(f"The config {path} cannot be read ({error}).", kept="Nothing was changed.") from None

@@ -107,7 +107,7 @@ def _ask_for_deleted(session: Session, path: Path, window: QWidget, result: Impo
     runs = _numbers([taken.run_id for taken in there.values()])
     answers = {"leave": button("Leave them deleted"), "all": button(f"Bring them back, {size}")}
     there_is = f"{visible_name(str(path))} has {count} of {runs}, {size}."
-    words = f"{there_is} With them a run can go on, and its network be exported and searched with."
+    words = f"{there_is} With them a run can be resumed, and its network can be exported and embed new images."
     ask = Question("Import run folders", "Bring back checkpoints that were deleted here?", words, answers, window)
     workspace = session.workspace
 

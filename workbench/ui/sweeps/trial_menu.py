@@ -35,7 +35,7 @@ class TrialMenu(QMenu):
     def __init__(self, session: Session, model: Callable[[], SweepsModel], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session, self._model = session, model
-        self.order_best, self.order_line = self._action("Best first"), self._action("In the order of the line")
+        self.order_best, self.order_line = self._action("Best first"), self._action("In the order of the queue")
         self.choose_best = self._action("Choose the best")
         self.addSeparator()
         self.set_up, self.copy_config = self._action(""), self._action("")

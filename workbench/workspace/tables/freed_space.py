@@ -72,7 +72,7 @@ def delete_checkpoints(
     """Delete the checkpoints of runs; each run is done by itself, and one that is refused is named.
 
     Args:
-        keep_best: delete only the last checkpoint, which is for resuming; the network of the best epoch stays. A run
+        keep_best: delete only the last checkpoint, needed to resume; the network of the best epoch stays. A run
             without a best checkpoint then keeps its last one.
         progress: called before each run; may raise Cancelled: those of the runs before it are deleted then.
     """

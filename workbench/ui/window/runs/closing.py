@@ -70,7 +70,7 @@ class Closing(QObject):
         self.ask = Question(
             "A run is training",
             f"{'A run' if run is None else f'“{run.name}”'} {works}",
-            "Save and close ends before the next step and writes a checkpoint: Resume goes on from there. Stopping "
+            "Save and close ends before the next step and writes a checkpoint: Resume continues from there. Stopping "
             "after this epoch finishes the epoch first. Either way the curves and evaluations are kept."
             f"{in_line}",
             {

@@ -311,7 +311,7 @@ class TriagePanel(QStackedWidget):
 
     def _ask_set_up(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
-            self, "Where the run finds the decisions", "label-decisions.csv", "CSV (*.csv)"
+            self, "Save the decisions for the run", "label-decisions.csv", "CSV (*.csv)"
         )
         if name:
             self.set_up_with(Path(name))

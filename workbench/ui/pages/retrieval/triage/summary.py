@@ -38,8 +38,8 @@ class TriageSummary(QWidget):
         self.export, self.import_ = button("Export…", "export"), button("Import…", "download-simple")
         self.set_up = button("Set up a run…", "sliders")
         self.set_up.setToolTip(
-            "Export the answers, and show the settings of this run with the file on Set up: under Label decisions for "
-            "its training images, and under Score with label decisions, too, for its test half"
+            "Export the answers and open Set up with the settings of this run and with the file in two fields: Label "
+            "decisions, for training images, and Score with label decisions, for the test half"
         )
         done, changes = Card("Progress"), Card("What it changes")
         self._fill_plot()
