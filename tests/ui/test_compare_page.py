@@ -794,6 +794,19 @@ def test_intervals_get_what_titles_and_their_chip_leave(qtbot, session, workspac
     assert view.columnWidth(0) >= view.sizeHintForColumn(0) + theme.text_px(TITLE_BESIDE) - 1
 
 
+def test_a_tab_is_as_high_as_the_page_leaves_and_not_as_the_highest_tab_asks_for(qtbot, session, workspace):
+    """In 1280 x 720 the page scrolled below its curves, and changed its height with the tab."""
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    qtbot.waitUntil(lambda: page.model.comparison is not None)
+    page.resize(1019, 470)
+    for tab in range(page.tabs.count()):
+        page.tabs.setCurrentIndex(tab)
+        qtbot.deliver()
+        assert page.result.widget().height() == page.result.viewport().height(), page.tabs.tabText(tab)
+
+
 def test_a_table_that_is_not_laid_out_yet_can_be_told_to_show_more(qtbot):
     holder = QWidget()
     qtbot.addWidget(holder)

@@ -39,6 +39,7 @@ from workbench.ui.widgets.scrolled import ScrolledDown
 
 MANY = 20  # from this many groups on, rows are computed on a thread, and parts of the page drawn in turns
 CANCELLED = "The comparison of these two groups was cancelled. Choose another group or baseline to compare."
+TOP = 12  # px above and below the content
 SETTLE = 150  # ms after the last tick until the runs are read
 TICK_ALL, SET_UP = "Tick all runs", "Set up another run"
 
@@ -87,7 +88,7 @@ class ComparePage(QStackedWidget):
         self.result = ScrolledDown(result)
         yield
         self.content = QStackedWidget()
-        self.content.setContentsMargins(16, 12, 16, 12)
+        self.content.setContentsMargins(16, TOP, 16, TOP)
         for shown in (self.unticked, self.ranking, self.reading, self.result):
             self.content.addWidget(shown)
             yield
@@ -145,7 +146,7 @@ class ComparePage(QStackedWidget):
 
     def _fit(self) -> None:
         if hasattr(self, "head"):  # else it is being made, in parts
-            self.groups.show_more(self.head.fit_height(self.height()))
+            self.groups.show_more(self.head.fit_height(self.height()), self.height() - 2 * TOP)
 
     # The ticked runs
 

@@ -49,7 +49,7 @@ class GroupView(QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table, self._row_px = GroupTable(self), 0  # as laid out
-        self._least = LEAST_ROWS
+        self._least, self._page_height = LEAST_ROWS, 0
         self._titles = 0  # px of the first column in which every measured title is whole
         self._needed = 0  # px of all titles, where they have room in a table that scrolls
         self._intervals = -1  # column; -1 without metrics
@@ -106,16 +106,20 @@ class GroupView(QTableView):
             header.setSectionResizeMode(0, mode)
             if wide:
                 self.setColumnWidth(0, self._needed)
-        around = self.parentWidget()
-        most = self._least if around is None else max(self._least, around.height() // (4 * self._row_px))
+        most = max(self._least, self._page_height // (4 * self._row_px))
         rows = max(1, min(MOST_ROWS, most, self.table.rowCount()))
         bar = self.horizontalScrollBar().sizeHint().height() if wide else 0
         self.setFixedHeight(header.sizeHint().height() + rows * self._row_px + 2 * self.frameWidth() + bar)
 
-    def show_more(self, alone: bool) -> None:
-        """Have more rows in view where nothing but the title stands above the table."""
-        if (least := LEAST_ALONE if alone else LEAST_ROWS) != self._least:
-            self._least = least
+    def show_more(self, alone: bool, page_height: int = 0) -> None:
+        """Have more rows in view where nothing but the title stands above the table, and in a high page.
+
+        Args:
+            page_height: px of the page that are in sight at once.
+        """
+        room = LEAST_ALONE if alone else LEAST_ROWS, page_height
+        if room != (self._least, self._page_height):
+            self._least, self._page_height = room
             if self._row_px:  # else the first `fit` takes it
                 self._fit_measured()
 
