@@ -1,6 +1,7 @@
-"""The ways to store embeddings, by name: float32, float16, int8, pca32, first32, pq16, binary, hnsw, ivfpq16. No faiss.
+"""The ways to store and to search embeddings, by name: float32, int8, pca32, pq16, hnsw, float32+aqe10. No faiss.
 
-The number is what is left of the dimensions (pca, first) or the bytes of a code (pq, ivfpq).
+The number is what is left of the dimensions (pca, first), the bytes of a code (pq, ivfpq) or the neighbours of which a
+mean is made (float32+aqe, float32+dba).
 """
 
 import re
@@ -10,7 +11,13 @@ from workbench.names import nearest_first
 from workbench.problem import UnknownName
 
 BASELINE = "float32"
-SIZED = {"pca": "PCA", "first": "First", "pq": "PQ", "ivfpq": "IVF-PQ"}
+QUERY_EXPANSION, AUGMENTATION, RECIPROCAL = "float32+aqe", "float32+dba", "float32+reciprocal"
+SIZED = {
+    "pca": "PCA", "first": "First", "pq": "PQ", "ivfpq": "IVF-PQ", QUERY_EXPANSION: "αQE", AUGMENTATION: "DBA",
+}  # fmt: skip
+EXPANDED = 10  # neighbours in a mean, usually
+SHARED = 20  # k1: neighbours of which two images share some
+REORDERED = 300  # nearest of a query that are ranked again by the neighbours they share with it
 PLAIN = {
     "float32": ("float32", "as trained"),
     "float16": ("float16", "half precision"),
@@ -18,10 +25,15 @@ PLAIN = {
     "binary": ("Binary", "signs"),
     "binary+int8": ("Binary + rerank", "100 rescored in int8"),
     "hnsw": ("HNSW, int8", "index, 32 links"),
+    RECIPROCAL: (
+        "k-reciprocal",
+        f"float32 and {SHARED} neighbours of each image; the nearest {REORDERED} re-ranked",
+    ),
 }
 KNOWN = (*PLAIN, *(f"{name}N" for name in SIZED))
 RERANKED = 100  # nearest by signs that are compared again
 LEAST_CODES = 256  # images that a product quantiser needs, one for each of its code words
+LISTED = 100_000  # images of which all neighbours are looked up unless asked: the time grows with their square
 PER_LIST = 39  # images for each list of an inverted file, at least: faiss's own limit
 
 
@@ -40,12 +52,17 @@ class Kind:
         """Whether a search may miss near images, because it is an index and not a scan of all."""
         return self.family in ("hnsw", "ivfpq")
 
+    @property
+    def listed(self) -> int:
+        """How many neighbours of every gallery image are looked up beforehand, one of them as a spare; 0 for none."""
+        return {AUGMENTATION: self.size + 1, RECIPROCAL: SHARED + 1}.get(self.family, 0)
+
 
 def kind(name: str) -> Kind:
     """The kind of that name. Raises Problem when there is none."""
     if name in PLAIN:
         return Kind(name, name, 0, *PLAIN[name])
-    match = re.fullmatch(r"([a-z]+)([1-9][0-9]{0,3})", name)
+    match = re.fullmatch(r"([a-z0-9+]*[a-z])([1-9][0-9]{0,3})", name)
     if match is None or match[1] not in SIZED:
         listed = ", ".join(nearest_first(name, KNOWN))
         raise UnknownName(f"There is no store named {name!r}.", todo=f"Known: {listed}.")
@@ -55,15 +72,19 @@ def kind(name: str) -> Kind:
         "first": "dimensions, the others cut off",
         "pq": "parts, 8 bits each",
         "ivfpq": "parts behind an inverted file",
+        QUERY_EXPANSION: f"float32, the query becomes a mean with its {size} nearest, searched twice",
+        AUGMENTATION: f"float32, each image stored as a mean with its {size} nearest, made once beforehand",
     }[family]
     return Kind(name, family, size, f"{SIZED[family]} {size}", detail)
 
 
-def usual(dim: int, count: int) -> list[Kind]:
+def usual(dim: int, count: int, cosine: bool = True) -> list[Kind]:
     """The kinds that are compared unless others are asked for.
 
     Args:
-        dim: of the embeddings. count: images in the gallery; small galleries have no product quantiser.
+        dim: of the embeddings. count: images in the gallery; small galleries have no product quantiser, large ones
+            (LISTED) no lists of every image's neighbours.
+        cosine: whether the evaluation compares by cosine, as the means with neighbours do.
     """
     names = [BASELINE, "float16", "int8"]
     names += [f"pca{size}" for size in (dim // 2, dim // 4) if size >= 2]
@@ -74,7 +95,10 @@ def usual(dim: int, count: int) -> list[Kind]:
     names += ["binary", "binary+int8", "hnsw"]
     if count >= max(LEAST_CODES, 4 * PER_LIST) and parts:
         names.append(f"ivfpq{parts[0]}")
-    return [kind(name) for name in names]
+    searches = [kind(f"{QUERY_EXPANSION}{EXPANDED}"), kind(f"{AUGMENTATION}{EXPANDED}"), kind(RECIPROCAL)]
+    return [kind(name) for name in names] + [
+        wanted for wanted in searches if not no_rule(wanted, count, cosine) and not (wanted.listed and count > LISTED)
+    ]
 
 
 def refusal(wanted: Kind, dim: int, count: int) -> str:
@@ -88,6 +112,18 @@ def refusal(wanted: Kind, dim: int, count: int) -> str:
             return f"{dim} dimensions cannot be cut into {wanted.size} equal parts"
         if count < LEAST_CODES:
             return f"its code words need {LEAST_CODES} images, the gallery has {count}"
+    return ""
+
+
+def no_rule(wanted: Kind, images: int, cosine: bool) -> str:
+    """Why a gallery of that many images cannot be searched by a kind; empty if it can."""
+    needed = SHARED if wanted.family == RECIPROCAL else 0
+    if wanted.family in (QUERY_EXPANSION, AUGMENTATION):
+        if not cosine:
+            return "its weights are powers of cosines, and this evaluation compares by L2"
+        needed = wanted.size
+    if needed and images < needed + 2:  # the image itself, and one to spare where a query is taken out
+        return f"it needs {needed} neighbours of each image, the gallery has {images} images"
     return ""
 
 

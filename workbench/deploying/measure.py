@@ -1,14 +1,16 @@
 """Measures stores of an evaluation's embeddings: recall, MAP@R, bytes and milliseconds."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from workbench.deploying.kinds import BASELINE, RERANKED, Kind, kind, refusal
+from workbench.deploying.kinds import BASELINE, RERANKED, Kind, kind, no_rule, refusal
+from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
 from workbench.deploying.ranking import nearest, scores
+from workbench.deploying.reciprocal import Reciprocal
 from workbench.deploying.stores import Built, build, rescored, without_direction
 from workbench.evaluation.conventions import VOTERS, Between
 from workbench.evaluation.intervals import bootstrap_interval
@@ -64,6 +66,7 @@ class Measured:
     difference: tuple[float, float, float]  # MAP@R less the baseline's, paired by query: mean, low, high
     kept: float  # share of the exact ten nearest that are among the store's
     refused: str = ""  # why it was not measured
+    constant_ms: float = 0.0  # part of `ms` that does not grow with the gallery
 
 
 def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
@@ -137,19 +140,23 @@ def measure(
         progress: called for each store; may raise Cancelled.
     """
     ordered = [kind(BASELINE), *(wanted for wanted in kinds if wanted.name != BASELINE)]
+    deepest = max(wanted.listed for wanted in ordered if not no_rule(wanted, len(search.gallery), search.cosine))
     measured: list[Measured] = []
     exact: tuple[np.ndarray, np.ndarray] | None = None  # scores and ten nearest of the baseline
+    near: Neighbourhood | None = None
     for number, wanted in enumerate(ordered):
         progress(wanted.title, number, len(ordered))
         count = min(len(search.gallery), len(search.fitted_on))
-        why = refusal(wanted, search.gallery.shape[1], count)
+        why = refusal(wanted, search.gallery.shape[1], count) or no_rule(wanted, len(search.gallery), search.cosine)
         for vectors in (search.gallery, search.queries):
             why = why or without_direction(wanted, vectors, search.cosine)
         if why:
             measured.append(_refused(wanted, why))
             continue
-        built = build(wanted, search.gallery, search.fitted_on, search.cosine)
         between = partial(progress, wanted.title, number, len(ordered))
+        if wanted.listed and near is None:
+            near = neighbourhood(search.gallery, deepest, between)
+        built = build(wanted, search.gallery, search.fitted_on, search.cosine, near)
         table, first = _ranked(built, search, ks, between)
         exact = exact or (table, first)
         measured.append(_measured(built, search, ks, table, first, exact))
@@ -173,10 +180,11 @@ def _measured(
         metrics |= {name: float(table[:, at].mean()), f"{name}/low": float(low[at]), f"{name}/high": float(high[at])}
     kept = (first[:, :, None] == exact[1][:, None, :]).any(2).mean()
     wanted = built.kind
+    ms, constant = milliseconds(built, search)
     return Measured(
-        wanted.name, wanted.title, wanted.detail, built.bytes_per_image, built.fixed_bytes, milliseconds(built, search),
+        wanted.name, wanted.title, wanted.detail, built.bytes_per_image, built.fixed_bytes, ms,
         "log" if wanted.family == "hnsw" else "linear", metrics,
-        (float(difference.mean()), float(low[-1]), float(high[-1])), float(kept),
+        (float(difference.mean()), float(low[-1]), float(high[-1])), float(kept), constant_ms=constant,
     )  # fmt: skip
 
 
@@ -199,6 +207,9 @@ def _ranked(built: Built, search: Search, ks: Sequence[int], between: Between) -
 
 def _rankings(built: Built, search: Search, depth: int, between: Between) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of queries with their ranking [rows, depth]: exact for a scan, by the index itself where it is one."""
+    if built.method is not None:
+        yield from built.method.rankings(search.queries, search.own, depth, between)
+        return
     if built.decoded is not None:
         asked, reach = built.prepare(search.queries), max(depth, RERANKED) if built.fine else depth
         for part, rows in nearest(asked, built.decoded, search.own, reach, between):
@@ -218,15 +229,28 @@ def _without(rows: np.ndarray, own: np.ndarray) -> np.ndarray:
     return np.asarray(rows[stays].reshape(len(rows), -1))
 
 
-def milliseconds(built: Built, search: Search) -> float:
-    """Median time of one query's search for its ten nearest, queries one at a time."""
+def milliseconds(built: Built, search: Search) -> tuple[float, float]:
+    """Median time of one query's search for its ten nearest, queries one at a time, and what of it does not grow.
+
+    The whole time of a scan or an index grows with the gallery; that of re-ranking a fixed number of images does not.
+    """
     depth = min(VOTERS + (search.own is not None), len(search.gallery))
-    times = []
-    for at in range(min(TIMED, len(search.queries))):
-        started = time.perf_counter()
-        built.search(search.queries[at : at + 1], depth)
-        times.append(time.perf_counter() - started)
-    return 1000 * float(np.median(times))
+    asked = [search.queries[at : at + 1] for at in range(min(TIMED, len(search.queries)))]
+    total = _median([_took(built.search, query, depth) for query in asked])
+    if not isinstance(built.method, Reciprocal):
+        return total, 0.0
+    scan = _median([_took(built.method.scanned, query[0]) for query in asked])
+    return total, max(0.0, total - scan)
+
+
+def _took(work: Callable[..., object], *of: object) -> float:
+    started = time.perf_counter()
+    work(*of)
+    return time.perf_counter() - started
+
+
+def _median(seconds: Sequence[float]) -> float:
+    return 1000 * float(np.median(seconds))
 
 
 def scaled(store: Measured, measured_on: int, gallery: int) -> Measured:
@@ -234,4 +258,4 @@ def scaled(store: Measured, measured_on: int, gallery: int) -> Measured:
     if store.refused or measured_on < 2:
         return store
     factor = np.log(max(2, gallery)) / np.log(measured_on) if store.grows == "log" else gallery / measured_on
-    return replace(store, ms=store.ms * float(factor))
+    return replace(store, ms=store.constant_ms + (store.ms - store.constant_ms) * float(factor))

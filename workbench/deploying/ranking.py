@@ -21,9 +21,24 @@ def nearest(
         depth: at least 1; at most all gallery rows are returned.
         between: called after each block; may raise Cancelled.
     """
+    depth = min(depth, len(gallery) - (own is not None))
+    for part, gaps in squared_gaps(queries, gallery, between):
+        if own is not None:
+            gaps[np.arange(len(gaps)), own[part]] = np.inf
+        yield part, ranked(gaps, depth)
+
+
+def squared_gaps(
+    queries: np.ndarray, gallery: np.ndarray, between: Between = lambda: None
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (rows of `queries`, their squared Euclidean distances [rows, n] float64 to the gallery) in blocks.
+
+    Args:
+        queries: [m, e]. gallery: [n, e].
+        between: called after each block; may raise Cancelled.
+    """
     columns = np.asarray(gallery, np.float64)
-    squares, places = np.einsum("ij,ij->i", columns, columns), np.arange(len(columns))
-    mask, depth = row_mask(len(columns)), min(depth, len(columns) - (own is not None))
+    squares = np.einsum("ij,ij->i", columns, columns)
     step = max(1, BLOCK // len(columns))
     for start in range(0, len(queries), step):
         part = slice(start, min(start + step, len(queries)))
@@ -31,13 +46,26 @@ def nearest(
         of_rows = np.einsum("ij,ij->i", rows, rows)[:, None]
         gaps = np.ascontiguousarray(of_rows + squares - 2 * (rows @ columns.T))
         gaps[gaps < NOISE * (of_rows + squares)] = 0
-        if own is not None:
-            gaps[np.arange(len(rows)), own[part]] = np.inf
-        keys = ((gaps.view(np.int64) + ((mask + 1) >> 1)) & ~mask) + places
-        if depth < keys.shape[1]:
-            keys.partition(depth - 1, axis=1)
-        yield part, np.sort(keys[:, :depth], axis=1) & mask
+        yield part, without_last_bits(gaps, len(columns))
         between()
+
+
+def without_last_bits(gaps: np.ndarray, count: int) -> np.ndarray:
+    """Distances float64, at least 0, rounded so that `ranked` has room for the row numbers of `count` rows."""
+    mask = row_mask(count)
+    return ((np.ascontiguousarray(gaps).view(np.int64) + ((mask + 1) >> 1)) & ~mask).view(np.float64)
+
+
+def ranked(gaps: np.ndarray, depth: int) -> np.ndarray:
+    """The columns [m, depth] of the smallest gaps, best first; of equal gaps the lower column is first.
+
+    Args:
+        gaps: [m, n] as `squared_gaps` yields them; infinite for what is left out. depth: in 1..n.
+    """
+    keys = gaps.view(np.int64) + np.arange(gaps.shape[1])
+    if depth < keys.shape[1]:
+        keys.partition(depth - 1, axis=1)
+    return np.asarray(np.sort(keys[:, :depth], axis=1) & row_mask(gaps.shape[1]))
 
 
 def scores(

@@ -45,19 +45,26 @@ def deployment(
     asked = [kinds.kind(name) for name in names]
     words = f"{','.join(kind.name for kind in asked)} {rate:g}"
     known = newest_deployment(workspace, evaluation_id, words)
-    if known is not None and known.get("new_classes") is not None:
+    has_new_classes = known is not None and known.get("new_classes") is not None
+    has_searches = known is not None and (bool(asked) or known.get("rules", 0) >= RULES)
+    if known is not None and has_new_classes and has_searches:
         return known
     stored, search = _read(workspace, evaluation_id, progress)
     count, dim = search.gallery.shape
     with one_thread():
-        new = asdict(new_classes(stored, lambda: progress("New classes", 0, 0)))
-        new["trained_on"] = _trained_on(workspace, evaluation_id)
-        if known is not None:  # it was measured before new classes were
-            measured = {**known, "new_classes": finite(new)}
+        if has_new_classes:
+            new = None
+        else:
+            new = asdict(new_classes(stored, lambda: progress("New classes", 0, 0)))
+            new["trained_on"] = _trained_on(workspace, evaluation_id)
+        if known is not None:  # by an earlier version, which did not measure all of it
+            measured = known if new is None else {**known, "new_classes": finite(new)}
+            if not has_searches:
+                measured = {**measured, "stores": known["stores"] + _missing(search, known, progress), "rules": RULES}
             store_deployment(workspace, evaluation_id, words, measured)
             return measured
         limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
-        stores = measure(search, asked or kinds.usual(dim, count), KS, progress)
+        stores = measure(search, asked or kinds.usual(dim, count, search.cosine), KS, progress)
     measured = finite({
         "evaluation": evaluation_id, "distance": stored.distance, "dim": dim, "gallery": count,
         "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": search.fitted_words,
@@ -66,6 +73,14 @@ def deployment(
     })  # fmt: skip
     store_deployment(workspace, evaluation_id, words, measured)
     return dict(measured)
+
+
+def _missing(search: Search, known: dict[str, Any], progress: Progress) -> list[Any]:
+    """The usual stores that a measurement has not, measured, as plain data."""
+    names = {store["name"] for store in known["stores"]}
+    count, dim = search.gallery.shape
+    wanted = [usual for usual in kinds.usual(dim, count, search.cosine) if usual.name not in names]
+    return list(finite(plain(measure(search, wanted, KS, progress)[1:]))) if wanted else []
 
 
 def _trained_on(workspace: Workspace, evaluation_id: int) -> bool | None:

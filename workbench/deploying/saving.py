@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from workbench import __version__, files
-from workbench.deploying.kinds import Kind
+from workbench.deploying.expansion import ALPHA
+from workbench.deploying.kinds import AUGMENTATION, QUERY_EXPANSION, RECIPROCAL, REORDERED, SHARED, Kind
 from workbench.deploying.measure import Search, measure
 from workbench.deploying.pairs import Limit
+from workbench.deploying.reciprocal import AVERAGED, ORIGINAL
 from workbench.deploying.stores import build, serialised, version
 from workbench.files.new_files import NewFiles
 from workbench.files.spreadsheet import csv_text
@@ -24,6 +26,23 @@ FORM = {
     True: "float32 of unit length: divide an embedding by its Euclidean length before it is added or searched",
     False: "float32 as the network gives them",
 }
+SEARCHES = {
+    QUERY_EXPANSION: (
+        "Search the index for the {size} nearest of an embedding. Add each of them to the embedding, times its cosine "
+        f"to the power of {ALPHA}, or 0 where the cosine is negative. Divide the sum by its Euclidean length, and "
+        "search the index with that."
+    ),
+    AUGMENTATION: (
+        "The index holds the mean of each embedding with its {size} nearest others, each weighted by its cosine to the "
+        f"power of {ALPHA}, or 0 where the cosine is negative, and brought to unit length. Search it with an embedding "
+        "as it is. An image that is added changes the means of its neighbours."
+    ),
+    RECIPROCAL: (
+        f"Search the index for the {REORDERED} nearest of an embedding, and rank these again by k-reciprocal encoding "
+        f"(Zhong et al., CVPR 2017) with k1 = {SHARED}, k2 = {AVERAGED} and lambda = {ORIGINAL}. The index holds the "
+        f"plain embeddings: look up the {SHARED} nearest of each of them once, which the encoding needs."
+    ),
+}
 
 
 def save(
@@ -34,7 +53,8 @@ def save(
 
     Returns:
         The faiss file (two for a store that compares the nearest again), ids.csv with the sample id and path of each
-        row, signs.csv where signs are taken about a mean, and note.json.
+        row, signs.csv where signs are taken about a mean, and note.json, which says how to search where one scan is not
+        all.
 
     Raises:
         Problem: embeddings of this dimension or number cannot be stored this way, or the folder cannot be written.
@@ -51,6 +71,8 @@ def save(
     contents["ids.csv"] = _ids(workspace, evaluation, search)
     progress(f"Measuring {wanted.title}", 1, 2)
     note = _note(workspace, evaluation, search, wanted, limit)
+    if wanted.family in SEARCHES:
+        note["index"]["search"] = SEARCHES[wanted.family].format(size=wanted.size)
     note["files"] = {file: blake2b(content, digest_size=16).hexdigest() for file, content in contents.items()}
     contents["note.json"] = (json.dumps(finite(note), indent=2) + "\n").encode()
     with NewFiles() as new:

@@ -8,13 +8,29 @@ from typing import Any
 import faiss
 import numpy as np
 
-from workbench.deploying.kinds import PER_LIST, RERANKED, Kind, kind, refusal
+from workbench.deploying.expansion import Augmented, QueryExpansion, augmented
+from workbench.deploying.kinds import (
+    AUGMENTATION,
+    PER_LIST,
+    QUERY_EXPANSION,
+    RERANKED,
+    SHARED,
+    Kind,
+    kind,
+    no_rule,
+    refusal,
+)
+from workbench.deploying.methods import Method
+from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
+from workbench.deploying.reciprocal import Reciprocal
+from workbench.evaluation.conventions import Between
 from workbench.problem import Problem
 
 LINKS = 32  # of an image in an HNSW graph, twice as many in its lowest layer
 BUILDING, SEARCHING = 200, 64  # candidates looked at when a graph is built and searched
 PROBED = 8  # lists of an inverted file that a query looks into
 BITS = 8
+OF_A_NEIGHBOUR = 8  # bytes: its number and its distance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +44,7 @@ class Built:
     bytes_per_image: float
     fine: "Built | None" = None  # compares the nearest again
     whole: bool = False  # the index holds its own components: it is asked with vectors [m, d]
+    method: Method | None = None  # searches it instead of one scan
 
     @property
     def fixed_bytes(self) -> int:
@@ -41,6 +58,8 @@ class Built:
         Args:
             queries: [m, d] float32.
         """
+        if self.method is not None:
+            return self.method.search(queries, depth)
         asked = np.ascontiguousarray(queries if self.whole else self.prepare(queries))
         if self.kind.family.startswith("binary"):
             rows = self.index.search(np.packbits(asked > 0, axis=1), max(depth, RERANKED) if self.fine else depth)[1]
@@ -57,18 +76,24 @@ def rescored(queries: np.ndarray, fine: Built, rows: np.ndarray) -> np.ndarray:
     return np.concatenate([np.take_along_axis(first, order, 1), rows[:, RERANKED:]], axis=1)
 
 
-def build(wanted: Kind, gallery: np.ndarray, fitted_on: np.ndarray, cosine: bool) -> Built:
+def build(
+    wanted: Kind, gallery: np.ndarray, fitted_on: np.ndarray, cosine: bool, near: Neighbourhood | None = None,
+    between: Between = lambda: None,
+) -> Built:  # fmt: skip
     """Fit a store and fill it. Code words and components are fitted to `fitted_on` alone.
 
     Args:
         gallery: [n, d] float32, of unit length for cosine. fitted_on: [t, d] float32, the same way.
         cosine: whether shorter vectors are brought to unit length again where dimensions are cut off.
+        near: the neighbours of the gallery images, `wanted.listed` deep, where they are known already.
+        between: called while those are looked up; may raise Cancelled.
 
     Raises:
         Problem: embeddings of this dimension or number, or with these values, cannot be stored this way.
     """
     count, dim = gallery.shape
-    why = refusal(wanted, dim, min(count, len(fitted_on))) or without_direction(wanted, gallery, cosine)
+    why = refusal(wanted, dim, min(count, len(fitted_on))) or no_rule(wanted, count, cosine)
+    why = why or without_direction(wanted, gallery, cosine)
     if why:
         raise Problem(f"{wanted.title} cannot be built: {why}.")
     if wanted.family == "binary":
@@ -79,6 +104,10 @@ def build(wanted: Kind, gallery: np.ndarray, fitted_on: np.ndarray, cosine: bool
         return _components(wanted, gallery, fitted_on)
     if wanted.family == "first":
         return _first(wanted, gallery, cosine)
+    if wanted.family == QUERY_EXPANSION:
+        return _expanding(wanted, gallery)
+    if wanted.listed:
+        return _by_neighbours(wanted, gallery, near or neighbourhood(gallery, wanted.listed, between))
     index = _index(wanted, dim, count)
     index.train(fitted_on)
     index.add(gallery)
@@ -203,3 +232,25 @@ def _reranked(wanted: Kind, gallery: np.ndarray, fitted_on: np.ndarray, cosine: 
     fine = build(kind("int8"), gallery, fitted_on, cosine)
     size = coarse.bytes_per_image + fine.bytes_per_image
     return Built(wanted, coarse.index, coarse.prepare, coarse.decoded, size, fine)
+
+
+def _flat(vectors: np.ndarray) -> Any:
+    index = faiss.IndexFlatL2(vectors.shape[1])
+    index.add(vectors)
+    return index
+
+
+def _expanding(wanted: Kind, gallery: np.ndarray) -> Built:
+    index = _flat(gallery)
+    method = QueryExpansion(gallery, index, wanted.size)
+    return Built(wanted, index, _as_is, None, 4.0 * gallery.shape[1], method=method)
+
+
+def _by_neighbours(wanted: Kind, gallery: np.ndarray, near: Neighbourhood) -> Built:
+    size = 4.0 * gallery.shape[1]
+    if wanted.family == AUGMENTATION:
+        means = augmented(gallery, near, wanted.size)
+        index = _flat(means)
+        return Built(wanted, index, _as_is, None, size, method=Augmented(gallery, means, index, near, wanted.size))
+    size += SHARED * OF_A_NEIGHBOUR + 4  # and the largest distance of its row
+    return Built(wanted, _flat(gallery), _as_is, None, size, method=Reciprocal(gallery, near))

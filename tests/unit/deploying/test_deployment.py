@@ -57,6 +57,9 @@ def test_a_measurement_is_stored_and_read_again(space, monkeypatch):
         lambda measured: measured["stores"][0]["metrics"].pop("MAP@R/low"),
         lambda measured: measured["stores"][1].update(grows="fast"),
         lambda measured: measured["stores"][1].update(refused=7),
+        lambda measured: measured["stores"][1].update(constant_ms=-1.0),
+        lambda measured: measured["stores"][1].update(constant_ms=1e9),
+        lambda measured: measured["stores"][1].update(detail=7),
         lambda measured: measured["limit"].update(similarity_range=["low", "high"]),
         lambda measured: measured["limit"]["edges"].pop(),
         lambda measured: measured["limit"]["classes"][0].update(label=2**70),
@@ -85,6 +88,25 @@ def test_what_was_measured_before_new_classes_were_is_kept(space, monkeypatch):
     monkeypatch.setattr(request, "measure", None)  # nothing else is measured
     assert request.deployment(workspace, run.evaluations[-1], ["int8"], 0.01) == whole
     assert newest_deployment(workspace, run.evaluations[-1]) == whole
+
+
+def test_what_was_measured_before_search_methods_were_gets_them_alone(space, monkeypatch):
+    workspace, run = space
+    whole = request.deployment(workspace, run.evaluations[-1], [], 0.01)
+    names = [store["name"] for store in whole["stores"]]
+    assert names[-3:] == ["float32+aqe10", "float32+dba10", "float32+reciprocal"]
+    older = {**whole, "rules": 1, "stores": whole["stores"][:-3]}
+    for store in older["stores"]:
+        del store["constant_ms"]
+    store_deployment(workspace, run.evaluations[-1], " 0.01", older)
+    assert newest_deployment(workspace, run.evaluations[-1]) == older, "it is valid as it is"
+    monkeypatch.setattr(request, "limit_of", None)  # the threshold is kept
+    again = request.deployment(workspace, run.evaluations[-1], [], 0.01)
+    assert again["stores"][:-3] == older["stores"]
+    assert [store["name"] for store in again["stores"]] == names
+    assert [store["metrics"] for store in again["stores"][-3:]] == [store["metrics"] for store in whole["stores"][-3:]]
+    monkeypatch.setattr(request, "measure", None)
+    assert request.deployment(workspace, run.evaluations[-1], [], 0.01) == again
 
 
 @pytest.mark.parametrize(
@@ -192,6 +214,29 @@ def test_an_exported_index_finds_what_the_evaluation_found(space, tmp_path, name
     assert [ids[row] for row in rows[:, 0]] == run.ids.tolist()
     nearest = [workspace.neighbours(run.run_id, int(number))[0].sample_id for number in run.ids]
     assert np.mean([ids[row] == near for row, near in zip(rows[:, 1], nearest, strict=True)]) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("float32+aqe4", "Search the index for the 4 nearest of an embedding. Add each of them"),
+        ("float32+dba4", "The index holds the mean of each embedding with its 4 nearest others"),
+        ("float32+reciprocal", "look up the 20 nearest of each of them once"),
+        ("float32", None),
+    ],
+)
+def test_the_note_of_an_exported_index_says_how_it_is_searched(space, tmp_path, name, said):
+    workspace, run = space
+    out = tmp_path / "index"
+    request.export(workspace, run.evaluations[-1], name, out, 0.05)
+    note = json.loads((out / "note.json").read_text(encoding="utf-8"))
+    search = search_of(read_stored(workspace, run.evaluations[-1]))
+    held = faiss.read_index(str(out / f"{name.replace('+', '-')}.faiss")).reconstruct_n(0, len(LABELS))
+    if said is None:
+        assert "search" not in note["index"]
+    else:
+        assert said in note["index"]["search"]
+    assert np.array_equal(held, search.gallery) is ("dba" not in name)
 
 
 def test_the_command_prints_a_table_or_json_and_exports(space, tmp_path):

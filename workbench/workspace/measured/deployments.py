@@ -14,7 +14,8 @@ from workbench.workspace.times import now
 Measurement = dict[str, Any]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
-RULES = 1  # since these, cosine is refused where an embedding has length zero, also in the first dimensions alone
+WITH_DIRECTION = 1  # since these rules, cosine is refused where an embedding, or its first dimensions, has length zero
+RULES = 2  # since these, the usual stores are also searched by query expansion, augmentation and re-ranking
 FIRST = "first"  # stores of first dimensions: first16
 SCORES = ("MAP@R", "MAP@R/low", "MAP@R/high", "recall@1")  # that every store has which was measured
 
@@ -32,12 +33,16 @@ class _Store(BaseModel):
     kept: Number | None
     metrics: dict[str, Number]
     difference: tuple[Number | None, Number | None, Number | None]
+    detail: str = ""
+    constant_ms: Annotated[float, Field(allow_inf_nan=False, ge=0)] = 0.0  # older ones have none
 
     @model_validator(mode="after")
     def _is_measured(self) -> "_Store":
         numbers = (self.bytes, self.ms, self.kept, *self.difference, *map(self.metrics.get, SCORES))
         if not self.refused and (None in numbers or not self.grows):
             raise ValueError("a number is missing")
+        if self.constant_ms > (self.ms or 0.0):
+            raise ValueError("a part of the time is longer than all of it")
         return self
 
 
@@ -146,7 +151,11 @@ def newest_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str 
             form = _Form.model_validate_json(text, strict=True)
         except (Unreadable, ValidationError):
             continue
-        if form.rules >= RULES or form.distance == "l2" or _all_have_a_direction(workspace, evaluation_id, form):
+        if (
+            form.rules >= WITH_DIRECTION
+            or form.distance == "l2"
+            or _all_have_a_direction(workspace, evaluation_id, form)
+        ):
             return measured
     return None
 

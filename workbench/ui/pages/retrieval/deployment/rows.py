@@ -26,6 +26,7 @@ class Row:
     recall: float
     kept: float
     is_baseline: bool = False  # which the others are compared with
+    detail: str = ""  # how it is stored and searched
 
 
 def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
@@ -34,14 +35,20 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
     return [
         Row(
             store["name"], store["title"], store["bytes"],
-            (store["bytes"] * gallery + store["fixed_bytes"]) / MILLION, store["ms"] * factors[store["grows"]],
+            (store["bytes"] * gallery + store["fixed_bytes"]) / MILLION, _ms(store, factors[store["grows"]]),
             100 * store["metrics"]["MAP@R"], 100 * store["difference"][0],
             store["difference"][1] > 0 or store["difference"][2] < 0, 100 * store["metrics"]["recall@1"],
-            100 * store["kept"], store is measured["stores"][0],
+            100 * store["kept"], store is measured["stores"][0], store.get("detail", ""),
         )
         for store in measured["stores"]
         if not store["refused"]
     ]  # fmt: skip
+
+
+def _ms(store: dict[str, Any], factor: float) -> float:
+    """The time with what grows of it multiplied; all of it grows but for the re-ranking of a fixed number of images."""
+    constant = store.get("constant_ms", 0.0)
+    return float(constant + (store["ms"] - constant) * factor)
 
 
 def store_cells(row: Row) -> tuple[Any, ...]:

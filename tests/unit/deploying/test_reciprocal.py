@@ -1,0 +1,150 @@
+"""k-reciprocal re-ranking against the rules of its paper and public code, written with whole matrices in float64."""
+
+import numpy as np
+import pytest
+
+from tests.unit.deploying.test_expansion import HALVES, own_row, plain_mean_precision
+from tests.unit.deploying.test_stores import evaluation
+from workbench.deploying import reciprocal
+from workbench.deploying.kinds import kind, no_rule
+from workbench.deploying.measure import measure, scaled, search_of
+from workbench.deploying.ranking import squared_gaps
+from workbench.deploying.reciprocal import reciprocal_sets
+from workbench.deploying.stores import build
+
+KIND = kind("float32+reciprocal")
+K1, K2, LAMBDA = 20, 6, 0.3
+
+
+def squared(vectors):
+    return np.array([((vectors - vector) ** 2).sum(1) for vector in vectors])
+
+
+def order_of(gaps):
+    """All images by their distance to each, itself first, of equals the lower first."""
+    rounded = np.round(gaps, 10)
+    np.fill_diagonal(rounded, -1)
+    return np.argsort(rounded, axis=1, kind="stable")
+
+
+def mutual(order, image, k):
+    """R(p, k): of the k nearest of an image, and itself, those that have it among their own."""
+    return {other for other in order[image, : k + 1].tolist() if image in order[other, : k + 1]}
+
+
+def expanded_set(order, image):
+    """R*(p, k1)."""
+    own = mutual(order, image, K1)
+    whole = set(own)
+    for other in own:
+        half = mutual(order, other, K1 // 2)
+        if len(half & own) > 2 / 3 * len(half):
+            whole |= half
+    return whole
+
+
+def distances_by_the_paper(vectors):
+    """The Jaccard and the final distance [n, n] of all images, as of one set."""
+    gaps = squared(vectors)
+    order = order_of(gaps)
+    gaps = gaps / gaps.max(axis=1, keepdims=True)
+    encoded = np.zeros_like(gaps)
+    for image in range(len(gaps)):
+        members = sorted(expanded_set(order, image))
+        encoded[image, members] = np.exp(-gaps[image, members])
+    encoded /= encoded.sum(axis=1, keepdims=True)
+    averaged = np.array([encoded[order[image, :K2]].mean(axis=0) for image in range(len(gaps))])
+    jaccard = np.zeros_like(gaps)
+    for first in range(len(gaps)):
+        for second in range(len(gaps)):
+            least = np.minimum(averaged[first], averaged[second]).sum()
+            most = np.maximum(averaged[first], averaged[second]).sum()
+            jaccard[first, second] = 1 - least / most
+    return jaccard, LAMBDA * gaps + (1 - LAMBDA) * jaccard
+
+
+def ranking_by_the_paper(search):
+    """Jaccard distances of each query to the gallery, and its rows by the final distance: each query is alone."""
+    gallery = search.gallery.astype(np.float64)
+    jaccards, rankings = [], []
+    whole = distances_by_the_paper(gallery) if search.own is not None else None
+    for number, query in enumerate(search.queries.astype(np.float64)):
+        if whole is not None:  # the query takes the place of its own row: the set of images is the same for all
+            own = int(search.own[number])
+            jaccard, final = whole[0][own], whole[1][own]
+        else:
+            of_all = distances_by_the_paper(np.vstack([gallery, query]))
+            jaccard, final = of_all[0][-1, :-1], of_all[1][-1, :-1]
+        first = np.round(((gallery - query) ** 2).sum(1), 10)
+        order = sorted(range(len(gallery)), key=lambda row: (round(final[row], 10), first[row], row))
+        rankings.append([row for row in order if row not in own_row(search, number)])
+        jaccards.append(jaccard)
+    return jaccards, rankings
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("is_query", [None, HALVES])
+def test_it_ranks_as_the_paper_does(distance, is_query):
+    search = search_of(evaluation(31, distance=distance, is_query=is_query)[0])
+    jaccards, rankings = ranking_by_the_paper(search)
+    method = build(KIND, search.gallery, search.gallery, search.cosine).method
+    ((_, all_gaps),) = squared_gaps(search.queries, search.gallery)
+    for number, (query, gaps) in enumerate(zip(search.queries, all_gaps, strict=True)):
+        itself = None if search.own is None else int(search.own[number])
+        if itself is not None:
+            gaps[itself] = np.inf
+        rows = np.argsort(np.round(gaps, 10), kind="stable")[: len(gaps) - (itself is not None)]
+        made = method.unshared(query, gaps, rows, itself)
+        np.testing.assert_allclose(made, jaccards[number][rows], atol=1e-6)
+    for part, rows in method.rankings(search.queries, search.own, 12, lambda: None):
+        assert rows.tolist() == [order[:12] for order in rankings[part]]
+    store = measure(search, [KIND])[1]
+    assert store.metrics["MAP@R"] == pytest.approx(plain_mean_precision(search, rankings), abs=1e-12)
+
+
+def test_the_expanded_sets_are_those_of_the_paper():
+    gallery = search_of(evaluation(32)[0]).gallery.astype(np.float64)
+    order = order_of(squared(gallery))
+    images = np.array([0, 4, 17, 88])
+    members, columns = reciprocal_sets(images, lambda rows: order[rows, : K1 + 1])
+    for image, row in zip(images.tolist(), members, strict=True):
+        assert set(columns[row].tolist()) == expanded_set(order, image)
+    grown = [expanded_set(order, image) - mutual(order, image, K1) for image in range(90)]
+    assert any(grown), "the sets of neighbours add something"
+
+
+def test_only_the_nearest_are_ranked_again_and_the_others_stay(monkeypatch):
+    search = search_of(evaluation(33)[0])
+    plain = build(kind("float32"), search.gallery, search.gallery, True)
+    before = np.array([row[row != own] for row, own in zip(plain.search(search.queries, 90), search.own, strict=True)])
+    monkeypatch.setattr(reciprocal, "REORDERED", 25)
+    method = build(KIND, search.gallery, search.gallery, True).method
+    after = np.concatenate([rows for _, rows in method.rankings(search.queries, search.own, 60, lambda: None)])
+    assert (np.sort(after[:, :25]) == np.sort(before[:, :25])).mean() > 0.99, "copies may change places"
+    assert (after[:, 25:] == before[:, 25:60]).mean() > 0.99
+    assert (after[:, :25] != before[:, :25]).any()
+
+
+def test_what_it_stores_of_each_image_and_what_does_not_grow_is_said():
+    search = search_of(evaluation(34, count=600)[0])
+    store = measure(search, [KIND])[1]
+    assert store.bytes == 64 + 20 * 8 + 4
+    assert store.fixed_bytes == 0
+    assert 0 < store.constant_ms <= store.ms
+    grown = scaled(store, 600, 6000)
+    assert grown.ms == pytest.approx(store.constant_ms + 10 * (store.ms - store.constant_ms))
+
+
+def test_it_is_refused_where_an_image_has_too_few_neighbours():
+    assert no_rule(KIND, 21, False) == "it needs 20 neighbours of each image, the gallery has 21 images"
+    assert no_rule(KIND, 22, False) == ""
+    search = search_of(evaluation(35, count=21, classes=3)[0])
+    assert measure(search, [KIND])[1].refused.startswith("it needs 20 neighbours")
+    search = search_of(evaluation(35, count=22, classes=3)[0])
+    assert not measure(search, [KIND])[1].refused
+
+
+def test_images_that_are_all_alike_can_be_searched():
+    search = search_of(evaluation(36, count=40, distance="l2", zero=range(40))[0])
+    store = measure(search, [KIND])[1]
+    assert store.metrics["MAP@R"] == measure(search, [])[0].metrics["MAP@R"]

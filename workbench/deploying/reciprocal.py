@@ -1,0 +1,172 @@
+"""Re-ranking by the neighbours that a query and an image share: k-reciprocal encoding.
+
+Zhong, Zheng, Cao, Li: "Re-ranking person re-identification with k-reciprocal encoding", CVPR 2017, with k1 = 20, k2 = 6
+and lambda = 0.3. Where the authors' public code departs from the text, it is followed: a neighbour's own set is added
+when they share more than two thirds of it (not "at least"), distances are divided by the largest of their row, and the
+weights of a row sum to 1. As in the text, one query at a time is compared with the gallery; the public code puts all
+queries into one set, so that they would be each other's neighbours.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.deploying.kinds import REORDERED, SHARED
+from workbench.deploying.neighbourhood import Neighbourhood
+from workbench.deploying.ranking import ranked, squared_gaps, without_last_bits
+from workbench.evaluation.conventions import Between
+
+HALF = SHARED // 2 + 1  # of a neighbour's own set, with itself
+AVERAGED = 6  # k2: nearest, with the image itself, over which encodings are averaged
+ORIGINAL = 0.3  # lambda: weight of the original distance beside that of the shared neighbours
+ROUNDING = 1 + 1e-9  # of distances that were computed in two blocks
+HELD = 2**22  # numbers of differences in memory at once (16 MB)
+
+Lists = Callable[[np.ndarray], np.ndarray]  # images [m] -> [m, SHARED + 1], themselves and their nearest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reciprocal:
+    """A scan for the nearest of a query, and REORDERED of them in another order; the others stay as they are.
+
+    The query counts as one more image, number n, which enters the lists of its neighbours.
+    """
+
+    gallery: np.ndarray  # [n, d] float32
+    near: Neighbourhood  # SHARED + 1 deep
+
+    def rankings(
+        self, queries: np.ndarray, own: np.ndarray | None, depth: int, between: Between
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """As `ranking.nearest`, re-ranked; a query's own row is in no list, as if the gallery did not contain it."""
+        reach = min(max(depth, REORDERED), len(self.gallery) - (own is not None))
+        for part, gaps in squared_gaps(queries, self.gallery, between):
+            if own is not None:
+                gaps[np.arange(len(gaps)), own[part]] = np.inf
+            rows = ranked(gaps, reach)
+            for row, number in enumerate(range(part.start, part.stop)):
+                itself = None if own is None else int(own[number])
+                rows[row] = self.reordered(queries[number], gaps[row], rows[row], itself)
+                between()
+            yield part, rows[:, :depth]
+
+    def search(self, queries: np.ndarray, depth: int) -> np.ndarray:
+        """Gallery rows [m, depth] of queries [m, d] from outside the gallery."""
+        scans = [self.scanned(query) for query in queries]
+        rows = [self.reordered(query, *scan) for query, scan in zip(queries, scans, strict=True)]
+        return np.array([order[:depth] for order in rows])
+
+    def scanned(self, query: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Squared distances [n] of one query [d] to the gallery, and its nearest rows: what grows with the gallery."""
+        gaps = np.zeros(len(self.gallery))
+        for start in range(0, len(gaps), 4096):
+            away = self.gallery[start : start + 4096] - query
+            gaps[start : start + 4096] = np.einsum("ij,ij->i", away, away)
+        gaps = without_last_bits(gaps, len(gaps))
+        return gaps, ranked(gaps[None], min(REORDERED, len(gaps)))[0]
+
+    def reordered(
+        self, query: np.ndarray, gaps: np.ndarray, order: np.ndarray, itself: int | None = None
+    ) -> np.ndarray:
+        """A query's ranking [k] with its first REORDERED by the weighted sum of both distances, of equals as before.
+
+        Args:
+            query: [d]. gaps: [n] float64 its squared distances, infinite to its own row. order: [k] as `ranked` gives.
+            itself: its own row; None without one.
+        """
+        first = order[:REORDERED]
+        farthest = gaps.max(where=np.isfinite(gaps), initial=0) or 1
+        distances = ORIGINAL * gaps[first] / farthest
+        distances += (1 - ORIGINAL) * self.unshared(query, gaps, first, itself)
+        return np.concatenate([first[np.argsort(distances, kind="stable")], order[REORDERED:]])
+
+    def unshared(self, query: np.ndarray, gaps: np.ndarray, rows: np.ndarray, itself: int | None = None) -> np.ndarray:
+        """Jaccard distances [k] in 0..1 between the averaged encodings of a query and of gallery rows [k].
+
+        Args:
+            query, gaps, itself: as of `reordered`. rows: the query's nearest, at least SHARED, best first.
+        """
+        lists = self._lists(gaps, rows, itself)
+        averaged = lists(np.append(rows, len(self.gallery)))[:, :AVERAGED]
+        encoded = np.unique(averaged)
+        weights = self._encodings(query, gaps, encoded, *reciprocal_sets(encoded, lists))
+        averaged = np.searchsorted(encoded, averaged)
+        of_query = weights[averaged[-1]].mean(axis=0)
+        held = np.flatnonzero(of_query)  # a member of one set alone adds nothing to what both share
+        of_rows = weights[averaged[:-1, :, None], held].mean(axis=1)
+        common = np.minimum(of_rows, of_query[held]).sum(axis=1)
+        return np.asarray(1 - common / (2 - common))
+
+    def _encodings(
+        self, query: np.ndarray, gaps: np.ndarray, images: np.ndarray, members: np.ndarray, columns: np.ndarray
+    ) -> np.ndarray:
+        """Each image's weights [m, c] in sum 1: exp(-distance) for the members [m, c] of its set, of `columns` [c].
+
+        The query is the last of `images` and of `columns`.
+        """
+        vectors = np.concatenate([self.gallery[columns[:-1]], query[None]])
+        places = np.searchsorted(columns, images)
+        farthest = np.append(
+            np.maximum(self.near.farthest[images[:-1]], gaps[images[:-1]]), gaps.max(where=np.isfinite(gaps), initial=0)
+        )
+        farthest[farthest == 0] = 1  # all images are alike
+        weights = np.zeros(members.shape)
+        rows, others = np.nonzero(members)
+        step = max(1, HELD // len(query))
+        for start in range(0, len(rows), step):
+            row, other = rows[start : start + step], others[start : start + step]
+            away = vectors[places[row]] - vectors[other]
+            weights[row, other] = np.exp(-np.einsum("ij,ij->i", away, away) / farthest[row])
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _lists(self, gaps: np.ndarray, rows: np.ndarray, itself: int | None) -> Lists:
+        """The lists of neighbours with the query in them, and without its own row."""
+        number = len(self.gallery)
+        entered = np.flatnonzero(gaps <= self.near.gaps[:, SHARED] * ROUNDING)
+        others = np.column_stack([self.near.rows[entered], np.full(len(entered), number)])
+        distances = np.column_stack([self.near.gaps[entered], gaps[entered]])
+        if itself is not None:
+            distances[others == itself] = np.inf
+        place = np.where(others == number, number if itself is None else itself, others)  # of equals the lower is first
+        order = np.lexsort((place, distances), axis=-1)[:, :SHARED]
+        changed = np.column_stack([entered, np.take_along_axis(others, order, axis=1)])
+        changed = np.vstack([changed, [number, *rows[:SHARED]]])
+        entered = np.append(entered, number)
+
+        def lists(images: np.ndarray) -> np.ndarray:
+            place = np.minimum(np.searchsorted(entered, images), len(entered) - 1)
+            is_changed = entered[place] == images
+            others = np.where(is_changed, 0, images)
+            listed = np.column_stack([others, self.near.rows[others, :SHARED]])
+            listed[is_changed] = changed[place[is_changed]]
+            return listed
+
+        return lists
+
+
+def reciprocal_sets(images: np.ndarray, lists: Lists) -> tuple[np.ndarray, np.ndarray]:
+    """The expanded sets of k-reciprocal neighbours, R* of the paper.
+
+    Args:
+        images: [m] int64, rising. lists: gives each image's nearest, itself first.
+
+    Returns:
+        Whether each of `columns` is in the set of each image, [m, c] bool, and the image numbers `columns` [c], rising.
+    """
+    near = lists(images)  # [m, SHARED + 1]
+    neighbours = np.unique(near)
+    half = lists(neighbours)[:, :HALF]  # [u, HALF]
+    columns = np.union1d(half, neighbours)
+    is_mutual = (lists(near.ravel()).reshape(*near.shape, -1) == images[:, None, None]).any(axis=2)
+    is_half = (lists(half.ravel())[:, :HALF].reshape(*half.shape, HALF) == neighbours[:, None, None]).any(axis=2)
+    row, place = np.nonzero(is_mutual)
+    own = np.zeros((len(images), len(columns)), bool)
+    own[row, np.searchsorted(columns, near[row, place])] = True
+    neighbour = np.searchsorted(neighbours, near[row, place])
+    theirs, counts = np.searchsorted(columns, half)[neighbour], is_half[neighbour]  # [pairs, HALF]
+    shared = (own[row[:, None], theirs] & counts).sum(axis=1)
+    pair, at = np.nonzero(counts & (3 * shared > 2 * counts.sum(axis=1))[:, None])
+    whole = own.copy()
+    whole[row[pair], theirs[pair, at]] = True
+    return whole, columns
