@@ -24,8 +24,8 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deployment.new_classes import NOT_THEN
 from workbench.ui.pages.retrieval.deployment.panel import ONE_AT_A_TIME, DeployPanel
-from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
-from workbench.ui.pages.retrieval.deployment.rows import STORE_TITLES, Row, rows_of, store_cells, written_store
+from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot, colour_of
+from workbench.ui.pages.retrieval.deployment.rows import Row, StoreRows, rows_of
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.train.geometry.axes import POSITIVE
 from workbench.ui.pages.train.geometry.beside import UNCAPTIONED
@@ -168,10 +168,26 @@ def test_names_that_are_whole_numbers_sort_as_numbers(qtbot):
 def test_stores_are_sorted_by_their_difference_as_a_number(qtbot):
     measured = ((-9.5, True), (-10.25, True), (0, False))
     rows = [Row(str(less), "", 0, 0, 0, 0, less, sure, 0, 0) for less, sure in measured]
-    table = SortedRows(STORE_TITLES, store_cells, written_store)
+    table = StoreRows()
     table.show(rows)
     table.sort(5)
     assert [table.index(row, 5).data() for row in range(3)] == ["−10.25", "−9.50", "? 0.00"]
+
+
+def test_a_store_has_the_colour_of_its_points_and_says_what_is_stored(qtbot, session, workspace, run):
+    deployment(workspace, session.evaluation_id, ["int8", "pca4"], 0.01)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    model, last = panel.stores, len(panel.stores.titles) - 1
+    assert [model.index(row, last).data() for row in range(3)] == [
+        "as trained", "scalar, per dimension", "4 principal components, float32",
+    ]  # fmt: skip
+    assert model.index(2, last).data(Qt.ItemDataRole.ToolTipRole) == "4 principal components, float32"
+    pictures = [model.index(row, 0).data(Qt.ItemDataRole.DecorationRole) for row in range(3)]
+    colours = [picture.toImage().pixelColor(5, 5).name() for picture in pictures]
+    names = ("int8", "pca4")
+    assert colours[1:] == [colour_of(name, session.theme.tokens).name() for name in names]
+    assert len(set(colours)) == 3
 
 
 def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
@@ -230,8 +246,13 @@ def test_all_numbers_of_a_store_stand_beside_its_name_in_a_wide_window(qtbot, se
     panel.resize(2200, 900)
     qtbot.deliver()
     header = panel.table.horizontalHeader()
-    assert header.length() < panel.table.viewport().width() / 2
-    assert header.sectionSize(header.count() - 1) < 150
+    last = header.count() - 1
+    assert header.sectionViewportPosition(last) < panel.table.viewport().width() / 2
+    assert panel.stores.titles[last] == "What is stored", "words fill what the numbers leave"
+    assert header.length() == panel.table.viewport().width()
+    numbers = header.sectionViewportPosition(last)
+    panel.resize(panel.width() - panel.table.viewport().width() + numbers + 70, 900)
+    qtbot.waitUntil(lambda: header.length() == panel.table.viewport().width() < numbers + 150)
 
 
 def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, workspace, run):
@@ -241,7 +262,12 @@ def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, wo
     panel.resize(760, 560)
     qtbot.deliver()
     assert panel.table.columnWidth(0) > panel.table.fontMetrics().horizontalAdvance("float32")
-    rows_in_sight = panel.threshold.class_table.viewport().height() // panel.threshold.class_table.rowHeight(0)
+    table = panel.threshold.class_table
+    limit = panel.measured["limit"]
+    accepted = [one | {"accepts": 1.0} for one in limit["classes"]]
+    panel.threshold.show_threshold(limit | {"classes": accepted}, str)
+    assert all(table.columnWidth(column) >= table.sizeHintForColumn(column) for column in (1, 2, 3)), "100.00 is whole"
+    rows_in_sight = table.viewport().height() // table.rowHeight(0)
     assert rows_in_sight >= 3
 
 

@@ -75,7 +75,7 @@ def kind(name: str) -> Kind:
         QUERY_EXPANSION: f"float32, the query becomes a mean with its {size} nearest, searched twice",
         AUGMENTATION: f"float32, each image stored as a mean with its {size} nearest, made once beforehand",
     }[family]
-    return Kind(name, family, size, f"{SIZED[family]} {size}", detail)
+    return Kind(name, family, size, f"{SIZED[family]} {size}", f"{size} {detail}")
 
 
 def usual(dim: int, count: int, cosine: bool = True) -> list[Kind]:

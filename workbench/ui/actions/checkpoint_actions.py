@@ -142,7 +142,10 @@ class CheckpointActions(QObject):
         what = f"run {numbers[0]}" if len(numbers) == 1 else counted(len(numbers), "run")
         words = [f"{STAYS} {LOST}"]
         if "last" in answers:
-            words.append("“Keep the best” deletes only the last checkpoint, needed to resume; the network of the best epoch stays.")
+            words.append(
+                "“Keep the best” deletes only the last checkpoint, which is needed to resume; the network of the best "
+                "epoch stays."
+            )
         words += _kept(every)
         question = f"Delete the checkpoints of {what}?"
         self.ask = Question("Delete checkpoints", question, "\n\n".join(words), answers, self._window)

@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView,
 
 from workbench.problem import Problem
 from workbench.results.stored import fitted_sentence
-from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deployment.new_classes import NewClassesSide
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
-from workbench.ui.pages.retrieval.deployment.rows import MILLION, STORE_TITLES, rows_of, store_cells, written_store
+from workbench.ui.pages.retrieval.deployment.rows import MILLION, StoreRows, rows_of
 from workbench.ui.pages.retrieval.deployment.threshold import ROW_PX, ThresholdSide
 from workbench.ui.state.concern import of_page
 from workbench.ui.state.process_work import ProcessWork, process_of
@@ -70,13 +69,15 @@ class DeployPanel(QStackedWidget):
         head = in_row(title, 1, gallery, self.gallery, spacing=8)
         self.by_size = TradePlot("Quality by size", "bytes per image")
         self.by_time = TradePlot("Quality by time", "ms per query, 1 thread")
-        self.stores = SortedRows(STORE_TITLES, store_cells, written_store, self)
+        self.stores = StoreRows(self)
         self.table = QTableView()
         self.table.setModel(self.stores)
         select_rows(self.table, "Stores")
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         header = self.table.horizontalHeader()
         header.setTextElideMode(Qt.TextElideMode.ElideNone)
+        header.setStretchLastSection(True)  # words: the numbers stay beside the names
+        self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         plots = in_row((self.by_size, 1), (self.by_time, 1), spacing=12)
         middle = in_column((plots, 3), (self.table, 2), spacing=8)
         self.threshold, self.new_classes = ThresholdSide(), NewClassesSide()
@@ -115,7 +116,13 @@ class DeployPanel(QStackedWidget):
 
     def _fit_text(self) -> None:
         self._fit_side()
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Make columns of numbers as wide as their words; the last column gets the rest, however little that is."""
         fit_columns_to_words(self.table)
+        header = self.table.horizontalHeader()
+        self.table.setColumnWidth(header.count() - 1, header.minimumSectionSize())
 
     def _fit_side(self) -> None:
         self.beside.setFixedWidth(self.session.theme.side(SIDE_PX, self.width()))
@@ -180,7 +187,7 @@ class DeployPanel(QStackedWidget):
         chosen = self.chosen
         rows = rows_of(self.measured, self.gallery.value())
         self.stores.show(rows)
-        fit_columns_to_words(self.table)
+        self._fit_columns()
         by_name = {store["name"]: store["metrics"] for store in self.measured["stores"]}
         for plot, cost in ((self.by_size, "bytes"), (self.by_time, "ms")):
             plot.show_points([

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.colours import OKABE_ITO
@@ -42,6 +42,20 @@ def colour_of(name: str, tokens: Tokens) -> QColor:
     family = name.rstrip("0123456789").partition("+")[0]
     number = FAMILIES.index(family) if family in FAMILIES else 0
     return QColor(theme.drawn(NEUTRAL if number == 0 else OKABE_ITO[(number - 1) % 6], tokens))
+
+
+def dot(name: str, is_baseline: bool, tokens: Tokens) -> QPixmap:
+    """The dot of a store as its points are drawn, for its row of the table."""
+    side = 2 * DOT
+    picture = QPixmap(side, side)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(tokens.text) if is_baseline else colour_of(name, tokens))
+    painter.drawEllipse(0, 0, side, side)
+    painter.end()
+    return picture
 
 
 class TradePlot(PaintedPlot):

@@ -4,11 +4,18 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QPixmap
+
 from workbench.numerals import minus, signed
+from workbench.ui.models.sorted_rows import Index, SortedRows
+from workbench.ui.pages.retrieval.deployment.plots import dot
+from workbench.ui.style import theme
 from workbench.ui.style.words import NO_VALUE
+from workbench.ui.widgets.labels import plain_tip
 
 MILLION = 1_000_000
-STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %")
+STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %", "What is stored")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,24 @@ class Row:
     kept: float
     is_baseline: bool = False  # which the others are compared with
     detail: str = ""  # how it is stored and searched
+
+
+class StoreRows(SortedRows):
+    """The rows as a table: each with the dot that its points have, and with its words as tooltips."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(STORE_TITLES, store_cells, written_store, parent, picture=_dot)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a cell shows in a role; words, which a narrow column cuts, also as a tooltip."""
+        if role == Qt.ItemDataRole.ToolTipRole and index.isValid():
+            words = store_cells(self.rows[index.row()])[index.column()]
+            return plain_tip(words) if isinstance(words, str) else None
+        return super().data(index, role)
+
+
+def _dot(row: Row) -> QPixmap:
+    return dot(row.name, row.is_baseline, theme.current())
 
 
 def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
@@ -54,7 +79,7 @@ def _ms(store: dict[str, Any], factor: float) -> float:
 def store_cells(row: Row) -> tuple[Any, ...]:
     """The values of one store by column; the difference with whether it is one, and whether it is that of itself."""
     difference = (row.less, row.sure, row.is_baseline)
-    return row.title, row.bytes, row.megabytes, row.ms, row.quality, difference, row.recall, row.kept
+    return row.title, row.bytes, row.megabytes, row.ms, row.quality, difference, row.recall, row.kept, row.detail
 
 
 def written_store(column: int, value: Any) -> str:

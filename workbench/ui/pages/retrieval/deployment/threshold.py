@@ -73,10 +73,10 @@ class ThresholdSide(QWidget):
             self._fit_heads()
 
     def _fit_heads(self) -> None:
-        """Give the columns of numbers the width of their titles, and the box of the share that of its numbers."""
+        """Give the columns the width of their titles and numbers, and the box of the share that of its numbers."""
         head = self.class_table.horizontalHeader()
         for column in range(1, len(CLASS_TITLES)):
-            head.resizeSection(column, head_width(head, column))
+            head.resizeSection(column, max(head_width(head, column), self.class_table.sizeHintForColumn(column)))
         self.rate.setMaximumWidth(theme.text_px(RATE_PX))
         self.class_table.setMinimumHeight(CLASS_ROWS * theme.text_px(ROW_PX))
 
@@ -102,6 +102,7 @@ class ThresholdSide(QWidget):
             for one in measured["classes"]
         ]
         self.classes.show(rows)
+        self._fit_heads()
         over = [name for name, false_accepts, *_ in rows if false_accepts > self._measured_rate]
         named = ", ".join(over[:5]) + (f" and {len(over) - 5} more" if len(over) > 5 else "")
         self.warning.setText(f"{len(over)} of {len(rows)} classes exceed the share: {named}." if over else "")
