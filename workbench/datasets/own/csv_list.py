@@ -37,10 +37,10 @@ class CsvParams(Params):
         help="Columns path, label and, optionally, split (train or test), separated by commas, semicolons or tabs; a "
         "header line, unless it is clear which is which; or an archive with one.",
     )  # fmt: skip
-    path: str = param("", label="Path column", optional=True, help="Its name, where it is not path.")
-    label: str = param("", label="Label column", optional=True, help="Its name, where it is not label.")
+    path: str = param("", label="Path column", optional=True, help="Column of the paths, if it is not called path.")
+    label: str = param("", label="Label column", optional=True, help="Column of the labels, if it is not called label.")
     split: str = param(
-        "", label="Split column", optional=True, help="Its name, where it is not split: train, test, validation."
+        "", label="Split column", optional=True, help="Column of the halves (train, test, validation), if not split."
     )
     folder: str = stored_at(
         "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.", optional=True
@@ -226,7 +226,7 @@ def _with_header(
     else:
         said = f"the columns path and label are needed; found {', '.join(_names(first)) or 'nothing'}"
     todo = "Name the columns in the first line, as in “path,label”"
-    raise _wrong(source, number, said, f"{todo}, or choose them as Path column and Label column.")
+    raise _wrong(source, number, said, f"{todo}, or choose them as Path column and Label column (dataset.path, dataset.label).")
 
 
 def _above(levels: str, header: list[str]) -> list[str]:

@@ -19,11 +19,12 @@ from workbench.workspace.tables import placements
 from workbench.workspace.tables.runs import check_there
 from workbench.workspace.times import now
 
+COPIES = "Checkpoints come back only from an export of the run or a copy of the workspace."
 LOST = (
     "A run without checkpoints cannot be resumed. Its network can no longer be exported, be the start of another run, "
-    "or embed new images and words to search with. This cannot be undone."
+    f"or embed new images and words to search with. {COPIES}"
 )
-LOST_LAST = "A run without its last checkpoint cannot be resumed. This cannot be undone."
+LOST_LAST = f"A run without its last checkpoint cannot be resumed. {COPIES}"
 STAYS = "Curves, evaluations, neighbours, maps and reports stay."
 BEST_STAYS = "The network of the best epoch, curves, evaluations, neighbours, maps and reports stay."
 UNCHANGED = "Nothing of it was deleted."
