@@ -79,6 +79,7 @@ def test_the_words_call_groups_as_the_plot_does(qtbot, session, workspace):
     assert shown.model.baseline.title == "Digits: learning rate 0.1"
     claims = shown.tabs.difference.forest.claims.text()
     assert claims == "“learning rate 0.2” beats “learning rate 0.1” on MAP@R alone."
+    assert "better in “learning rate 0.2”" in shown.tabs.queries.count.text()
 
 
 def test_a_click_and_the_arrow_keys_choose_the_group_below(qtbot, page):

@@ -131,12 +131,16 @@ def comparison_table(comparison: Comparison) -> str:
     return _markdown_table(head, rows)
 
 
-def queries_told(comparison: Comparison) -> str:
-    """How many queries win and lose, in words; empty if the metric has no values of queries."""
+def queries_told(comparison: Comparison, second: str = "") -> str:
+    """How many queries win and lose, in words; empty if the metric has no values of queries.
+
+    Args:
+        second: what the second group is called; by default its title.
+    """
     if comparison.queries is None:
         return ""
     better, equal, worse = comparison.queries.count()
-    return f"Queries: {better:,} better in “{comparison.second.title}”, {worse:,} worse, {equal:,} equal."
+    return f"Queries: {better:,} better in “{second or comparison.second.title}”, {worse:,} worse, {equal:,} equal."
 
 
 def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -225,8 +225,8 @@ def _with_header(
         said = f"the names of the columns are missing, and it is not clear which is which in {', '.join(first)}"
     else:
         said = f"the columns path and label are needed; found {', '.join(_names(first)) or 'nothing'}"
-    todo = "Name the columns in the first line, as in “path,label”"
-    raise _wrong(source, number, said, f"{todo}, or choose them as Path column and Label column (dataset.path, dataset.label).")
+    todo = "Name the columns in the first line, as in “path,label”, or choose them as Path column and Label column"
+    raise _wrong(source, number, said, f"{todo} (dataset.path, dataset.label).")
 
 
 def _above(levels: str, header: list[str]) -> list[str]:

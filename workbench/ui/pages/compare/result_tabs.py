@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from workbench.comparing.difference.baseline import BaselineRow
+from workbench.comparing.grouping.groups import unlike_parts
 from workbench.fair.stored import FairComparisons
 from workbench.ui.pages.compare.cost.panel import CostPanel
 from workbench.ui.pages.compare.curves.panel import CurvesPanel
@@ -114,7 +115,9 @@ class ResultTabs(QTabWidget):
         assert pair is not None
         self.difference.show_comparison(pair.comparison)
         hint, paired = self._model.queries_hint, self._model.paired_runs()
-        self.queries.show_comparison(pair.comparison, pair.named, hint, paired)
+        titles = list(self.styles)
+        called = dict(zip(titles, unlike_parts(titles), strict=True)).get(pair.comparison.second.title, "")
+        self.queries.show_comparison(pair.comparison, pair.named, hint, paired, called)
         if pair.comparison.seeds:
             self._stale.add(self.neighbours)
         else:

@@ -71,15 +71,26 @@ class QueryDifferences(QWidget):
         self.show_comparison(None, {}, "")
 
     def show_comparison(
-        self, comparison: Comparison | None, named: Named, hint: str, paired: Sequence[PairOfRuns] = ()
+        self,
+        comparison: Comparison | None,
+        named: Named,
+        hint: str,
+        paired: Sequence[PairOfRuns] = (),
+        called: str = "",
     ) -> None:
-        """Show other queries, or `hint` if there are none; `paired` has the runs whose neighbours are stored."""
+        """Show other queries, or a hint if there are none.
+
+        Args:
+            named: class and path of each sample id.
+            paired: the runs whose neighbours are stored.
+            called: what the page calls the second group; by default its title.
+        """
         self._named = named
         self._paired = {(pair.first_run, pair.second_run): pair for pair in paired}
         self._forget_point()
         self.model.show_comparison(comparison, named, self.kind.currentText())
         self.count.setVisible(comparison is not None)
-        self.count.setText("" if comparison is None else queries_told(comparison))
+        self.count.setText("" if comparison is None else queries_told(comparison, called))
         self.hint.setText(hint)
         self.hint.setVisible(bool(hint))
         for widget in (self.kind, self.openers):

@@ -18,7 +18,7 @@ THUMBNAIL, AHEAD = 36, 40  # px of a picture; rows before and after a visible on
 PLACE = "compared queries"
 ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
 SAME = "With the same two scores"  # offered once a point with several queries was clicked
-TITLES = ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference, points", "Pairs n")
+TITLES = ("Query", "Class", "Baseline % ↑", "Other % ↑", "Δ points", "Pairs n")
 
 
 class QueryRows(SortedRows):
