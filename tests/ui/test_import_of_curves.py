@@ -16,6 +16,7 @@ from workbench.exchange.exported.tensorboard import scalar_event
 from workbench.ui.actions import offering
 from workbench.ui.actions.curves import sentences
 from workbench.ui.docks.run_row import about
+from workbench.ui.style.words import NO_VALUE
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 from workbench.workspace.run_names import names_of
@@ -64,6 +65,24 @@ def test_the_dialog_imports_a_folder_and_shows_its_newest_run(qtbot, window, ses
     qtbot.waitUntil(lambda: page.views.currentWidget() is page.others)
     assert page.others.names == ["val/recall"]
     assert "curves of another program" in page.header.state.text()
+
+
+def test_a_run_of_curves_has_no_empty_tiles_above_them(qtbot, window, session, tmp_path, said):
+    for name, head in (("mine", "step,mine"), ("known", "step,batch/loss")):
+        path = tmp_path / name / "metrics.csv"
+        path.parent.mkdir()
+        path.write_text(f"{head}\n1,0.5\n2,0.25\n", encoding="utf-8")
+    with qtbot.waitExposed(window):
+        window.show()
+    session.show_page("train")
+    page = window.pages.page("train")
+    drop(window, tmp_path / "mine")
+    qtbot.waitUntil(lambda: page.views.currentWidget() is page.others)
+    qtbot.waitUntil(page.tiles.isHidden)
+    assert page.header.bar.isHidden()
+    drop(window, tmp_path / "known")
+    qtbot.waitUntil(lambda: not page.tiles.isHidden())
+    assert page.tiles.loss.number.text() != NO_VALUE
 
 
 def test_what_is_wrong_stays_in_the_dialog(qtbot, window, said, tmp_path, session):

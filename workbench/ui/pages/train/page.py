@@ -51,6 +51,7 @@ class TrainPage(QStackedWidget):
         self._seen_live: int | None = None  # the shown run, once it was seen training
         self._stale = False  # whether the run's row changed while another page was shown
         self._unseen = False  # whether evaluations came meanwhile
+        self._of_geometry = False  # whether the tiles are those of Geometry
         self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
         self._reading.timeout.connect(self._read_curves)
         self._catch_up = QTimer(self, singleShot=True, interval=0)  # a turn of its own, before the page is painted
@@ -180,10 +181,17 @@ class TrainPage(QStackedWidget):
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
         in_sight = self.views.currentWidget() is self.geometry_panel
         of_geometry = in_sight and self.geometry_panel.watched is not None
-        self.tiles.setVisible(not of_geometry)
+        self._of_geometry = of_geometry
+        self._fit_tiles()
         self.tiles.show_anatomy(self.views.currentWidget() is self.anatomy)
         self.geometry_panel.tiles.setVisible(of_geometry)
         self.geometry_panel.set_wanted(in_sight and bool(self.session.evaluations()))
+
+    def _fit_tiles(self) -> None:
+        """Show the tiles, unless those of Geometry are shown or none has a number, as of another program's curves."""
+        run = self.session.run()
+        nothing = run is not None and bool(run.curves_of) and self.tiles.empty
+        self.tiles.setVisible(not self._of_geometry and not nothing)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -226,6 +234,7 @@ class TrainPage(QStackedWidget):
         self.findings.show_sentences([*read_curves(known, scores, ended=ended, crossed=lettered), *sure])
         self.tiles.show_loss(self.curves.batch.curves["batch/loss"].values)
         self.tiles.show_probe(known)
+        self._fit_tiles()
         self.system.refresh()
         self.options.show_axis()
 

@@ -43,6 +43,12 @@ class Tiles(QWidget):
         self._anatomy = False  # whether the numbers of the probe are wanted
         self.show_probe({})
 
+    @property
+    def empty(self) -> bool:
+        """Whether no tile but that of the time has a number."""
+        tiles = (self.score, self.recall, self.loss, self.speed, self.memory, self.ce, self.spce, self.information)
+        return all(tile.number.text() == NO_VALUE for tile in tiles)
+
     def show_anatomy(self, on: bool) -> None:
         """Show the numbers of the probe in place of loss, memory and speed, or these again."""
         self._anatomy = on
