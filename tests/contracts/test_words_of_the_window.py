@@ -44,7 +44,7 @@ HEAD_UNITS = re.compile(r"%|\bpoints$|^(Bytes|MB|ms|Time s)$")
 HEADS_WITHOUT_UNIT = {
     "a word": ("", "Group", "Method", "Backbone", "Seed (runs)", "Class",
                "Query", "Suspect", "Taken for", "Hub", "Which classes", "Same class",
-               "Stored as", "What is stored", "Nearest class"),
+                "Store or search", "In words", "Nearest class"),
     "a difference, of the unit of the column before it": ("Δ",),
     "a range, of the unit of the column before it": ("95% interval",),
     "a count": ("n", "Seeds", "d", "Images", "Times", "Times among the ten", "In other classes", "Pairs n"),

@@ -23,7 +23,7 @@ from workbench.results.triage import LABEL
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deployment.new_classes import NOT_THEN
-from workbench.ui.pages.retrieval.deployment.panel import ONE_AT_A_TIME, DeployPanel
+from workbench.ui.pages.retrieval.deployment.panel import NO_SEARCHES_THEN, ONE_AT_A_TIME, DeployPanel
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot, colour_of
 from workbench.ui.pages.retrieval.deployment.rows import Row, StoreRows, rows_of
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
@@ -156,6 +156,43 @@ def test_an_older_measurement_offers_to_measure_new_classes(qtbot, session, work
     panel.new_classes.measure.click()
     qtbot.waitUntil(lambda: panel.new_classes.plot.isVisible())
     assert panel.measured["stores"] == whole["stores"], "only what it lacked was measured"
+
+
+def test_search_methods_come_last_and_an_older_measurement_offers_them(qtbot, session, workspace, run):
+    whole = deployment(workspace, session.evaluation_id, [], 0.001)
+    older = {**whole, "rules": 1, "stores": whole["stores"][:-3]}
+    store_deployment(workspace, session.evaluation_id, " 0.001", older)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    assert panel.measured == older
+    assert panel.sentence.text().endswith(NO_SEARCHES_THEN)
+    assert panel.threshold.again.isEnabled()
+    panel.threshold.again.click()
+    qtbot.waitUntil(lambda: len(panel.stores.rows) == len([row for row in whole["stores"] if not row["refused"]]))
+    assert [row.title for row in panel.stores.rows][-3:] == ["αQE 10", "DBA 10", "k-reciprocal"]
+    assert NO_SEARCHES_THEN not in panel.sentence.text()
+    assert not panel.threshold.again.isEnabled()
+    table = panel.table.model()
+    tip = table.index(table.rowCount() - 1, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == "float32 and 20 neighbours of each image, looked up once; the nearest 300 re-ranked"
+    assert table.index(0, 3).data(Qt.ItemDataRole.AccessibleDescriptionRole) == "as trained"
+    panel.choose("float32+dba10")
+    assert panel.chosen == "float32+dba10"
+
+
+def test_the_time_of_re_ranking_does_not_grow_with_the_gallery(workspace, session, run):
+    measured = deployment(workspace, session.evaluation_id, ["float32+reciprocal"], 0.01)
+    store = measured["stores"][-1]
+    scan = store["ms"] - store["constant_ms"]
+    assert rows_of(measured, 48_000)[-1].ms == pytest.approx(store["constant_ms"] + 1000 * scan)
+    del store["constant_ms"]  # as in an older measurement
+    assert rows_of(measured, 48_000)[-1].ms == pytest.approx(1000 * store["ms"])
+
+
+def test_search_methods_have_colours_of_their_own(session):
+    names = ("float32", "float32+aqe10", "float32+dba5", "float32+reciprocal")
+    assert len({colour_of(name, session.theme.tokens).name() for name in names}) == 4
+    assert colour_of("binary+int8", session.theme.tokens) == colour_of("binary", session.theme.tokens)
 
 
 def test_names_that_are_whole_numbers_sort_as_numbers(qtbot):

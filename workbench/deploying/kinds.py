@@ -27,7 +27,7 @@ PLAIN = {
     "hnsw": ("HNSW, int8", "index, 32 links"),
     RECIPROCAL: (
         "k-reciprocal",
-        f"float32 and {SHARED} neighbours of each image; the nearest {REORDERED} re-ranked",
+        f"float32 and {SHARED} neighbours of each image, looked up once; the nearest {REORDERED} re-ranked",
     ),
 }
 KNOWN = (*PLAIN, *(f"{name}N" for name in SIZED))
@@ -72,8 +72,8 @@ def kind(name: str) -> Kind:
         "first": "dimensions, the others cut off",
         "pq": "parts, 8 bits each",
         "ivfpq": "parts behind an inverted file",
-        QUERY_EXPANSION: f"float32, the query becomes a mean with its {size} nearest, searched twice",
-        AUGMENTATION: f"float32, each image stored as a mean with its {size} nearest, made once beforehand",
+        QUERY_EXPANSION: f"float32; the query becomes the mean with its {size} nearest and is searched again",
+        AUGMENTATION: f"float32; each image is stored as the mean with its {size} nearest, made once",
     }[family]
     return Kind(name, family, size, f"{SIZED[family]} {size}", f"{size} {detail}")
 

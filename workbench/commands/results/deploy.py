@@ -8,13 +8,15 @@ import click
 
 from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
 from workbench.commands.terminal import show_json, told
-from workbench.deploying.kinds import KNOWN
+from workbench.deploying.kinds import BASELINE, KNOWN
 from workbench.numerals import minus, percentage, signed
 from workbench.results.few_shot import few_shot_sentence
 from workbench.results.stored import fitted_sentence
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Evaluation
+
+SEARCHED = f"{BASELINE}+"  # how the names of search methods begin
 
 
 @click.command("deploy", short_help="Measure a run as it would be deployed.")
@@ -23,8 +25,9 @@ from workbench.workspace.rows import Evaluation
 @epoch_option("that is measured")
 @click.option(
     "--store", "stores", multiple=True, metavar="NAME",
-    help=f"Way to store the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "
-    "dimensions or bytes. By default those that suit the embeddings.",
+    help=f"Way to store or to search the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "
+    "dimensions or bytes; of float32+aqe (query expansion) and float32+dba (augmented gallery), of neighbours. "
+    "float32+reciprocal is k-reciprocal re-ranking. By default those that suit the embeddings.",
 )  # fmt: skip
 @click.option(
     "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,
@@ -42,7 +45,8 @@ def deploy(
     """Measure run RUN (its number in `workbench list runs`) as it would be deployed.
 
     Each store is searched exactly, an index by itself: recall and MAP@R with 95% intervals over queries, the
-    difference to float32, bytes of an image, and milliseconds of one query on one thread.
+    difference to float32, bytes of an image, and milliseconds of one query on one thread. What is made once of the
+    gallery, such as an index or its augmentation, is not in the milliseconds.
     """
     from workbench.deploying.request import deployment, export
 
@@ -98,6 +102,11 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
     lines += [
         "",
         "change: of MAP@R from float32, in points; * where its paired 95% interval excludes 0.",
+        *(
+            f"{store['title']}: {store['detail']}."
+            for store in measured["stores"]
+            if store["name"].startswith(SEARCHED)
+        ),
         f"Same or different at {100 * limit['wanted']:g}% false accepts: threshold {between}, "
         f"accepts {percentage(limit['accepts'], 2)} ({accepted}) of {limit['same_pairs']:,} "
         f"pairs of one class. Equal error {percentage(limit['equal_error'], 2)}.",

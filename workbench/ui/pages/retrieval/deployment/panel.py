@@ -23,11 +23,11 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.fields.segments import Segments
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
 from workbench.workspace import Workspace
-from workbench.workspace.measured.deployments import newest_deployment
+from workbench.workspace.measured.deployments import RULES, newest_deployment
 
 SERVER = "workbench.deploying.server"
 SIDE_PX = 300  # at 100% text, in a page that is not wide
@@ -36,10 +36,12 @@ SIDES = (("pairs", "Same or different"), ("new", "New classes"))
 Evaluation = tuple[Workspace, int | None]
 ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would lengthen each other's times."
 WHY = (
-    "Every format for storing the embeddings is built and searched. You see recall and MAP@R with their intervals, "
-    "bytes per image, time per query, the similarity threshold from which two images count as the same, and how many "
-    "images of a new class must be stored."
+    "Every format for storing the embeddings is built and searched, and float32 also with query expansion, with an "
+    "augmented gallery and with re-ranking. You see recall and MAP@R with their intervals, bytes per image, time per "
+    "query, the similarity threshold from which two images count as the same, and how many images of a new class must "
+    "be stored."
 )
+NO_SEARCHES_THEN = "Query expansion and re-ranking were not measured: Measure again adds them."
 
 
 class DeployPanel(QStackedWidget):
@@ -63,7 +65,8 @@ class DeployPanel(QStackedWidget):
         self.gallery.setGroupSeparatorShown(True)
         self.gallery.setValue(MILLION)
         self.gallery.setToolTip("Number of images to search: sizes and times are scaled to it. The time of a scan "
-                                "grows with this number, that of a graph with its logarithm.")  # fmt: skip
+                                "grows with this number, that of a graph with its logarithm, that of "
+                                "re-ranking not at all.")  # fmt: skip
         self.sentence = label("", "muted", wrap=True)
         title, gallery = label("Deployment", "title"), caption("Gallery, images", self.gallery)
         head = in_row(title, 1, gallery, self.gallery, spacing=8)
@@ -170,14 +173,16 @@ class DeployPanel(QStackedWidget):
         if measured is None:
             return
         some = "" if measured["queries"] == measured["queries_there"] else f" of {measured['queries_there']:,}"
+        is_older = measured.get("rules", 0) < RULES
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
             f"dimensions. {fitted_sentence(measured['fitted_on'])} A difference Δ marked ? may be 0.",
             *(f"Not measured: {why}." for why in refused),
+            *([NO_SEARCHES_THEN] if is_older else []),
         ]))  # fmt: skip
         self._draw_stores()
-        self.threshold.show_threshold(measured["limit"], self.session.class_name)
+        self.threshold.show_threshold(measured["limit"], self.session.class_name, is_older)
         self.new_classes.show_new_classes(measured.get("new_classes"))
         self.choose(self.stores.rows[0].name)
 

@@ -19,7 +19,10 @@ from workbench.ui.widgets.labels import plain_tip
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
 RING, REACH = 9, 14  # px
-FAMILIES = ("float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq")
+FAMILIES = (
+    "float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq", "float32+aqe", "float32+dba",
+    "float32+reciprocal",
+)  # fmt: skip
 NEUTRAL = "#5A6372"
 BEHIND = 210  # of 255, opacity of the ground behind a title
 ONE_POINT = 1.0  # of MAP@R in percent, below the baseline: the dotted line
@@ -39,7 +42,8 @@ class Point:
 
 def colour_of(name: str, tokens: Tokens) -> QColor:
     """The colour of a store, by its family, in a theme."""
-    family = name.rstrip("0123456789").partition("+")[0]
+    family = name if name in FAMILIES else name.rstrip("0123456789")
+    family = family if family in FAMILIES else family.partition("+")[0]
     number = FAMILIES.index(family) if family in FAMILIES else 0
     return QColor(theme.drawn(NEUTRAL if number == 0 else OKABE_ITO[(number - 1) % 6], tokens))
 

@@ -15,7 +15,7 @@ from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.labels import plain_tip
 
 MILLION = 1_000_000
-STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %", "What is stored")
+STORE_TITLES = ("Store or search", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %", "In words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,10 @@ def _dot(row: Row) -> QPixmap:
 
 
 def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
-    """The measured stores at another size of the gallery: a scan takes as much longer, a graph by its logarithm."""
+    """The measured stores at another size of the gallery: a scan takes as much longer, a graph by its logarithm.
+
+    Re-ranking a fixed number of images takes as long in any gallery.
+    """
     factors = {"linear": gallery / measured["gallery"], "log": log(gallery) / log(max(2, measured["gallery"]))}
     return [
         Row(
@@ -71,7 +74,7 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
 
 
 def _ms(store: dict[str, Any], factor: float) -> float:
-    """The time with what grows of it multiplied; all of it grows but for the re-ranking of a fixed number of images."""
+    """The time of a store, with the part of it that grows multiplied."""
     constant = store.get("constant_ms", 0.0)
     return float(constant + (store["ms"] - constant) * factor)
 

@@ -33,6 +33,7 @@ class ThresholdSide(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._measured_rate: float | None = None  # percent
+        self._is_older = False
         self.rate = number_box(QDoubleSpinBox())
         self.rate.setDecimals(3)
         self.rate.setRange(0.001, 50)
@@ -80,8 +81,15 @@ class ThresholdSide(QWidget):
         self.rate.setMaximumWidth(theme.text_px(RATE_PX))
         self.class_table.setMinimumHeight(CLASS_ROWS * theme.text_px(ROW_PX))
 
-    def show_threshold(self, measured: dict[str, Any], class_name: Callable[[int], str]) -> None:
-        """Show the "limit" of a measurement, as deploying.request.deployment gives it."""
+    def show_threshold(
+        self, measured: dict[str, Any], class_name: Callable[[int], str], is_older: bool = False
+    ) -> None:
+        """Show the "limit" of a measurement, as deploying.request.deployment gives it.
+
+        Args:
+            is_older: whether an earlier version measured it, so that measuring again adds something at the same share.
+        """
+        self._is_older = is_older
         self._measured_rate = 100 * measured["wanted"]
         self.rate.setValue(self._measured_rate)
         self.pairs.show_threshold(measured)
@@ -109,9 +117,9 @@ class ThresholdSide(QWidget):
         self._offer_again()
 
     def _offer_again(self) -> None:
-        """Offer to measure where another share is wanted than was measured."""
+        """Offer to measure where another share is wanted than was measured, or more is measured than was then."""
         known = self._measured_rate is not None and abs(self._measured_rate - self.rate.value()) < 1e-9
-        self.again.setEnabled(not known)
+        self.again.setEnabled(self._is_older or not known)
 
 
 def written_class(column: int, value: Any) -> str:
