@@ -237,9 +237,13 @@ def milliseconds(built: Built, search: Search) -> tuple[float, float]:
     depth = min(VOTERS + (search.own is not None), len(search.gallery))
     asked = [search.queries[at : at + 1] for at in range(min(TIMED, len(search.queries)))]
     total = _median([_took(built.search, query, depth) for query in asked])
-    if not isinstance(built.method, Reciprocal):
-        return total, 0.0
-    scan = _median([_took(built.method.scanned, query[0]) for query in asked])
+    if isinstance(built.method, Reciprocal):
+        scan = _median([_took(built.method.scanned, query[0]) for query in asked])
+    elif built.fine is not None:
+        coarse = replace(built, fine=None)
+        scan = _median([_took(coarse.search, query, min(RERANKED, len(search.gallery))) for query in asked])
+    else:
+        scan = total
     return total, max(0.0, total - scan)
 
 

@@ -145,6 +145,8 @@ def test_signs_rescored_in_int8_are_int8_where_all_is_rescored():
     of_int8, of_both = measure(search, [kind("int8"), kind("binary+int8")])[1:]
     assert of_both.metrics["MAP@R"] == pytest.approx(of_int8.metrics["MAP@R"], abs=1e-3)
     assert of_both.bytes == of_int8.bytes + 2
+    assert 0 < of_both.constant_ms <= of_both.ms, "what is rescored is as much in any gallery"
+    assert of_int8.constant_ms == 0
 
 
 @pytest.mark.parametrize("name", ["hnsw", "ivfpq8"])
@@ -212,7 +214,9 @@ def test_of_many_queries_some_are_drawn_the_same_each_time():
     assert len(search.gallery) == 90
 
 
-@pytest.mark.parametrize("name", ["int9", "pca", "pca0", "hnsw4", ""])
+@pytest.mark.parametrize(
+    "name", ["int9", "pca", "pca0", "hnsw4", "", "float32+aqe", "float32+aqe0", "aqe10", "float32+reciprocal5"]
+)
 def test_unknown_stores_are_named(name):
     with pytest.raises(Problem, match="There is no store named"):
         kind(name)
@@ -229,8 +233,27 @@ def test_what_cannot_be_stored_is_said_and_the_others_are_measured():
 
 @given(st.integers(1, 4096), st.integers(1, 100_000))
 def test_the_usual_stores_can_all_be_built(dim, count):
-    for wanted in kinds.usual(dim, count):
-        assert not kinds.refusal(wanted, dim, max(count, dim))
+    for cosine in (True, False):
+        for wanted in kinds.usual(dim, count, cosine):
+            assert not kinds.refusal(wanted, dim, max(count, dim))
+            assert not kinds.no_rule(wanted, count, cosine)
+
+
+@pytest.mark.parametrize(
+    ("count", "cosine", "names"),
+    [
+        (100_000, True, ["float32+aqe10", "float32+dba10", "float32+reciprocal"]),
+        (100_001, True, ["float32+aqe10"]),
+        (100_000, False, ["float32+reciprocal"]),
+        (100_001, False, []),
+        (21, True, ["float32+aqe10", "float32+dba10"]),
+        (11, True, []),
+    ],
+)
+def test_the_usual_search_methods_are_those_that_the_gallery_allows(count, cosine, names):
+    usual = [wanted.name for wanted in kinds.usual(64, count, cosine)]
+    assert [name for name in usual if name.startswith("float32+")] == names
+    assert usual[len(usual) - len(names) :] == names
 
 
 def test_a_scan_grows_with_the_gallery_and_a_graph_with_its_logarithm():

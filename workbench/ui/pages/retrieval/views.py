@@ -31,7 +31,8 @@ class RetrievalViews(QTabWidget):
         self._add(
             "Deployment",
             partial(DeployPanel, session),
-            "Quality, size and search time of compressed embeddings, and how new classes are taken in",
+            "Quality, size and search time of compressed embeddings and of search methods, and how new classes are "
+            "taken in",
         )
         self.currentChanged.connect(self.make)
 
