@@ -15,7 +15,7 @@ QUERY_EXPANSION, AUGMENTATION, RECIPROCAL = "float32+aqe", "float32+dba", "float
 SIZED = {
     "pca": "PCA", "first": "First", "pq": "PQ", "ivfpq": "IVF-PQ", QUERY_EXPANSION: "αQE", AUGMENTATION: "DBA",
 }  # fmt: skip
-EXPANDED = 10  # neighbours in a mean, usually
+EXPANDED, MOST_EXPANDED = 10, 100  # neighbours in a mean: usually, and at most
 SHARED = 20  # k1: neighbours of which two images share some
 REORDERED = 300  # nearest of a query that are ranked again by the neighbours they share with it
 PLAIN = {
@@ -121,6 +121,8 @@ def no_rule(wanted: Kind, images: int, cosine: bool) -> str:
     if wanted.family in (QUERY_EXPANSION, AUGMENTATION):
         if not cosine:
             return "its weights are powers of cosines, and this evaluation compares by L2"
+        if wanted.size > MOST_EXPANDED:
+            return f"its means are of {MOST_EXPANDED} neighbours at most"
         needed = wanted.size
     if needed and images < needed + 2:  # the image itself, and one to spare where a query is taken out
         return f"it needs {needed} neighbours of each image, the gallery has {images} images"

@@ -131,19 +131,20 @@ def _refuse_without_direction(vectors: np.ndarray) -> None:
 
 
 def measure(
-    search: Search, kinds: Sequence[Kind], ks: Sequence[int] = KS, progress: Progress = quiet
-) -> list[Measured]:
+    search: Search, kinds: Sequence[Kind], ks: Sequence[int] = KS, progress: Progress = quiet,
+    near: Neighbourhood | None = None,
+) -> list[Measured]:  # fmt: skip
     """Build every store and measure it; the baseline comes first, asked for or not.
 
     Args:
         kinds: what is measured. ks: ranks of recall@k.
         progress: called for each store; may raise Cancelled.
+        near: the neighbours of the gallery images, as deep as the kinds list them, where they are known already.
     """
     ordered = [kind(BASELINE), *(wanted for wanted in kinds if wanted.name != BASELINE)]
     deepest = max(wanted.listed for wanted in ordered if not no_rule(wanted, len(search.gallery), search.cosine))
     measured: list[Measured] = []
     exact: tuple[np.ndarray, np.ndarray] | None = None  # scores and ten nearest of the baseline
-    near: Neighbourhood | None = None
     for number, wanted in enumerate(ordered):
         progress(wanted.title, number, len(ordered))
         count = min(len(search.gallery), len(search.fitted_on))
@@ -155,7 +156,7 @@ def measure(
             continue
         between = partial(progress, wanted.title, number, len(ordered))
         if wanted.listed and near is None:
-            near = neighbourhood(search.gallery, deepest, between)
+            near = neighbourhood(search.gallery, deepest, progress)
         built = build(wanted, search.gallery, search.fitted_on, search.cosine, near)
         table, first = _ranked(built, search, ks, between)
         exact = exact or (table, first)

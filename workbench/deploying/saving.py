@@ -10,8 +10,9 @@ import numpy as np
 
 from workbench import __version__, files
 from workbench.deploying.expansion import ALPHA
-from workbench.deploying.kinds import AUGMENTATION, QUERY_EXPANSION, RECIPROCAL, REORDERED, SHARED, Kind
-from workbench.deploying.measure import Search, measure
+from workbench.deploying.kinds import AUGMENTATION, QUERY_EXPANSION, RECIPROCAL, REORDERED, SHARED, Kind, no_rule
+from workbench.deploying.measure import Measured, Search, measure
+from workbench.deploying.neighbourhood import neighbourhood
 from workbench.deploying.pairs import Limit
 from workbench.deploying.reciprocal import AVERAGED, ORIGINAL
 from workbench.deploying.stores import build, serialised, version
@@ -60,7 +61,9 @@ def save(
         Problem: embeddings of this dimension or number cannot be stored this way, or the folder cannot be written.
     """
     progress(f"Building {wanted.title}", 0, 2)
-    built = build(wanted, search.gallery, search.fitted_on, search.cosine)
+    is_listed = wanted.listed and not no_rule(wanted, len(search.gallery), search.cosine)
+    near = neighbourhood(search.gallery, wanted.listed, progress) if is_listed else None
+    built = build(wanted, search.gallery, search.fitted_on, search.cosine, near)
     name = wanted.name.replace("+", "-")
     contents = {f"{name}.faiss": serialised(built.index)}
     if built.fine is not None:
@@ -70,7 +73,9 @@ def save(
         contents["signs.csv"] = ("mean\n" + "".join(f"{value:.9g}\n" for value in middle)).encode()
     contents["ids.csv"] = _ids(workspace, evaluation, search)
     progress(f"Measuring {wanted.title}", 1, 2)
-    note = _note(workspace, evaluation, search, wanted, limit)
+    note = _note(
+        workspace, evaluation, search, wanted, limit, measure(search, [wanted], progress=progress, near=near)[-1]
+    )
     if wanted.family in SEARCHES:
         note["index"]["search"] = SEARCHES[wanted.family].format(size=wanted.size)
     note["files"] = {file: blake2b(content, digest_size=16).hexdigest() for file, content in contents.items()}
@@ -93,7 +98,12 @@ def _ids(workspace: Workspace, evaluation: Evaluation, search: Search) -> bytes:
 
 
 def _note(
-    workspace: Workspace, evaluation: Evaluation, search: Search, wanted: Kind, limit: Limit | None
+    workspace: Workspace,
+    evaluation: Evaluation,
+    search: Search,
+    wanted: Kind,
+    limit: Limit | None,
+    measured: Measured,
 ) -> dict[str, Any]:
     run = workspace.run(evaluation.run_id)
     return {
@@ -109,7 +119,7 @@ def _note(
         "index": {
             "metric": "squared Euclidean distance", "images": len(search.gallery), "fitted_on": search.fitted_words,
         },
-        "measured": asdict(measure(search, [wanted])[-1]),
+        "measured": asdict(measured),
         "same_or_different": None if limit is None else {
             "similarity": limit.similarity, "range": limit.similarity_range, "false_accepts_wanted": limit.wanted,
             "false_accepts": limit.false_accepts, "accepts": limit.accepts,

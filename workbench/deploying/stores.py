@@ -23,7 +23,6 @@ from workbench.deploying.kinds import (
 from workbench.deploying.methods import Method
 from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
 from workbench.deploying.reciprocal import Reciprocal
-from workbench.evaluation.conventions import Between
 from workbench.problem import Problem
 
 LINKS = 32  # of an image in an HNSW graph, twice as many in its lowest layer
@@ -78,7 +77,6 @@ def rescored(queries: np.ndarray, fine: Built, rows: np.ndarray) -> np.ndarray:
 
 def build(
     wanted: Kind, gallery: np.ndarray, fitted_on: np.ndarray, cosine: bool, near: Neighbourhood | None = None,
-    between: Between = lambda: None,
 ) -> Built:  # fmt: skip
     """Fit a store and fill it. Code words and components are fitted to `fitted_on` alone.
 
@@ -86,7 +84,6 @@ def build(
         gallery: [n, d] float32, of unit length for cosine. fitted_on: [t, d] float32, the same way.
         cosine: whether shorter vectors are brought to unit length again where dimensions are cut off.
         near: the neighbours of the gallery images, `wanted.listed` deep, where they are known already.
-        between: called while those are looked up; may raise Cancelled.
 
     Raises:
         Problem: embeddings of this dimension or number, or with these values, cannot be stored this way.
@@ -107,7 +104,7 @@ def build(
     if wanted.family == QUERY_EXPANSION:
         return _expanding(wanted, gallery)
     if wanted.listed:
-        return _by_neighbours(wanted, gallery, near or neighbourhood(gallery, wanted.listed, between))
+        return _by_neighbours(wanted, gallery, near or neighbourhood(gallery, wanted.listed))
     index = _index(wanted, dim, count)
     index.train(fitted_on)
     index.add(gallery)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.deploying.test_stores import evaluation
+from workbench.control import Cancelled
 from workbench.deploying.expansion import Augmented, QueryExpansion, augmented, expanded
 from workbench.deploying.kinds import kind, no_rule
 from workbench.deploying.measure import measure, search_of
@@ -113,6 +114,23 @@ def test_means_are_refused_where_there_is_no_cosine_or_too_few_images(name):
         build(kind(name), by_l2.gallery, by_l2.gallery, False)
     assert no_rule(kind(name), 11, True) == "it needs 10 neighbours of each image, the gallery has 11 images"
     assert no_rule(kind(name), 12, True) == ""
+    most = kind(name.replace("10", "101"))
+    assert no_rule(most, 10_000, True) == "its means are of 100 neighbours at most"
+    assert measure(search_of(evaluation(24)[0]), [most])[1].refused == "its means are of 100 neighbours at most"
+
+
+def test_a_measurement_can_be_cancelled_while_the_neighbours_are_looked_up():
+    said = []
+
+    def progress(text, done, total):
+        said.append((text, done, total))
+        if done == total:
+            raise Cancelled
+
+    search = search_of(evaluation(26)[0])
+    with pytest.raises(Cancelled):
+        measure(search, [kind("float32+dba5")], progress=progress)
+    assert said[-1] == ("Looking up the neighbours of all images", 90, 90)
 
 
 @pytest.mark.parametrize("name", ["float32+aqe4", "float32+dba4", "float32+reciprocal"])
