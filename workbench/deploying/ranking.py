@@ -7,6 +7,7 @@ import numpy as np
 from workbench.evaluation.conventions import NOISE, Between, row_mask
 
 BLOCK = 2**21  # gaps held at once (16 MB)
+SAMPLED = 16  # every so many columns are looked at first, to leave out most of the others
 MISSING = -1  # in a ranking: the index returned nothing for this rank
 
 
@@ -44,8 +45,11 @@ def squared_gaps(
         part = slice(start, min(start + step, len(queries)))
         rows = np.asarray(queries[part], np.float64)
         of_rows = np.einsum("ij,ij->i", rows, rows)[:, None]
-        gaps = np.ascontiguousarray(of_rows + squares - 2 * (rows @ columns.T))
-        gaps[gaps < NOISE * (of_rows + squares)] = 0
+        lengths, gaps = of_rows + squares, np.ascontiguousarray(rows @ columns.T)
+        gaps *= -2  # in place, as what follows: a block is too large for the processor's cache
+        gaps += lengths
+        lengths *= NOISE
+        gaps[gaps < lengths] = 0
         yield part, without_last_bits(gaps, len(columns))
         between()
 
@@ -53,7 +57,9 @@ def squared_gaps(
 def without_last_bits(gaps: np.ndarray, count: int) -> np.ndarray:
     """Distances float64, at least 0, rounded so that `ranked` has room for the row numbers of `count` rows."""
     mask = row_mask(count)
-    return ((np.ascontiguousarray(gaps).view(np.int64) + ((mask + 1) >> 1)) & ~mask).view(np.float64)
+    bits = np.ascontiguousarray(gaps).view(np.int64) + ((mask + 1) >> 1)
+    bits &= ~mask
+    return bits.view(np.float64)
 
 
 def ranked(gaps: np.ndarray, depth: int) -> np.ndarray:
@@ -62,10 +68,24 @@ def ranked(gaps: np.ndarray, depth: int) -> np.ndarray:
     Args:
         gaps: [m, n] as `squared_gaps` yields them; infinite for what is left out. depth: in 1..n.
     """
-    keys = gaps.view(np.int64) + np.arange(gaps.shape[1])
-    if depth < keys.shape[1]:
+    count = gaps.shape[1]
+    keys = gaps.view(np.int64) + np.arange(count)
+    if depth * SAMPLED < count:
+        keys = _smallest(keys, depth)
+    elif depth < count:
         keys.partition(depth - 1, axis=1)
-    return np.asarray(np.sort(keys[:, :depth], axis=1) & row_mask(gaps.shape[1]))
+    return np.asarray(np.sort(keys[:, :depth], axis=1) & row_mask(count))
+
+
+def _smallest(keys: np.ndarray, depth: int) -> np.ndarray:
+    """The `depth` smallest of each row, in any order: no key above the depth-th of a sample is among them."""
+    limits = np.partition(keys[:, ::SAMPLED], depth - 1, axis=1)[:, depth - 1]
+    smallest = np.empty((len(keys), depth), np.int64)
+    for row, (of_row, limit) in enumerate(zip(keys, limits, strict=True)):
+        near = of_row[of_row <= limit]
+        near.partition(depth - 1)
+        smallest[row] = near[:depth]
+    return smallest
 
 
 def scores(

@@ -205,6 +205,20 @@ def test_exact_ranks_are_those_of_a_stable_sort(seed, count, depth):
         assert ranked[row].tolist() == np.argsort(gaps, kind="stable")[: min(depth, count - 1)].tolist()
 
 
+@pytest.mark.parametrize("depth", [1, 7, 62, 63, 999])
+def test_the_nearest_of_a_wide_gallery_are_those_of_a_stable_sort(depth):
+    """Most columns are left out by the ranks of a sample of them."""
+    rng = np.random.default_rng(40)
+    gallery = rng.integers(-20, 20, size=(1000, 2)).astype(np.float32)  # many ties
+    gallery[:500] = gallery[np.argsort((gallery[:500] ** 2).sum(1))]  # the near ones are not spread evenly
+    own = np.arange(0, 1000, 9)
+    ((_, ranked),) = nearest(gallery[own], gallery, own, depth)
+    for row, itself in zip(ranked, own, strict=True):
+        gaps = ((gallery - gallery[itself]) ** 2).sum(1)
+        gaps[itself] = np.inf
+        assert row.tolist() == np.argsort(gaps, kind="stable")[:depth].tolist()
+
+
 def test_of_many_queries_some_are_drawn_the_same_each_time():
     stored, _ = evaluation(7)
     search = search_of(stored, most=20)
