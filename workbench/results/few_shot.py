@@ -109,16 +109,16 @@ def _among_all(
     stored: Stored, classes: Sequence[np.ndarray], shots: Sequence[int], between: Between
 ) -> tuple[list[Shots], int]:
     """The accuracy for each number of stored images, and how many queries a draw has."""
-    random, each = np.random.default_rng(SEED), shots[-1]
+    random, most = np.random.default_rng(SEED), shots[-1]
     right = np.empty((DRAWS, 2, len(shots)))  # by mean, by nearest
     share, queries = max(1, MOST_QUERIES // len(classes)), 0
     for draw in range(DRAWS):
         drawn = [random.permutation(of_class) for of_class in classes]
-        asked = [of_class[each : each + share] for of_class in drawn]
+        asked = [of_class[most : most + share] for of_class in drawn]
         truth = np.repeat(np.arange(len(classes)), [len(of_class) for of_class in asked])
         chosen = np.sort(random.permutation(len(truth))[:MOST_QUERIES])
         queries = len(chosen)
-        kept = stored.vectors(np.concatenate([of_class[:each] for of_class in drawn])).reshape(len(classes), each, -1)
+        kept = stored.vectors(np.concatenate([of_class[:most] for of_class in drawn])).reshape(len(classes), most, -1)
         asking = stored.vectors(np.concatenate(asked)[chosen])
         right[draw] = accuracies(asking, truth[chosen], kept, shots, stored.distance)
         between()

@@ -23,7 +23,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.fields.segments import Segments
-from workbench.ui.widgets.labels import label, plain_tip
+from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
 from workbench.workspace import Workspace
