@@ -124,13 +124,18 @@ def test_a_config_of_the_file_manager_is_shown_by_set_up(tmp_path):
     config = tmp_path / "mine.workbench.toml"
     RunConfig(name="From the file manager").to_toml(config)
     code = """
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
 from workbench.ui.state.session import Session
 made = Session.__init__
+def shown(name):
+    print("page", name)
+    QTimer.singleShot(0, QApplication.quit)
 def watched(session, *words, **named):
     made(session, *words, **named)
     session.config_offered.connect(lambda config: print("config", config.name))
-    session.page_asked.connect(lambda name: print("page", name))
+    session.page_asked.connect(shown)
 Session.__init__ = watched"""
-    ended = run_window(code, tmp_path, str(config))
+    ended = run_window(code, tmp_path, str(config), until_painted=False)
     assert ended.returncode == 0, ended.stderr
     assert {"config From the file manager", "page setup"} <= set(ended.stdout.splitlines()), ended.stderr
