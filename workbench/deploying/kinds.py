@@ -68,14 +68,14 @@ def kind(name: str) -> Kind:
         raise UnknownName(f"There is no store named {name!r}.", todo=f"Known: {listed}.")
     family, size = match[1], int(match[2])
     detail = {
-        "pca": "principal components, float32",
-        "first": "dimensions, the others cut off",
-        "pq": "parts, 8 bits each",
-        "ivfpq": "parts behind an inverted file",
+        "pca": f"{size} principal components, float32",
+        "first": f"{size} dimensions, the others cut off",
+        "pq": f"{size} parts, 8 bits each",
+        "ivfpq": f"{size} parts behind an inverted file",
         QUERY_EXPANSION: f"float32; the query becomes the mean with its {size} nearest and is searched again",
         AUGMENTATION: f"float32; each image is stored as the mean with its {size} nearest, made once",
     }[family]
-    return Kind(name, family, size, f"{SIZED[family]} {size}", f"{size} {detail}")
+    return Kind(name, family, size, f"{SIZED[family]} {size}", detail)
 
 
 def usual(dim: int, count: int, cosine: bool = True) -> list[Kind]:
