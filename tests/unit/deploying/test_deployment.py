@@ -109,6 +109,15 @@ def test_what_was_measured_before_search_methods_were_gets_them_alone(space, mon
     assert request.deployment(workspace, run.evaluations[-1], [], 0.01) == again
 
 
+def test_an_evaluation_by_l2_has_re_ranking_alone_among_the_usual(space, monkeypatch):
+    workspace, run = space
+    read = request.read_stored
+    monkeypatch.setattr(request, "read_stored", lambda *of: replace(read(*of), distance="l2"))
+    measured = request.deployment(workspace, run.evaluations[-1], [], 0.01)
+    assert [store["name"] for store in measured["stores"] if "float32+" in store["name"]] == ["float32+reciprocal"]
+    assert not measured["stores"][-1]["refused"]
+
+
 @pytest.mark.parametrize(
     ("facts", "trained_on"),
     [

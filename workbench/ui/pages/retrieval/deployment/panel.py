@@ -90,7 +90,9 @@ class DeployPanel(QStackedWidget):
         for part in (self.threshold, self.new_classes):
             self.side.addWidget(Scrolled(part))
         self.export = button("Export this store…", "export", "primary")
-        self.export.setToolTip("The faiss file of the chosen row, the ids of its images, and how it was built")
+        self.export.setToolTip(
+            "The faiss file of the chosen row, the ids of its images, and how it was built and is searched"
+        )
         self.beside = QWidget()
         in_column(self.sides, (self.side, 1), self.export, on=self.beside, spacing=8)
         row = in_row((middle, 1), self.beside, spacing=12)
