@@ -90,35 +90,43 @@ class Reciprocal:
         lists = self._lists(gaps, rows, itself)
         averaged = lists(np.append(rows, len(self.gallery)))[:, :AVERAGED]
         encoded = np.unique(averaged)
-        weights = self._encodings(query, gaps, encoded, *reciprocal_sets(encoded, lists))
+        rows, members = reciprocal_sets(encoded, lists)
+        weights = self._encodings(query, gaps, encoded, rows, members)
         averaged = np.searchsorted(encoded, averaged)
-        of_query = weights[averaged[-1]].mean(axis=0)
-        held = np.flatnonzero(of_query)  # a member of one set alone adds nothing to what both share
-        of_rows = weights[averaged[:-1, :, None], held].mean(axis=1)
-        common = np.minimum(of_rows, of_query[held]).sum(axis=1)
+        held = np.unique(members[np.isin(rows, averaged[-1])])  # what is in no set of the query adds nothing
+        column = np.minimum(np.searchsorted(held, members), len(held) - 1)
+        is_held = held[column] == members
+        table = np.zeros((len(encoded), len(held)))
+        table[rows[is_held], column[is_held]] = weights[is_held]
+        of_query = table[averaged[-1]].mean(axis=0)
+        common = np.minimum(table[averaged[:-1]].mean(axis=1), of_query).sum(axis=1)
         return np.asarray(1 - common / (2 - common))
 
     def _encodings(
-        self, query: np.ndarray, gaps: np.ndarray, images: np.ndarray, members: np.ndarray, columns: np.ndarray
+        self, query: np.ndarray, gaps: np.ndarray, images: np.ndarray, rows: np.ndarray, members: np.ndarray
     ) -> np.ndarray:
-        """Each image's weights [m, c] in sum 1: exp(-distance) for the members [m, c] of its set, of `columns` [c].
+        """The weight exp(-distance) of each member [p] in the set of images[rows[p]]; those of a set sum to 1.
 
-        The query is the last of `images` and of `columns`.
+        The query is the last of `images`.
         """
-        vectors = np.concatenate([self.gallery[columns[:-1]], query[None]])
-        places = np.searchsorted(columns, images)
         farthest = np.append(
             np.maximum(self.near.farthest[images[:-1]], gaps[images[:-1]]), gaps.max(where=np.isfinite(gaps), initial=0)
         )
         farthest[farthest == 0] = 1  # all images are alike
-        weights = np.zeros(members.shape)
-        rows, others = np.nonzero(members)
+        weights = np.empty(len(rows))
         step = max(1, HELD // len(query))
         for start in range(0, len(rows), step):
-            row, other = rows[start : start + step], others[start : start + step]
-            away = vectors[places[row]] - vectors[other]
-            weights[row, other] = np.exp(-np.einsum("ij,ij->i", away, away) / farthest[row])
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+            part = slice(start, start + step)
+            away = self._vectors(images[rows[part]], query) - self._vectors(members[part], query)
+            weights[part] = np.exp(-np.einsum("ij,ij->i", away, away) / farthest[rows[part]])
+        return np.asarray(weights / np.bincount(rows, weights)[rows])
+
+    def _vectors(self, images: np.ndarray, query: np.ndarray) -> np.ndarray:
+        """Embeddings [m, d] of images [m]; the query has the number after the last of the gallery."""
+        number = len(self.gallery)
+        vectors = self.gallery[np.minimum(images, number - 1)]
+        vectors[images == number] = query
+        return np.asarray(vectors)
 
     def _lists(self, gaps: np.ndarray, rows: np.ndarray, itself: int | None) -> Lists:
         """The lists of neighbours with the query in them, and without its own row."""
@@ -152,21 +160,17 @@ def reciprocal_sets(images: np.ndarray, lists: Lists) -> tuple[np.ndarray, np.nd
         images: [m] int64, rising. lists: gives each image's nearest, itself first.
 
     Returns:
-        Whether each of `columns` is in the set of each image, [m, c] bool, and the image numbers `columns` [c], rising.
+        Places in `images` [p], rising, and the image numbers [p] that are in the sets of those, rising for each.
     """
     near = lists(images)  # [m, SHARED + 1]
-    neighbours = np.unique(near)
-    half = lists(neighbours)[:, :HALF]  # [u, HALF]
-    columns = np.union1d(half, neighbours)
-    is_mutual = (lists(near.ravel()).reshape(*near.shape, -1) == images[:, None, None]).any(axis=2)
+    row, place = np.nonzero((lists(near.ravel()).reshape(*near.shape, -1) == images[:, None, None]).any(axis=2))
+    neighbours, neighbour = np.unique(near[row, place], return_inverse=True)
+    half = lists(neighbours)[:, :HALF]
     is_half = (lists(half.ravel())[:, :HALF].reshape(*half.shape, HALF) == neighbours[:, None, None]).any(axis=2)
-    row, place = np.nonzero(is_mutual)
-    own = np.zeros((len(images), len(columns)), bool)
-    own[row, np.searchsorted(columns, near[row, place])] = True
-    neighbour = np.searchsorted(neighbours, near[row, place])
-    theirs, counts = np.searchsorted(columns, half)[neighbour], is_half[neighbour]  # [pairs, HALF]
-    shared = (own[row[:, None], theirs] & counts).sum(axis=1)
-    pair, at = np.nonzero(counts & (3 * shared > 2 * counts.sum(axis=1))[:, None])
-    whole = own.copy()
-    whole[row[pair], theirs[pair, at]] = True
-    return whole, columns
+    span = int(max(near.max(), half.max())) + 1
+    own = np.sort(row * span + near[row, place])
+    theirs, counts = row[:, None] * span + half[neighbour], is_half[neighbour]  # [pairs, HALF]
+    is_own = own[np.minimum(np.searchsorted(own, theirs), len(own) - 1)] == theirs
+    joins = 3 * (is_own & counts).sum(axis=1) > 2 * counts.sum(axis=1)
+    whole = np.unique(np.concatenate([own, theirs[counts & joins[:, None]]]))
+    return whole // span, whole % span

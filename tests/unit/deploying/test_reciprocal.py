@@ -106,9 +106,9 @@ def test_the_expanded_sets_are_those_of_the_paper():
     gallery = search_of(evaluation(32)[0]).gallery.astype(np.float64)
     order = order_of(squared(gallery))
     images = np.array([0, 4, 17, 88])
-    members, columns = reciprocal_sets(images, lambda rows: order[rows, : K1 + 1])
-    for image, row in zip(images.tolist(), members, strict=True):
-        assert set(columns[row].tolist()) == expanded_set(order, image)
+    rows, members = reciprocal_sets(images, lambda rows: order[rows, : K1 + 1])
+    for row, image in enumerate(images.tolist()):
+        assert set(members[rows == row].tolist()) == expanded_set(order, image)
     grown = [expanded_set(order, image) - mutual(order, image, K1) for image in range(90)]
     assert any(grown), "the sets of neighbours add something"
 
