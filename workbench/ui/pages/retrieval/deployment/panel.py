@@ -66,7 +66,7 @@ class DeployPanel(QStackedWidget):
         self.gallery.setValue(MILLION)
         self.gallery.setToolTip("Number of images to search: sizes and times are scaled to it. The time of a scan "
                                 "grows with this number, that of a graph with its logarithm, that of "
-                                "re-ranking not at all.")  # fmt: skip
+                                "re-ranking is not scaled.")  # fmt: skip
         self.sentence = label("", "muted", wrap=True)
         title, gallery = label("Deployment", "title"), caption("Gallery, images", self.gallery)
         head = in_row(title, 1, gallery, self.gallery, spacing=8)

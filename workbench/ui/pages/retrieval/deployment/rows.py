@@ -57,7 +57,7 @@ def _dot(row: Row) -> QPixmap:
 def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
     """The measured stores at another size of the gallery: a scan takes as much longer, a graph by its logarithm.
 
-    Re-ranking a fixed number of images takes as long in any gallery.
+    The time of re-ranking a fixed number of images is not scaled.
     """
     factors = {"linear": gallery / measured["gallery"], "log": log(gallery) / log(max(2, measured["gallery"]))}
     return [
