@@ -33,7 +33,7 @@ PLAIN = {
 KNOWN = (*PLAIN, *(f"{name}N" for name in SIZED))
 RERANKED = 100  # nearest by signs that are compared again
 LEAST_CODES = 256  # images that a product quantiser needs, one for each of its code words
-LISTED = 100_000  # images of which all neighbours are looked up unless asked: the time grows with their square
+MOST_LISTED = {AUGMENTATION: 65_000, RECIPROCAL: 5_000}  # images, unless asked: about a minute on one core
 PER_LIST = 39  # images for each list of an inverted file, at least: faiss's own limit
 
 
@@ -83,7 +83,7 @@ def usual(dim: int, count: int, cosine: bool = True) -> list[Kind]:
 
     Args:
         dim: of the embeddings. count: images in the gallery; small galleries have no product quantiser, large ones
-            (LISTED) no lists of every image's neighbours.
+            (MOST_LISTED) no lists of every image's neighbours.
         cosine: whether the evaluation compares by cosine, as the means with neighbours do.
     """
     names = [BASELINE, "float16", "int8"]
@@ -96,9 +96,8 @@ def usual(dim: int, count: int, cosine: bool = True) -> list[Kind]:
     if count >= max(LEAST_CODES, 4 * PER_LIST) and parts:
         names.append(f"ivfpq{parts[0]}")
     searches = [kind(f"{QUERY_EXPANSION}{EXPANDED}"), kind(f"{AUGMENTATION}{EXPANDED}"), kind(RECIPROCAL)]
-    return [kind(name) for name in names] + [
-        wanted for wanted in searches if not no_rule(wanted, count, cosine) and not (wanted.listed and count > LISTED)
-    ]
+    short = [wanted for wanted in searches if count <= MOST_LISTED.get(wanted.family, count)]
+    return [kind(name) for name in names] + [wanted for wanted in short if not no_rule(wanted, count, cosine)]
 
 
 def refusal(wanted: Kind, dim: int, count: int) -> str:

@@ -256,10 +256,11 @@ def test_the_usual_stores_can_all_be_built(dim, count):
 @pytest.mark.parametrize(
     ("count", "cosine", "names"),
     [
-        (100_000, True, ["float32+aqe10", "float32+dba10", "float32+reciprocal"]),
-        (100_001, True, ["float32+aqe10"]),
-        (100_000, False, ["float32+reciprocal"]),
-        (100_001, False, []),
+        (5_000, True, ["float32+aqe10", "float32+dba10", "float32+reciprocal"]),
+        (65_000, True, ["float32+aqe10", "float32+dba10"]),
+        (65_001, True, ["float32+aqe10"]),
+        (5_000, False, ["float32+reciprocal"]),
+        (5_001, False, []),
         (21, True, ["float32+aqe10", "float32+dba10"]),
         (11, True, []),
     ],
