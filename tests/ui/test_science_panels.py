@@ -285,7 +285,7 @@ def test_all_numbers_of_a_store_stand_beside_its_name_in_a_wide_window(qtbot, se
     header = panel.table.horizontalHeader()
     last = header.count() - 1
     assert header.sectionViewportPosition(last) < panel.table.viewport().width() / 2
-    assert panel.stores.titles[last] == "What is stored", "words fill what the numbers leave"
+    assert panel.stores.titles[last] == "In words", "words fill what the numbers leave"
     assert header.length() == panel.table.viewport().width()
     numbers = header.sectionViewportPosition(last)
     panel.resize(panel.width() - panel.table.viewport().width() + numbers + 70, 900)

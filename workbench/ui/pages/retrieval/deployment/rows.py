@@ -15,6 +15,7 @@ from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.labels import plain_tip
 
 MILLION = 1_000_000
+TIPS = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole)
 STORE_TITLES = ("Store or search", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %", "In words")
 
 
@@ -37,16 +38,15 @@ class Row:
 
 
 class StoreRows(SortedRows):
-    """The rows as a table: each with the dot that its points have, and with its words as tooltips."""
+    """The rows as a table: each with the dot that its points have, and with its words as a tooltip."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(STORE_TITLES, store_cells, written_store, parent, picture=_dot)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell shows in a role; words, which a narrow column cuts, also as a tooltip."""
-        if role == Qt.ItemDataRole.ToolTipRole and index.isValid():
-            words = store_cells(self.rows[index.row()])[index.column()]
-            return plain_tip(words) if isinstance(words, str) else None
+        """What a cell shows in a role; the words, which a narrow column cuts, also as a tooltip of the row."""
+        if role in TIPS and index.isValid():
+            return plain_tip(self.rows[index.row()].detail) or None
         return super().data(index, role)
 
 
