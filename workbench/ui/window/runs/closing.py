@@ -1,8 +1,11 @@
 """Closing the window while a run works: the user chooses how the run ends. No thread is killed."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QLayout, QProgressBar, QWidget
 
+from workbench.control import Control
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import STOP, STOP_NOW
 from workbench.ui.widgets.boxes import in_column
@@ -86,25 +89,19 @@ class Closing(QObject):
     def _answered(self, answer: str) -> None:
         self.ask = None
         if answer == "stop":
-            self._stop()
+            self._end(lambda control: control.stop(), "The run finishes this epoch. The window closes then.")
         elif answer == "save":
-            self._save()
+            words = "The run ends before its next step, with a checkpoint. The window closes then."
+            self._end(lambda control: control.interrupt(), words)
 
-    def _stop(self) -> None:
+    def _end(self, how: Callable[[Control], None], words: str) -> None:
+        """End every run as `how` asks its control to, and say so in the meantime."""
         self._session.queue.withdraw_waiting()
         for run_id in self._session.queue.running:
             control = self._session.control(run_id)
             if control is not None:
-                control.stop()
-        self._wait("The run finishes this epoch. The window closes then.", can_hurry=True)
-
-    def _save(self) -> None:
-        self._session.queue.withdraw_waiting()
-        for run_id in self._session.queue.running:
-            control = self._session.control(run_id)
-            if control is not None:
-                control.interrupt()
-        self._wait("The run ends before its next step, with a checkpoint. The window closes then.", can_hurry=True)
+                how(control)
+        self._wait(words, can_hurry=True)
 
     def _stop_now(self) -> None:
         self._session.queue.withdraw_waiting()
