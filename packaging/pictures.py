@@ -96,7 +96,7 @@ def take_pictures(folder: Path) -> None:
     from workbench.workspace import Workspace
 
     with opened(Workspace(folder), SIZE, DOCS) as (window, camera):
-        for photograph in (_digits, _ce_and_spce, _photographs, _near_duplicates):
+        for photograph in (_digits, _ce_and_spce, _photographs, _pair, _near_duplicates):
             photograph(window, camera)
 
 
@@ -135,6 +135,18 @@ def _photographs(window: "MainWindow", camera: "Photographer") -> None:
     for name in ("train", "map", "retrieval"):
         _show(window, camera, name)
         save(window, f"photographs-{name}")
+
+
+def _pair(window: "MainWindow", camera: "Photographer") -> None:
+    """A query and its nearest neighbour, with their saliency."""
+    window.session.show_run(PHOTOGRAPHS)
+    pairs = _show(window, camera, "retrieval").pairs
+    pairs.open()
+    pairs.model.want(True)
+    camera.wait(lambda: pairs.model.saliency is not None, most=PATIENCE)
+    camera.wait()
+    save(pairs.dialog, "photographs-pair")
+    pairs.dialog.close()
 
 
 def _near_duplicates(window: "MainWindow", camera: "Photographer") -> None:

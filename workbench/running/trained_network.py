@@ -66,17 +66,27 @@ class Trained:
             Problem: a file that cannot be read.
             TypeError, ValueError: what is no image, or no image at all.
         """
-        import torch
-
         if isinstance(images, str | Path) or not len(images):
             raise ValueError(f"`embed` takes a list of one image or more, not {images!r}.")
         if isinstance(images, np.ndarray) and images.ndim == 3 and images.shape[2] in (1, 3):
             # Its rows would be taken for grey images that are 3 pixels wide.
             raise ValueError(f"`embed` takes a list of images: put the one of shape {list(images.shape)} in a list.")
+        return self.embed_inputs(self.inputs(images))
+
+    def inputs(self, images: Sequence[np.ndarray | Path | str]) -> np.ndarray:
+        """What the network is given of images, float32 [m, C, H, W] in 0..1; images and errors as for `embed`."""
+        import torch
+
         pixels = np.stack([self.prepared.square(self._picture(image)) for image in images])  # [m, S, S, C]
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
+        return np.asarray(self.crop(batch).numpy())
+
+    def embed_inputs(self, batch: np.ndarray) -> np.ndarray:
+        """Embeddings [m, d] float32 of what the network is given, float32 [m, C, H, W]."""
+        import torch
+
         with torch.no_grad():
-            return np.asarray(self.compared(self.model(self.crop(batch)).float()).numpy())
+            return np.asarray(self.compared(self.model(torch.from_numpy(batch)).float()).numpy())
 
     def _picture(self, image: Any) -> "Picture":
         """An image as Pillow or NumPy has it. Raises Problem for a file, TypeError for anything that is none."""

@@ -78,7 +78,7 @@ def search(
     config = RunConfig.recorded(workspace.run(run_id).config)
     pictures = _read(images, bits_of(config.dataset.params))
     progress("Loading the network", 1, 3)
-    network, evaluation = _network(workspace, run_id, epoch, evaluation_id)
+    network, evaluation = kept_network(workspace, run_id, epoch, evaluation_id)
     data = network.dataset
     ids, labels, embeddings = workspace.embeddings(evaluation.id)
     stored = ids, labels, np.asarray(embeddings)
@@ -134,8 +134,8 @@ def _read(images: Sequence[OwnImage], bits: int) -> list[np.ndarray]:
     return pictures
 
 
-def _network(
-    workspace: Workspace, run_id: int, epoch: Epoch, evaluation_id: int | None
+def kept_network(
+    workspace: Workspace, run_id: int, epoch: Epoch = BEST, evaluation_id: int | None = None
 ) -> tuple[trained_network.Trained, Evaluation]:
     """A network that the run keeps, and the evaluation of its weights. Raises Problem as `search`."""
     config = RunConfig.recorded(workspace.run(run_id).config)

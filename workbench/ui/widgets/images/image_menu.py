@@ -1,6 +1,6 @@
 """What can be done with an image that is shown: copy it or its path, open its file or the folder that holds it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from workbench.ui.style.path_words import COPY_PATH, copied, copy_words
 from workbench.ui.widgets.images.pictures import PictureLoader
 
 Sample = Callable[[], int | None]  # the id of the image that a part of the window shows; None while it shows none
+More = tuple[str, Callable[[], object]]  # words of a line in the menu, and what it does
 
 
 class ImageMenu(QMenu):
@@ -19,11 +20,18 @@ class ImageMenu(QMenu):
 
     Args:
         loader: of the picture that is shown.
+        more: lines above those that every image has.
     """
 
-    def __init__(self, loader: PictureLoader, sample: Sample, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, loader: PictureLoader, sample: Sample, parent: QWidget | None = None, more: Sequence[More] = ()
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self._loader, self._sample = loader, sample
+        for words, slot in more:
+            self.addAction(words, slot)
+        if more:
+            self.addSeparator()
         self.copy = self.addAction("Copy image", self.copy_image)
         self.copy_path = self.addAction(COPY_PATH, self._copy_path)
         self.addSeparator()
@@ -66,17 +74,22 @@ class ImageMenu(QMenu):
             self._loader.find_image(sample, _open)
 
 
-def offer_image_menu(widget: QWidget, loader: PictureLoader, sample: Sample) -> None:
-    """Open the menu of an image by a right click on `widget`, or by the menu key when it has the focus."""
+def offer_image_menu(widget: QWidget, loader: PictureLoader, sample: Sample, more: Sequence[More] = ()) -> None:
+    """Open the menu of an image by a right click on `widget`, or by the menu key when it has the focus.
+
+    `more` are lines above those that every image has.
+    """
     widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    widget.customContextMenuRequested.connect(partial(open_image_menu, widget, loader, sample))
+    widget.customContextMenuRequested.connect(partial(open_image_menu, widget, loader, sample, more=more))
 
 
-def open_image_menu(widget: QWidget, loader: PictureLoader, sample: Sample, place: QPoint) -> None:
+def open_image_menu(
+    widget: QWidget, loader: PictureLoader, sample: Sample, place: QPoint, more: Sequence[More] = ()
+) -> None:  # fmt: skip
     """Open the menu of an image at a place of `widget`; none where no image is shown."""
     if sample() is None:
         return
-    menu = ImageMenu(loader, sample, widget)
+    menu = ImageMenu(loader, sample, widget, more)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     area = widget.viewport() if isinstance(widget, QAbstractScrollArea) else widget
     menu.popup(area.mapToGlobal(place))

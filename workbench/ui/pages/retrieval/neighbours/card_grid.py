@@ -1,5 +1,7 @@
 """A grid of neighbours as cards, which are used again for every query; a click makes one the query."""
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
@@ -10,6 +12,8 @@ from workbench.ui.widgets.images.neighbour_card import SIDE, NeighbourCard
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.one_stop import OneStop, in_line
 from workbench.workspace.rows import Neighbour
+
+BESIDE = "Show beside the query"
 
 
 class CardArea(QScrollArea):
@@ -42,6 +46,7 @@ class CardGrid(QWidget):
     """
 
     chosen = Signal(object)  # sample id
+    pair_asked = Signal(object)  # sample id: the query is to be shown beside it
 
     def __init__(self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,7 +82,7 @@ class CardGrid(QWidget):
         while len(self._pool) < count:
             card = NeighbourCard()
             card.clicked.connect(self._choose)
-            offer_image_menu(card, self._loader, card.sample)
+            offer_image_menu(card, self._loader, card.sample, [(BESIDE, partial(self._ask_pair, card))])
             card.hide()
             self._flow.addWidget(card)
             in_line(self._pool, card)
@@ -87,6 +92,9 @@ class CardGrid(QWidget):
         card = self.sender()
         if isinstance(card, NeighbourCard) and card.neighbour is not None:
             self.chosen.emit(card.neighbour.sample_id)
+
+    def _ask_pair(self, card: NeighbourCard) -> None:
+        self.pair_asked.emit(card.sample())
 
     def _pictures_came(self, _: set[int]) -> None:
         for card in self.cards:

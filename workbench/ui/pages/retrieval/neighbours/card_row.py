@@ -26,6 +26,11 @@ class CardRow(QWidget):
         """Cards on screen, nearest first."""
         return self.grid.cards
 
+    @property
+    def neighbours(self) -> list[Neighbour]:
+        """Those on screen, nearest first."""
+        return [card.neighbour for card in self.cards if card.neighbour is not None]
+
     def show_cards(self, title: str, near: list[Neighbour]) -> None:
         """Show other neighbours, judged by the class of the query."""
         self.title.setText(title)

@@ -16,6 +16,7 @@ from workbench.ui.pages.retrieval.neighbours.query_facts import QueryFacts
 from workbench.ui.pages.retrieval.neighbours.rank_strip import RankStrip
 from workbench.ui.pages.retrieval.neighbours.why_card import WhyCard
 from workbench.ui.style import theme
+from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import Chip
@@ -34,6 +35,7 @@ AHEAD = 48  # cards made with the page: to make them when it is first shown woul
 PLACE = "neighbours"
 NEAR = "Nearest neighbours"
 MORE = "Copy this image, open its file"
+BESIDE_TIP = "The query and a neighbour in large, and which parts make them similar (P)"
 LONELY = "No other image of its class: it has no AP"
 
 
@@ -45,6 +47,7 @@ class Result(QWidget):
     copy_asked = Signal()
     own_dropped = Signal()  # the user closes the search with an own image
     stepped = Signal(int)  # by how many queries of the list
+    pair_asked = Signal(object)  # sample id of the neighbour to show beside the query; None: the first
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,6 +81,8 @@ class Result(QWidget):
         self.copy = button("Copy list", "copy", "quiet")
         self.tag = button("Tag", "tag", "quiet")
         self.tag.setToolTip("Tag this image, for instance as wrongly labelled")
+        self.beside = button("Pair", "columns", "quiet")
+        self.beside.setToolTip(own_keys(BESIDE_TIP))
         self.tags = ElidedLabel("", "caption")
         self.tags.hide()
         self.own, self.words = Chip("Your image", removable=True), Chip("Your words", removable=True)
@@ -88,6 +93,7 @@ class Result(QWidget):
         flow = FlowLayout(buttons, spacing=8)
         flow.addWidget(self.show_in_map)
         flow.addWidget(self.tag)
+        flow.addWidget(self.beside)
         named = in_row((self.path, 1), self.more)
         words = (self.scores, self.facts, self.explanation, named, self.tags)
         chips = in_row(self.own, self.words, 1)
@@ -112,6 +118,9 @@ class Result(QWidget):
         self.after.clicked.connect(partial(self.stepped.emit, 1))
         self.grid.stop.reached.connect(self.area.ensureWidgetVisible)
         self.grid.chosen.connect(self.neighbour_chosen)
+        self.grid.pair_asked.connect(self.pair_asked)
+        self.missed.grid.pair_asked.connect(self.pair_asked)
+        self.beside.clicked.connect(self._ask_pair)
         self.missed.stop.reached.connect(self.area.ensureWidgetVisible)
         self.missed.chosen.connect(self.neighbour_chosen)
         self.other.row.chosen.connect(self.neighbour_chosen)
@@ -127,6 +136,15 @@ class Result(QWidget):
 
     def _go_to_missed(self) -> None:
         self.area.verticalScrollBar().setValue(self.missed.y())
+
+    def _ask_pair(self) -> None:
+        self.pair_asked.emit(self.focused)
+
+    @property
+    def focused(self) -> int | None:
+        """The sample id of the neighbour that has the focus, or had it last in this window; None if none has."""
+        holder = self.window().focusWidget()
+        return next((card.sample() for card in (*self.grid.cards, *self.missed.cards) if card is holder), None)
 
     @property
     def cards(self) -> list[NeighbourCard]:

@@ -1,0 +1,181 @@
+"""A window beside the main one: the query and a neighbour in large, with their saliency on request."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QKeySequence, QPixmap, QShortcut
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFileDialog, QVBoxLayout, QWidget
+
+from workbench.running.search.image_search import OwnImage
+from workbench.running.search.saliency import Saliency
+from workbench.ui.pages.retrieval.pair.heat import HeatScale, heat_image
+from workbench.ui.pages.retrieval.pair.model import PairModel, Ranking
+from workbench.ui.pages.retrieval.pair.picture import PairPicture, Zoom
+from workbench.ui.style import theme
+from workbench.ui.style.words import own_keys
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.images.image_menu import offer_image_menu
+from workbench.ui.widgets.images.neighbour_card import VERDICTS
+from workbench.ui.widgets.images.pictures import PictureLoader, unscaled
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
+from workbench.workspace.rows import Neighbour
+
+SIDE = 1024  # px: the longer side of a picture, so that it can be enlarged
+PLACE = "pair"
+KINDS = {"cosine": "cosine", "l2": "minus the distance", "hyperbolic": "minus the hyperbolic distance"}
+SALIENCY = "Saliency"
+TIP = (
+    "Which parts make the two images similar: a window is moved over each image, and the covered image is embedded "
+    "again. Orange: the similarity falls without this part; blue: it rises. The images are shown as the network was "
+    "given them. (S)"
+)
+WORKING = "Computing… The Activity panel has its progress and Cancel."
+
+
+class Side(QWidget):
+    """One of the two images with its name."""
+
+    def __init__(self, zoom: Zoom, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = ElidedLabel("", "strong", Qt.TextElideMode.ElideMiddle)
+        self.picture = PairPicture(zoom)
+        self.picture.setAccessibleName(name)
+        in_column(self.title, (self.picture, 1), on=self, spacing=6)
+
+
+class PairDialog(MainButtonDialog):
+    """Draws a PairModel; it stays open beside the main window and follows its query.
+
+    Args:
+        loader: of the pictures.
+    """
+
+    def __init__(self, model: PairModel, loader: PictureLoader, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model, self._loader = model, loader
+        self.setObjectName("retrieval-pair")
+        self.setWindowTitle("Query and neighbour")
+        open_at(self, theme.text_px(960), theme.text_px(620))
+        self.zoom = Zoom(self)
+        self.query, self.neighbour = Side(self.zoom, "The query"), Side(self.zoom, "The neighbour")
+        offer_image_menu(self.query.picture, loader, self._query_sample)
+        offer_image_menu(self.neighbour.picture, loader, self._neighbour_sample)
+        self.facts = label("", wrap=True)
+        self.saliency = QCheckBox(SALIENCY)
+        self.saliency.setToolTip(TIP)
+        self.scale = HeatScale()
+        self.state = label("", "caption", wrap=True)
+        self.before = icon_button("caret-left", own_keys("Neighbour before (Left)"))
+        self.after = icon_button("caret-right", own_keys("Next neighbour (Right)"))
+        self.place = label("", "caption")
+        self.copy = button("Copy", "copy", "quiet")
+        self.copy.setToolTip("Copy both images, as they are shown")
+        self.save = button("Save…", "floppy-disk", "quiet")
+        self.save.setToolTip("Save both images, as they are shown, as PNG")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        self.both = QWidget()
+        in_row((self.query, 1), (self.neighbour, 1), on=self.both, spacing=12)
+        column.addWidget(self.both, 1)
+        column.addLayout(in_row(self.before, self.place, self.after, (self.facts, 1), spacing=8))
+        column.addLayout(in_row(self.saliency, self.scale, (self.state, 1), self.copy, self.save, buttons, spacing=12))
+        self._connect()
+
+    def _connect(self) -> None:
+        self.saliency.toggled.connect(self.model.want)
+        self.before.clicked.connect(self._step_back)
+        self.after.clicked.connect(self._step_on)
+        self.copy.clicked.connect(self.copy_pair)
+        self.save.clicked.connect(self._ask_save)
+        self._loader.ready.connect(self._pictures_came)
+        for keys, slot in (("Left", self._step_back), ("Right", self._step_on), ("S", self.saliency.toggle)):
+            QShortcut(QKeySequence(keys), self, slot)
+
+    def draw(self) -> None:
+        """Show the model's pair."""
+        model, ranking = self.model, self.model.ranking
+        if ranking is None or model.neighbour is None:
+            self.close()
+            return
+        near = model.neighbour
+        self.query.title.setText(f"Query: {ranking.title}")
+        self.neighbour.title.setText(titled(near, judged=ranking.judged))
+        self.facts.setText(f"{KINDS[ranking.evaluation.distance].capitalize()} {near.similarity_words}")
+        self.place.setText(f"{model.position + 1:,} of {len(ranking.near):,}")
+        self.before.setEnabled(model.position > 0)
+        self.after.setEnabled(model.position < len(ranking.near) - 1)
+        self.saliency.setChecked(model.wanted)
+        self._say(ranking)
+        wanted = [near.sample_id, *([] if isinstance(ranking.query, OwnImage) else [ranking.query])]
+        self._loader.request(PLACE, wanted, SIDE)
+        self._draw_pictures()
+
+    def _say(self, ranking: Ranking) -> None:
+        """Show the scale of the colours, that they are being computed, or why there are none."""
+        saliency, problem = self.model.saliency, self.model.problem
+        self.scale.setVisible(saliency is not None)
+        if saliency is not None:
+            self.scale.show_scale(saliency.largest, KINDS[ranking.evaluation.distance])
+        self.state.setText(WORKING if self.model.working else str(problem) if problem is not None else "")
+        self.state.setToolTip(plain_tip(str(problem or "")))
+
+    def _pictures_came(self, _: set[int]) -> None:
+        if self.isVisible():
+            self._draw_pictures()
+
+    def _draw_pictures(self) -> None:
+        ranking, near, saliency = self.model.ranking, self.model.neighbour, self.model.saliency
+        if ranking is None or near is None:
+            return
+        if saliency is not None:
+            largest = saliency.largest
+            self._draw_saliency(self.query.picture, saliency.query, largest)
+            self._draw_saliency(self.neighbour.picture, saliency.neighbour, largest)
+            return
+        if isinstance(ranking.query, OwnImage):
+            self.query.picture.show_picture(QPixmap.fromImage(unscaled(ranking.query.read())), "")
+        else:
+            self._draw_sample(self.query.picture, ranking.query)
+        self._draw_sample(self.neighbour.picture, near.sample_id)
+
+    def _draw_sample(self, picture: PairPicture, sample_id: int) -> None:
+        picture.show_picture(self._loader.pixmap(sample_id, SIDE), self._loader.absent(sample_id) or "…")
+
+    @staticmethod
+    def _draw_saliency(picture: PairPicture, part: Saliency, largest: float) -> None:
+        layer: QImage | None = heat_image(part.heat, largest) if largest > 0 else None
+        picture.show_picture(QPixmap.fromImage(unscaled(part.picture)), "", layer)
+
+    def copy_pair(self) -> None:
+        """Copy both images side by side, as they are shown."""
+        QGuiApplication.clipboard().setPixmap(self.both.grab())
+
+    def _ask_save(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Save both images", "pair.png", "PNG (*.png)")
+        if name:
+            path, buffer = Path(name), QBuffer()
+            self.both.grab().save(buffer, "PNG")
+            self.model.save(bytes(buffer.data().data()), path if path.suffix else path.with_suffix(".png"))
+
+    def _step_back(self) -> None:
+        self.model.step(-1)
+
+    def _step_on(self) -> None:
+        self.model.step(1)
+
+    def _query_sample(self) -> int | None:
+        ranking = self.model.ranking
+        return None if ranking is None or isinstance(ranking.query, OwnImage) else ranking.query
+
+    def _neighbour_sample(self) -> int | None:
+        return None if self.model.neighbour is None else self.model.neighbour.sample_id
+
+
+def titled(near: Neighbour, *, judged: bool) -> str:
+    """ "Neighbour 3: flamingo ✓ right"."""
+    sign, word, _ = VERDICTS[near.right if judged else None]
+    return f"Neighbour {near.rank}: {near.class_name}" + (f" {sign} {word}" if judged else "")
