@@ -78,22 +78,26 @@ def kind(name: str) -> Kind:
     return Kind(name, family, size, f"{SIZED[family]} {size}", detail)
 
 
-def usual(dim: int, count: int, cosine: bool = True) -> list[Kind]:
+def usual(dim: int, count: int, cosine: bool = True, fitted: int | None = None) -> list[Kind]:
     """The kinds that are compared unless others are asked for.
 
     Args:
-        dim: of the embeddings. count: images in the gallery; small galleries have no product quantiser, large ones
+        dim: of the embeddings. count: images in the gallery; small galleries have fewer components and no
+            product quantiser, large ones
             (MOST_LISTED) no lists of every image's neighbours.
         cosine: whether the evaluation compares by cosine, as the means with neighbours do.
+        fitted: vectors that components and code words are fitted to; None: those of the gallery.
     """
+    least = count if fitted is None else min(count, fitted)
+    halves = [dim >> halvings for halvings in range(1, dim.bit_length())]
     names = [BASELINE, "float16", "int8"]
-    names += [f"pca{size}" for size in (dim // 2, dim // 4) if size >= 2]
+    names += [f"pca{size}" for size in [size for size in halves if 2 <= size <= least][:2]]
     names += [f"first{dim // 2}"] if dim >= 4 else []
     parts = [part for part in dict.fromkeys((_divisor(dim, dim // 4), _divisor(dim, dim // 8))) if part > 1]
-    if count >= LEAST_CODES:
+    if least >= LEAST_CODES:
         names += [f"pq{part}" for part in parts]
     names += ["binary", "binary+int8", "hnsw"]
-    if count >= max(LEAST_CODES, 4 * PER_LIST) and parts:
+    if least >= max(LEAST_CODES, 4 * PER_LIST) and parts:
         names.append(f"ivfpq{parts[0]}")
     searches = [kind(f"{QUERY_EXPANSION}{EXPANDED}"), kind(f"{AUGMENTATION}{EXPANDED}"), kind(RECIPROCAL)]
     short = [wanted for wanted in searches if count <= MOST_LISTED.get(wanted.family, count)]

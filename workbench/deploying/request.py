@@ -64,7 +64,7 @@ def deployment(
             store_deployment(workspace, evaluation_id, words, measured)
             return measured
         limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
-        stores = measure(search, asked or kinds.usual(dim, count, search.cosine), KS, progress)
+        stores = measure(search, asked or _usual(search), KS, progress)
     measured = finite({
         "evaluation": evaluation_id, "distance": stored.distance, "dim": dim, "gallery": count,
         "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": search.fitted_words,
@@ -75,11 +75,15 @@ def deployment(
     return dict(measured)
 
 
+def _usual(search: Search) -> list[kinds.Kind]:
+    count, dim = search.gallery.shape
+    return kinds.usual(dim, count, search.cosine, len(search.fitted_on))
+
+
 def _missing(search: Search, known: dict[str, Any], progress: Progress) -> list[Any]:
     """The usual stores that a measurement has not, measured, as plain data."""
     names = {store["name"] for store in known["stores"]}
-    count, dim = search.gallery.shape
-    wanted = [usual for usual in kinds.usual(dim, count, search.cosine) if usual.name not in names]
+    wanted = [usual for usual in _usual(search) if usual.name not in names]
     return list(finite(plain(measure(search, wanted, KS, progress)[1:]))) if wanted else []
 
 

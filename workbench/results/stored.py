@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.evaluation.conventions import Between, ball_distances, ball_gaps, searched
+from workbench.numerals import minus, signed
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.measured.evaluations import read_training
@@ -12,12 +13,18 @@ from workbench.workspace.measured.ranking import read_ranking
 
 BLOCK = 8192  # rows of embeddings held at once in float64
 SEARCHED, TRAINED = "the searched images themselves", "the training half"  # what stores are fitted on
+MAY_BE_0 = "A difference marked ? may be 0: its paired 95% interval includes it."
 
 
 def fitted_sentence(fitted_on: str) -> str:
     """What the stores of a deployment were fitted on, SEARCHED or TRAINED, as a sentence."""
     beyond = ": on new images they may keep less" if fitted_on == SEARCHED else ""
     return f"Components, ranges and code words are fitted on {fitted_on}{beyond}."
+
+
+def difference_words(points: float, sure: bool) -> str:
+    """A difference of MAP@R in points, with ? before one that MAY_BE_0 is said of: "−0.30", "? +0.02"."""
+    return f"{'' if sure else '? '}{minus(signed(points, '.2f'))}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

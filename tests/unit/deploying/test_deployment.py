@@ -264,9 +264,10 @@ def test_the_command_prints_a_table_or_json_and_exports(space, tmp_path):
     data = json.loads(CliRunner().invoke(cli, [*words, "--epoch", "1", "--json"]).output)
     assert data["evaluation"] == run.evaluations[0]
     data["stores"][-1]["difference"][0] = -1e-6
-    assert "   0.00  " in as_text(run.run_id, 1, data), "what is written as zero has no sign"
+    assert " ? 0.00 " in as_text(run.run_id, 1, data), "what is written as zero has no sign"
+    assert "marked ? may be 0" in as_text(run.run_id, 1, data), "the legend is below the table"
     data["stores"][-1]["difference"] = [-0.0357, -0.05, -0.02]
-    assert " −3.57*" in as_text(run.run_id, 1, data)
+    assert "  −3.57 " in as_text(run.run_id, 1, data)
     wrong = CliRunner().invoke(cli, ["deploy", str(run.run_id), "-w", str(workspace.path), "--export", str(tmp_path)])
     assert wrong.exit_code == 2
 

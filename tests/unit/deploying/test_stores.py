@@ -249,8 +249,18 @@ def test_what_cannot_be_stored_is_said_and_the_others_are_measured():
 def test_the_usual_stores_can_all_be_built(dim, count):
     for cosine in (True, False):
         for wanted in kinds.usual(dim, count, cosine):
-            assert not kinds.refusal(wanted, dim, max(count, dim))
+            assert not kinds.refusal(wanted, dim, count)
             assert not kinds.no_rule(wanted, count, cosine)
+
+
+@pytest.mark.parametrize(
+    ("count", "fitted", "sizes"),
+    [(5_000, None, [256, 128]), (160, None, [128, 64]), (5_000, 40, [32, 16]), (1, None, [])],
+)
+def test_a_small_gallery_is_offered_as_many_components_as_it_can_have(count, fitted, sizes):
+    usual = kinds.usual(512, count, fitted=fitted)
+    assert [wanted.size for wanted in usual if wanted.family == "pca"] == sizes
+    assert any(wanted.family == "pq" for wanted in usual) is (min(count, fitted or count) >= 256)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import click
 from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
 from workbench.commands.terminal import show_json, told
 from workbench.deploying.kinds import BASELINE, KNOWN
-from workbench.numerals import minus, percentage, signed
+from workbench.numerals import minus, percentage
 from workbench.results.few_shot import few_shot_sentence
-from workbench.results.stored import fitted_sentence
+from workbench.results.stored import MAY_BE_0, difference_words, fitted_sentence
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Evaluation
@@ -80,19 +80,18 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
         f"{measured['gallery']:,} images searched, {measured['dim']} dimensions. "
         f"{fitted_sentence(measured['fitted_on'])}",
         "",
-        f"{'store':16} {'bytes':>8} {'ms':>8} {'MAP@R %':>8} {'95%':>13} {'change':>7} {'R@1 %':>7} {'10 kept':>8}",
+        f"{'store':16} {'bytes':>8} {'ms':>8} {'MAP@R %':>8} {'95%':>13} {'change':>8} {'R@1 %':>7} {'10 kept':>8}",
     ]
     for store in measured["stores"]:
         if store["refused"]:
             lines.append(f"{store['title']:16} not measured: {store['refused']}")
             continue
         at, difference = store["metrics"], store["difference"]
-        sure = "*" if difference[1] > 0 or difference[2] < 0 else " "
-        less = f"{minus(signed(100 * difference[0], '.2f')):>6}{sure}"
-        less = f"{'–':>6} " if store is measured["stores"][0] else less
+        less = difference_words(100 * difference[0], difference[1] > 0 or difference[2] < 0)
+        less = "–" if store is measured["stores"][0] else less
         lines.append(
             f"{store['title']:16} {store['bytes']:8,.0f} {store['ms']:8.3f} {100 * at['MAP@R']:8.2f} "
-            f"{100 * at['MAP@R/low']:6.2f}-{100 * at['MAP@R/high']:<6.2f} {less} "
+            f"{100 * at['MAP@R/low']:6.2f}-{100 * at['MAP@R/high']:<6.2f} {less:>8} "
             f"{100 * at['recall@1']:7.2f} {percentage(store['kept']):>8}"
         )
     limit = measured["limit"]
@@ -101,7 +100,7 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
     accepted = " to ".join(percentage(end, 2) for end in limit["accepts_range"])
     lines += [
         "",
-        "change: of MAP@R from float32, in points; * where its paired 95% interval excludes 0.",
+        f"change: of MAP@R from float32, in points. {MAY_BE_0}",
         *(
             f"{store['title']}: {store['detail']}."
             for store in measured["stores"]

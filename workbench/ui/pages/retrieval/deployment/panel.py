@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView, QWidget
 
 from workbench.problem import Problem
-from workbench.results.stored import fitted_sentence
+from workbench.results.stored import MAY_BE_0, fitted_sentence
 from workbench.ui.pages.retrieval.deployment.new_classes import NewClassesSide
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import MILLION, StoreRows, rows_of
@@ -179,7 +179,7 @@ class DeployPanel(QStackedWidget):
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
-            f"dimensions. {fitted_sentence(measured['fitted_on'])} A difference Δ marked ? may be 0.",
+            f"dimensions. {fitted_sentence(measured['fitted_on'])} {MAY_BE_0}",
             *(f"Not measured: {why}." for why in refused),
             *([NO_SEARCHES_THEN] if is_older else []),
         ]))  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QPixmap
 
-from workbench.numerals import minus, signed
+from workbench.results.stored import difference_words
 from workbench.ui.models.sorted_rows import Index, SortedRows
 from workbench.ui.pages.retrieval.deployment.plots import dot
 from workbench.ui.style import theme
@@ -94,5 +94,5 @@ def written_store(column: int, value: Any) -> str:
         return value
     if isinstance(value, tuple):
         less, sure, of_itself = value
-        return NO_VALUE if of_itself else f"{'' if sure else '? '}{minus(signed(less, '.2f'))}"
+        return NO_VALUE if of_itself else difference_words(less, sure)
     return f"{value:,.0f}" if column in (1, 2) else f"{value:.3g}" if column == 3 else f"{value:.1f}"
