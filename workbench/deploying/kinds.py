@@ -9,14 +9,19 @@ from dataclasses import dataclass
 
 from workbench.names import nearest_first
 from workbench.problem import UnknownName
+from workbench.results.search_methods import (
+    AUGMENTATION,
+    EXPANDED,
+    MOST_EXPANDED,
+    QUERY_EXPANSION,
+    RECIPROCAL,
+    SHARED,
+)
 
 BASELINE = "float32"
-QUERY_EXPANSION, AUGMENTATION, RECIPROCAL = "float32+aqe", "float32+dba", "float32+reciprocal"
 SIZED = {
     "pca": "PCA", "first": "First", "pq": "PQ", "ivfpq": "IVF-PQ", QUERY_EXPANSION: "αQE", AUGMENTATION: "DBA",
 }  # fmt: skip
-EXPANDED, MOST_EXPANDED = 10, 100  # neighbours in a mean: usually, and at most
-SHARED = 20  # k1: neighbours of which two images share some
 REORDERED = 300  # nearest of a query that are ranked again by the neighbours they share with it
 PLAIN = {
     "float32": ("float32", "as trained"),

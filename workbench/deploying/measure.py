@@ -16,12 +16,13 @@ from workbench.evaluation.conventions import VOTERS, Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
+from workbench.results.search_methods import MOST_QUERIES
 from workbench.results.stored import SEARCHED, TRAINED, Stored, comparable, lengths
 
-MOST_QUERIES = 5_000  # if there are more, this many are drawn; the gallery stays whole
 KS = (1, 2, 4, 8)
 TIMED = 200  # queries, one at a time
 SEED = 0
+Report = Callable[[int], None]
 SAME = 1e-5  # relative difference of lengths that float32 does not tell apart
 
 
@@ -38,6 +39,7 @@ class Search:
     gallery_ids: np.ndarray  # [n] int64, rising
     cosine: bool
     drawn_from: int  # number of all queries
+    query_ids: np.ndarray  # [m] int64 sample ids
     training: np.ndarray | None = None  # [t, d] float32 on which stores are fitted; None: on the gallery
 
     @property
@@ -94,7 +96,8 @@ def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
         training = comparable(stored.training.embeddings, stored.distance).astype(np.float32)
     return Search(
         vectors[asked], stored.labels[asked], stored.r[asked].astype(np.int64), own, vectors[searched],
-        stored.labels[searched], stored.sample_ids[searched], stored.distance == "cosine", len(rows), training,
+        stored.labels[searched], stored.sample_ids[searched], stored.distance == "cosine", len(rows),
+        stored.sample_ids[asked], training,
     )  # fmt: skip
 
 
@@ -138,15 +141,16 @@ def measure(
 
     Args:
         kinds: what is measured. ks: ranks of recall@k.
-        progress: called for each store; may raise Cancelled.
+        progress: called with the queries that have searched the stores so far; may raise Cancelled.
         near: the neighbours of the gallery images, as deep as the kinds list them, where they are known already.
     """
     ordered = [kind(BASELINE), *(wanted for wanted in kinds if wanted.name != BASELINE)]
     deepest = max(wanted.listed for wanted in ordered if not no_rule(wanted, len(search.gallery), search.cosine))
     measured: list[Measured] = []
     exact: tuple[np.ndarray, np.ndarray] | None = None  # scores and ten nearest of the baseline
+    asked = len(search.queries)
     for number, wanted in enumerate(ordered):
-        progress(wanted.title, number, len(ordered))
+        progress(wanted.title, number * asked, len(ordered) * asked)
         count = min(len(search.gallery), len(search.fitted_on))
         why = refusal(wanted, search.gallery.shape[1], count) or no_rule(wanted, len(search.gallery), search.cosine)
         for vectors in (search.gallery, search.queries):
@@ -154,11 +158,11 @@ def measure(
         if why:
             measured.append(_refused(wanted, why))
             continue
-        between = partial(progress, wanted.title, number, len(ordered))
+        report = partial(_report, progress, wanted.title, number * asked, len(ordered) * asked)
         if wanted.listed and near is None:
             near = neighbourhood(search.gallery, deepest, progress)
         built = build(wanted, search.gallery, search.fitted_on, search.cosine, near)
-        table, first = _ranked(built, search, ks, between)
+        table, first = _ranked(built, search, ks, report)
         exact = exact or (table, first)
         measured.append(_measured(built, search, ks, table, first, exact))
     return measured
@@ -196,18 +200,38 @@ def _refused(wanted: Kind, why: str) -> Measured:
     )
 
 
-def _ranked(built: Built, search: Search, ks: Sequence[int], between: Between) -> tuple[np.ndarray, np.ndarray]:
+def _report(progress: Progress, title: str, before: int, total: int, done: int) -> None:
+    progress(title, before + done, total)
+
+
+def _ranked(built: Built, search: Search, ks: Sequence[int], report: Report) -> tuple[np.ndarray, np.ndarray]:
     """Scores [m, columns] and the ten nearest gallery rows [m, k] of each query."""
     depth = max(int(search.r.max()), *ks, VOTERS)
     tables, firsts = [], []
-    for part, rows in _rankings(built, search, depth, between):
+    for part, rows in rankings(built, search, depth, report):
         tables.append(scores(rows, search.labels[part], search.gallery_labels, search.r[part], ks))
         firsts.append(rows[:, :VOTERS])
     return np.concatenate(tables), np.concatenate(firsts)
 
 
+def rankings(built: Built, search: Search, depth: int, report: Report) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of queries with their ranking [rows, depth]: exact for a scan, by the index itself where it is one.
+
+    Args:
+        depth: ranks, at least 1.
+        report: called often with the number of queries that are done; may raise Cancelled.
+    """
+    done = 0
+
+    def between() -> None:
+        report(done)
+
+    for part, rows in _rankings(built, search, depth, between):
+        yield part, rows
+        done = part.stop
+
+
 def _rankings(built: Built, search: Search, depth: int, between: Between) -> Iterator[tuple[slice, np.ndarray]]:
-    """Blocks of queries with their ranking [rows, depth]: exact for a scan, by the index itself where it is one."""
     if built.method is not None:
         yield from built.method.rankings(search.queries, search.own, depth, between)
         return

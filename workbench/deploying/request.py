@@ -75,6 +75,34 @@ def deployment(
     return dict(measured)
 
 
+def added(workspace: Workspace, evaluation_id: int, name: str, progress: Progress = quiet) -> dict[str, Any]:
+    """Measure one more store or method of search beside those of the newest measurement, which stays as it is.
+
+    Returns:
+        The newest measurement with it, as `deployment`; the same where it has it already.
+
+    Raises:
+        Problem: nothing was measured before, the evaluation cannot be searched this way, and as `deployment`.
+        Cancelled: by `progress`.
+    """
+    wanted = kinds.kind(name)
+    known = newest_deployment(workspace, evaluation_id)
+    if known is None:
+        raise Problem("This evaluation has no measurement to which a store could be added.", todo="Measure it first.")
+    if any(store["name"] == name and not store["refused"] for store in known["stores"]):
+        return known
+    _, search = _read(workspace, evaluation_id, progress)
+    with one_thread():
+        (store,) = finite(plain(measure(search, [wanted], KS, progress)[1:]))
+    if store["refused"]:
+        raise Problem(f"{store['title']} cannot be measured: {store['refused']}.", kept="The measurement is unchanged.")
+    stores = [*(other for other in known["stores"] if other["name"] != name), store]
+    measured = {**known, "stores": stores}
+    words = f"{','.join(store['name'] for store in stores)} {known['limit']['wanted']:g}"
+    store_deployment(workspace, evaluation_id, words, measured)
+    return measured
+
+
 def _usual(search: Search) -> list[kinds.Kind]:
     count, dim = search.gallery.shape
     return kinds.usual(dim, count, search.cosine, len(search.fitted_on))

@@ -142,7 +142,10 @@ def newest_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str 
 
     One of an earlier Workbench that ranked embeddings without a direction is not valid: it is measured again.
     """
-    sql = "select measured from deployments where evaluation_id = ? and (wanted = ? or ? is null) order by created desc"
+    sql = (
+        "select measured from deployments where evaluation_id = ? and (wanted = ? or ? is null) "
+        "and wanted not like 'neighbours %' order by created desc, rowid desc"
+    )
     with workspace.reading() as db:
         rows = db.execute(sql, (evaluation_id, wanted, wanted)).fetchall()
     for (text,) in rows:
