@@ -11,6 +11,7 @@ from workbench.deploying.pairs import Limit, limit_of
 from workbench.deploying.saving import save
 from workbench.deploying.stores import one_thread, version
 from workbench.numerals import finite
+from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.results.few_shot import new_classes
 from workbench.results.stored import Stored, read_stored

@@ -9,7 +9,7 @@ from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.measured.evaluations import read_vectors
-from workbench.workspace.times import now
+from workbench.workspace.times import precisely_now
 
 Measurement = dict[str, Any]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
@@ -133,7 +133,7 @@ def store_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str, 
         db.execute(
             "insert or replace into deployments (evaluation_id, wanted, measured, created) "
             "select id, ?2, ?3, ?4 from evaluations where id = ?1",
-            (evaluation_id, wanted, text, now()),
+            (evaluation_id, wanted, text, precisely_now()),
         )
 
 
@@ -144,7 +144,7 @@ def newest_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str 
     """
     sql = (
         "select measured from deployments where evaluation_id = ? and (wanted = ? or ? is null) "
-        "and wanted not like 'neighbours %' order by created desc, rowid desc"
+        "and wanted not like 'neighbours %' order by created desc"
     )
     with workspace.reading() as db:
         rows = db.execute(sql, (evaluation_id, wanted, wanted)).fetchall()
