@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.deploying.kinds import REORDERED, SHARED
+from workbench.deploying.kinds import REORDERED
 from workbench.deploying.neighbourhood import Neighbourhood
 from workbench.deploying.ranking import ranked, squared_gaps, without_last_bits
 from workbench.evaluation.conventions import Between
+from workbench.results.search_methods import SHARED
 
 HALF = SHARED // 2 + 1  # of a neighbour's own set, with itself
 AVERAGED = 6  # k2: nearest, with the image itself, over which encodings are averaged

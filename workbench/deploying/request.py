@@ -76,18 +76,23 @@ def deployment(
     return dict(measured)
 
 
-def added(workspace: Workspace, evaluation_id: int, name: str, progress: Progress = quiet) -> dict[str, Any]:
-    """Measure one more store or method of search beside those of the newest measurement, which stays as it is.
+def added(
+    workspace: Workspace, evaluation_id: int, name: str, progress: Progress = quiet, known: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Measure one more store or method of search beside those of a measurement, which stays as it is.
+
+    Args:
+        known: the measurement; None: the newest.
 
     Returns:
-        The newest measurement with it, as `deployment`; the same where it has it already.
+        The measurement with it, as `deployment`; the same where it has it already.
 
     Raises:
         Problem: nothing was measured before, the evaluation cannot be searched this way, and as `deployment`.
         Cancelled: by `progress`.
     """
     wanted = kinds.kind(name)
-    known = newest_deployment(workspace, evaluation_id)
+    known = known or newest_deployment(workspace, evaluation_id)
     if known is None:
         raise Problem("This evaluation has no measurement to which a store could be added.", todo="Measure it first.")
     if any(store["name"] == name and not store["refused"] for store in known["stores"]):

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench import __version__, files
 from workbench.deploying.expansion import ALPHA
-from workbench.deploying.kinds import AUGMENTATION, QUERY_EXPANSION, RECIPROCAL, REORDERED, SHARED, Kind, no_rule
+from workbench.deploying.kinds import REORDERED, Kind, no_rule
 from workbench.deploying.measure import Measured, Search, measure
 from workbench.deploying.neighbourhood import neighbourhood
 from workbench.deploying.pairs import Limit
@@ -20,6 +20,7 @@ from workbench.files.new_files import NewFiles
 from workbench.files.spreadsheet import csv_text
 from workbench.numerals import finite
 from workbench.progress import Progress, quiet
+from workbench.results.search_methods import AUGMENTATION, QUERY_EXPANSION, RECIPROCAL, SHARED
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 

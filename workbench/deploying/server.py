@@ -15,12 +15,15 @@ from workbench.workspace import Workspace
 
 
 def deploy(request: Message, progress: Progress) -> Message:
-    """Measure: workspace, evaluation, stores (names; empty for the usual), rate."""
+    """Measure: workspace, evaluation, stores (names; empty for the usual), rate, also (names measured beside them)."""
+    evaluation, also = field(request, "evaluation", int), field({"also": [], **request}, "also", list)
     with Workspace(field(request, "workspace", str)) as workspace:
-        return deployment(
-            workspace, field(request, "evaluation", int), field(request, "stores", list), field(request, "rate", float),
-            progress,
-        )  # fmt: skip
+        measured = deployment(
+            workspace, evaluation, field(request, "stores", list), field(request, "rate", float), progress
+        )
+        for name in also:
+            measured = added(workspace, evaluation, name, progress, measured)
+        return measured
 
 
 def add(request: Message, progress: Progress) -> Message:

@@ -9,21 +9,12 @@ import faiss
 import numpy as np
 
 from workbench.deploying.expansion import Augmented, QueryExpansion, augmented
-from workbench.deploying.kinds import (
-    AUGMENTATION,
-    PER_LIST,
-    QUERY_EXPANSION,
-    RERANKED,
-    SHARED,
-    Kind,
-    kind,
-    no_rule,
-    refusal,
-)
+from workbench.deploying.kinds import PER_LIST, RERANKED, Kind, kind, no_rule, refusal
 from workbench.deploying.methods import Method
 from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
 from workbench.deploying.reciprocal import Reciprocal
 from workbench.problem import Problem
+from workbench.results.search_methods import AUGMENTATION, QUERY_EXPANSION, SHARED
 
 LINKS = 32  # of an image in an HNSW graph, twice as many in its lowest layer
 BUILDING, SEARCHING = 200, 64  # candidates looked at when a graph is built and searched

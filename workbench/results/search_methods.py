@@ -77,10 +77,25 @@ def cost_words(name: str, gallery: int, queries: int) -> str:
     """What a search by a method takes, as a sentence for who may begin it."""
     whole = seconds(name, gallery, queries)
     about = f"about {duration(60 * max(1, round(whole / 60)) if whole > 90 else whole)}"
-    some = f" {MOST_QUERIES:,} of the {queries:,} queries are asked, as in Deployment." if queries > MOST_QUERIES else ""
+    some = (
+        f" {MOST_QUERIES:,} of the {queries:,} queries are asked, as in Deployment." if queries > MOST_QUERIES else ""
+    )
     lists_all = not name.startswith(QUERY_EXPANSION)
     squared = " The neighbours of every image are looked up first." if lists_all else ""
     return f"{title_of(name)} takes {about}.{squared}{some}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """One query by a method; all arrays are of its neighbours [k], best first."""
+
+    sample_ids: np.ndarray  # int64
+    labels: np.ndarray  # int64
+    similarities: np.ndarray  # float32
+    before: np.ndarray  # int32 rank among plain nearest neighbours; 0: behind those that were looked at
+    ap: float
+    gain: float  # of AP, negative where it loses
+    first_hit: int  # rank of the first of the query's class among these; 0 without one
 
 
 class ByMethod:
@@ -99,6 +114,22 @@ class ByMethod:
     def title(self) -> str:
         """The title of the method."""
         return title_of(self.searched.method)
+
+    def answer(self, sample_id: int) -> Answered | None:
+        """A query as the method answers it; None if it was not asked."""
+        rows = np.flatnonzero(self.queries.sample_ids == sample_id)
+        place = int(self.place[rows[0]]) if len(rows) else -1
+        if place < 0:
+            return None
+        searched = self.searched
+        near = searched.near[place]
+        labels = self.queries.labels[near]
+        hits = np.flatnonzero(labels == self.queries.labels[rows[0]])
+        return Answered(
+            self.queries.sample_ids[near], labels, searched.similarities[place], searched.before[place],
+            float(searched.ap[place]), float(searched.ap[place] - searched.plain_ap[place]),
+            int(hits[0]) + 1 if len(hits) else 0,
+        )  # fmt: skip
 
     @cached_property
     def gains(self) -> np.ndarray:

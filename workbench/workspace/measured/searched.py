@@ -31,7 +31,7 @@ class Searched:
     there: int  # queries of the evaluation that have something to find; more than m where some were drawn
     queries: np.ndarray  # [m] int32 rows, rising
     near: np.ndarray  # [m, k] int32 rows, best first
-    before: np.ndarray  # [m, k] int32 the rank of each of them among plain nearest neighbours; 0: behind those looked at
+    before: np.ndarray  # [m, k] int32 rank of each among plain nearest neighbours; 0: behind those looked at
     similarities: np.ndarray  # [m, k] float32 of each to the query: cosine, or minus the distance
     ap: np.ndarray  # [m] float64 by the method
     plain_ap: np.ndarray  # [m] float64 by plain nearest neighbours

@@ -13,8 +13,10 @@ from workbench.running.search.text_search import TextAnswer
 from workbench.ui.pages.retrieval.classes.class_bars import ClassBars
 from workbench.ui.pages.retrieval.classes.class_place import ClassPlace
 from workbench.ui.pages.retrieval.explaining import Explaining
+from workbench.ui.pages.retrieval.method_search import MethodSearch
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.contract import Change
+from workbench.ui.pages.retrieval.neighbours.other_grid import ranks_after
 from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.pair.following import Pairs
 from workbench.ui.pages.retrieval.queries.export import written
@@ -42,6 +44,7 @@ from workbench.workspace.choices.saved_views import SavedView
 
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance", "hyperbolic": "minus the hyperbolic distance"}
 LATE = 250  # ms after which the old query is removed while another is still being read
+NOT_ASKED = "{title} did not search by this image: as in Deployment, {asked:,} of {there:,} queries are asked."
 READING, NO_QUERY = "Reading the query…", "No query to show."
 
 
@@ -76,6 +79,7 @@ class RetrievalPage(QStackedWidget):
         yield
         self.pairs = Pairs(self.session, self.browsing, self.result)
         self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
+        self.methods = MethodSearch(self.session, self.browsing, self.queries.why)
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
         self.back = icon_button("arrow-left", own_keys("Back to the query before (Alt+Left)"))
         self.forward = icon_button("arrow-right", own_keys("Forward again (Alt+Right)"))
@@ -146,6 +150,7 @@ class RetrievalPage(QStackedWidget):
         self.queries.selection_dropped.connect(self._drop_selection)
         self.queries.export_asked.connect(self._ask_export)
         self.by_words.toggled.connect(self.words.open)
+        self.views.queries_asked.connect(self.show_method)
         result.neighbour_chosen.connect(self.browsing.choose)
         self.explaining.sample_chosen.connect(self.browsing.choose)
         self.classes.confusions.all_asked.connect(self.explaining.open_dialog)
@@ -238,6 +243,7 @@ class RetrievalPage(QStackedWidget):
                 self._draw_query()
             case Change.COMPARISON:
                 self.explaining.compare()
+                self.methods.draw()
                 self._draw_comparison()
             case Change.EXPLANATION:
                 self.explaining.draw()
@@ -272,12 +278,34 @@ class RetrievalPage(QStackedWidget):
     def _draw_comparison(self) -> None:
         """Draw the query's neighbours in the compared evaluation beside those in the shown one."""
         result, word = self.browsing.result, self.browsing.comparison.word
-        if not word or result is None or self.browsing.answer is not None:
+        self.result.grid.mark({})
+        if self.browsing.comparison.method is not None and result is not None and self.browsing.answer is None:
+            self._draw_method()
+        elif not word or result is None or self.browsing.answer is not None:
             self.result.other.hide()
         elif result.elsewhere is None:
             self.result.other.say(f"This image is not a query at {word}.")
         else:
             self.result.other.show_query(word, result.elsewhere, result.near_elsewhere, self.browsing.neighbours)
+
+    def _draw_method(self) -> None:
+        """Draw the query's neighbours by the method of search beside the plain ones, and what has moved."""
+        browsing, by_method = self.browsing, self.browsing.filters.by_method
+        answered = browsing.by_method()
+        if by_method is None:
+            self.result.other.hide()  # the list says what it waits for
+        elif answered is None:
+            asked, there = len(by_method.searched.queries), by_method.searched.there
+            self.result.other.say(NOT_ASKED.format(title=by_method.title, asked=asked, there=there))
+        elif browsing.result is not None:
+            facts, near = answered
+            self.result.other.show_method(by_method.title, facts, browsing.result.query.r, near, browsing.neighbours)
+            self.result.grid.mark(ranks_after(browsing.neighbours, near))
+
+    def show_method(self, name: str) -> None:
+        """Show the queries, compared with a method of search."""
+        self.views.setCurrentIndex(0)
+        self.browsing.compare_by(name)
 
     # What the user does
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from workbench.ui.pages.retrieval.deployment.panel import DeployPanel
@@ -17,6 +18,8 @@ class RetrievalViews(QTabWidget):
         queries: the view that exists from the start.
     """
 
+    queries_asked = Signal(str)  # by a method of search, which is shown beside plain neighbours
+
     def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
@@ -30,7 +33,7 @@ class RetrievalViews(QTabWidget):
         self._add("Label triage", partial(TriagePanel, session), "Suspected label errors, near-copies, unclear images")
         self._add(
             "Deployment",
-            partial(DeployPanel, session),
+            self._deployment,
             "Quality, size and search time of compressed embeddings and of search methods, and how new classes are "
             "taken in",
         )
@@ -43,6 +46,11 @@ class RetrievalViews(QTabWidget):
             self._columns[index].addWidget(self._made[index])
             self._session.part_made.emit(self._made[index])
         return self._made[index]
+
+    def _deployment(self) -> QWidget:
+        panel = DeployPanel(self._session)
+        panel.queries_asked.connect(self.queries_asked)
+        return panel
 
     def _add(self, title: str, maker: Callable[[], QWidget], tip: str) -> None:
         holder = QWidget()

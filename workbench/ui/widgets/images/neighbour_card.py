@@ -29,6 +29,7 @@ class NeighbourCard(QAbstractButton):
         self._side, self._does = side, does
         self.neighbour: Neighbour | None = None
         self._judged = True
+        self._elsewhere = ""  # its rank in another list, beside its own
         self._pixmap: QPixmap | None = None
         self.absent = ""  # why there is no picture, as a sentence
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -37,14 +38,33 @@ class NeighbourCard(QAbstractButton):
     def show_neighbour(self, neighbour: Neighbour, judged: bool) -> None:
         """Show another neighbour; `judged` is False if the query's class is not known."""
         self.neighbour, self._judged = neighbour, judged
-        self._pixmap, self.absent = None, ""
-        _, word, _ = self._verdict()
-        verdict = f", {word}" if judged else ""
-        self.setAccessibleName(
-            f"Neighbour {neighbour.rank}{verdict}, {neighbour.class_name}, similarity {neighbour.similarity_words}"
-        )
+        self._pixmap, self.absent, self._elsewhere = None, "", ""
+        self._name()
         self._tell()
         self.update()
+
+    def mark(self, elsewhere: str) -> None:
+        """Write its rank in another list beside its own, such as "← 57"; empty for nothing."""
+        if elsewhere != self._elsewhere:
+            self._elsewhere = elsewhere
+            self._name()
+            self._tell()
+            self.updateGeometry()
+            self.update()
+
+    @property
+    def ranked(self) -> str:
+        """Its rank, and that in another list: "3 ← 57"."""
+        return "" if self.neighbour is None else f"{self.neighbour.rank} {self._elsewhere}".rstrip()
+
+    def _name(self) -> None:
+        neighbour = self.neighbour
+        assert neighbour is not None
+        _, word, _ = self._verdict()
+        verdict = f", {word}" if self._judged else ""
+        self.setAccessibleName(
+            f"Neighbour {self.ranked}{verdict}, {neighbour.class_name}, similarity {neighbour.similarity_words}"
+        )
 
     def sample(self) -> int | None:
         """The id of the shown image; None before there is one."""
@@ -54,7 +74,7 @@ class NeighbourCard(QAbstractButton):
         """The tooltip: what is shown, and why a picture is missing."""
         if self.neighbour is not None:
             near = f", {self.said}" if self._is_small else ""
-            words = f"Rank {self.neighbour.rank}: {self.neighbour.class_name}{near}. {self._does}"
+            words = f"Rank {self.ranked}: {self.neighbour.class_name}{near}. {self._does}"
             self.setToolTip(plain_tip(f"{words}\n{self.absent}".strip()))
 
     def sizeHint(self) -> QSize:
@@ -67,7 +87,7 @@ class NeighbourCard(QAbstractButton):
     def minimumSizeHint(self) -> QSize:
         if self._is_small:
             return self.sizeHint()
-        words = self.fontMetrics().horizontalAdvance(f"{self.said}  {self.neighbour.rank}" if self.neighbour else "")
+        words = self.fontMetrics().horizontalAdvance(f"{self.said}  {self.ranked}" if self.neighbour else "")
         return self._of_width(min(self._side + 2 * FRAME, max(LEAST, words)))
 
     def hasHeightForWidth(self) -> bool:
@@ -158,4 +178,4 @@ class NeighbourCard(QAbstractButton):
         assert self.neighbour is not None
         painter.drawText(first, int(Qt.AlignmentFlag.AlignLeft), self.said)
         painter.setPen(QColor(tokens.muted))
-        painter.drawText(first, int(Qt.AlignmentFlag.AlignRight), str(self.neighbour.rank))
+        painter.drawText(first, int(Qt.AlignmentFlag.AlignRight), self.ranked)

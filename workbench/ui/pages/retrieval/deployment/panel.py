@@ -4,12 +4,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView, QWidget
 
 from workbench.problem import Problem
+from workbench.results.search_methods import title_of, way_of
 from workbench.results.stored import MAY_BE_0, fitted_sentence
+from workbench.ui.pages.retrieval.deployment.more_methods import MoreMethods
 from workbench.ui.pages.retrieval.deployment.new_classes import NewClassesSide
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import MILLION, StoreRows, rows_of
@@ -47,6 +49,8 @@ NO_SEARCHES_THEN = "Query expansion and re-ranking were not measured: Measure ag
 class DeployPanel(QStackedWidget):
     """Shows the deployment measurements of the session's evaluation; a separate process makes them."""
 
+    queries_asked = Signal(str)  # by the chosen method of search
+
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
@@ -54,6 +58,7 @@ class DeployPanel(QStackedWidget):
         self.work: ProcessWork | None = None
         self._shown: Evaluation | None = None  # that is asked for, or shown
         self._worked_on: Evaluation | None = None  # that the newest work measures
+        self._adding = ""  # the method that it adds to what is shown; empty where it measures all
         self._build()
         self._connect()
 
@@ -82,7 +87,8 @@ class DeployPanel(QStackedWidget):
         header.setStretchLastSection(True)  # words: the numbers stay beside the names
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         plots = in_row((self.by_size, 1), (self.by_time, 1), spacing=12)
-        middle = in_column((plots, 3), (self.table, 2), spacing=8)
+        self.more = MoreMethods()
+        middle = in_column((plots, 3), (self.table, 2), self.more, spacing=8)
         self.threshold, self.new_classes = ThresholdSide(), NewClassesSide()
         self.sides = Segments("Beside the stores", SIDES)
         self.sides.set_value(SIDES[0][0])
@@ -93,8 +99,10 @@ class DeployPanel(QStackedWidget):
         self.export.setToolTip(
             "The faiss file of the chosen row, the ids of its images, and how it was built and is searched"
         )
+        self.look = button("Show its queries", "magnifying-glass")
+        self.look.setToolTip("What the chosen search method changes of each query, beside plain nearest neighbours")
         self.beside = QWidget()
-        in_column(self.sides, (self.side, 1), self.export, on=self.beside, spacing=8)
+        in_column(self.sides, (self.side, 1), self.look, self.export, on=self.beside, spacing=8)
         row = in_row((middle, 1), self.beside, spacing=12)
         content = QWidget()
         in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
@@ -108,6 +116,9 @@ class DeployPanel(QStackedWidget):
         self.new_classes.asked.connect(self.measure)
         self.sides.chosen.connect(self._choose_side)
         self.export.clicked.connect(self._ask_export)
+        self.look.clicked.connect(self._ask_queries)
+        self.more.asked.connect(self.add)
+        self.more.cancelled.connect(self._cancel)
         self.gallery.valueChanged.connect(self._draw_stores)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         for plot in (self.by_size, self.by_time):
@@ -152,13 +163,13 @@ class DeployPanel(QStackedWidget):
             self._cancel()
         self._shown = shown
         self.show_measured(None)
-        if self._measures(shown):
+        if self._measures(shown) and not self._adding:
             self.setCurrentIndex(MEASURING)
         elif evaluation_id is not None:
             self.session.read(lambda: newest_deployment(workspace, evaluation_id), partial(self._take, shown))
 
     def _take(self, shown: Evaluation, measured: dict[str, Any] | None) -> None:
-        if shown == self._shown and not self._measures(shown):
+        if shown == self._shown and (self._adding or not self._measures(shown)):
             self.show_measured(measured)
 
     @property
@@ -184,9 +195,15 @@ class DeployPanel(QStackedWidget):
             *([NO_SEARCHES_THEN] if is_older else []),
         ]))  # fmt: skip
         self._draw_stores()
+        self._draw_more()
         self.threshold.show_threshold(measured["limit"], self.session.class_name, is_older)
         self.new_classes.show_new_classes(measured.get("new_classes"))
         self.choose(self.stores.rows[0].name)
+
+    def _draw_more(self) -> None:
+        if self.measured is not None:
+            adding = self._shown is not None and self._measures(self._shown)
+            self.more.show_measured(self.measured, self._adding if adding else "")
 
     def _draw_stores(self) -> None:
         if self.measured is None:
@@ -223,11 +240,21 @@ class DeployPanel(QStackedWidget):
 
     def _mark(self, index: QModelIndex) -> None:
         row = self.stores.row(index.row()) if index.isValid() else None
+        self.look.setEnabled(row is not None and way_of(row.name) is not None)
         for plot in (self.by_size, self.by_time):
             plot.mark("" if row is None else row.name)
 
     def measure(self) -> None:
         """Measure the shown evaluation in a process of its own; it goes on while another one is shown."""
+        stores = [] if self.measured is None else self.measured["stores"]
+        also = [store["name"] for store in stores if way_of(store["name"]) is not None and not store["refused"]]
+        self._work("Deployment", "deploy", stores=[], rate=self.threshold.rate.value() / 100, also=also)
+
+    def add(self, name: str) -> None:
+        """Measure one more method of search beside what is shown, in a process of its own."""
+        self._work(f"Deployment: {title_of(name)}", "add", store=name)
+
+    def _work(self, title: str, op: str, **fields: Any) -> None:
         if self._shown is None or self._shown[1] is None:
             return
         run_id = self.session.run_id
@@ -236,13 +263,15 @@ class DeployPanel(QStackedWidget):
             self.session.notify(Problem(ONE_AT_A_TIME, todo=todo), of_page("retrieval", run_id))
             return
         of = self._worked_on = self._shown
-        self.setCurrentIndex(MEASURING)
-        fields = {"evaluation": self._shown[1], "stores": [], "rate": self.threshold.rate.value() / 100}
+        self._adding = fields.get("store", "")
+        if not self._adding:
+            self.setCurrentIndex(MEASURING)
         self.work = ProcessWork(
-            self.session, process_of(self.session, SERVER), "Deployment", "deploy", fields,
+            self.session, process_of(self.session, SERVER), title, op, {"evaluation": of[1], **fields},
             partial(self._measured, of), partial(self._failed, of, run_id), partial(self._not_measured, of),
             ends_process=True,
         )  # fmt: skip
+        self._draw_more()
 
     def _cancel(self) -> None:
         if self.work is not None and not self.work.over:
@@ -251,6 +280,8 @@ class DeployPanel(QStackedWidget):
     def _measured(self, of: Evaluation, answer: dict[str, Any]) -> None:
         if of == self._shown:  # that of another is stored, and read when it is shown
             self.show_measured(answer)
+            if self._adding:
+                self.choose(self._adding)
 
     def _failed(self, of: Evaluation, run_id: int | None, problem: Problem) -> None:
         self.session.notify(problem, of_page("retrieval", run_id))
@@ -259,6 +290,11 @@ class DeployPanel(QStackedWidget):
     def _not_measured(self, of: Evaluation) -> None:
         if of == self._shown:
             self.setCurrentIndex(ASK if self.measured is None else SHOWN)
+            self._draw_more()
+
+    def _ask_queries(self) -> None:
+        if self.chosen is not None:
+            self.queries_asked.emit(self.chosen)
 
     def _ask_export(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, "Folder for the index")

@@ -11,6 +11,7 @@ from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
+from workbench.results.search_methods import Answered, ByMethod
 from workbench.running.search.image_search import Answer
 from workbench.running.search.text_search import TextAnswer
 from workbench.ui.pages.retrieval.model.causes import NOTHING, Why, explanation
@@ -18,10 +19,11 @@ from workbench.ui.pages.retrieval.model.comparison import Comparison
 from workbench.ui.pages.retrieval.model.contract import Change, Window
 from workbench.ui.pages.retrieval.model.filters import Filters
 from workbench.ui.pages.retrieval.model.history import History
-from workbench.ui.pages.retrieval.model.listing import Listing
+from workbench.ui.pages.retrieval.model.listing import Gains, Listing
 from workbench.ui.pages.retrieval.model.reading import (
     ShownEvaluation,
     ShownQuery,
+    read_by_method,
     read_evaluation,
     read_query,
     read_tags,
@@ -44,13 +46,15 @@ class Browsing:
 
     def __init__(self, window: Window, tell: Callable[[Change], None]) -> None:
         self._window, self._tell = window, tell
-        self._questions = [Newest(window, one_at_a_time=True) for _ in range(5)]
-        self._evaluation, self._query, self._of_run, self._of_data, self._similarities = self._questions
+        self._questions = [Newest(window, one_at_a_time=True) for _ in range(6)]
+        self._evaluation, self._query, self._of_run, self._of_data, self._similarities, self._lists = self._questions
         self._similarities_wanted = False
         self._asked: tuple[Workspace, int] | None = None  # workspace and evaluation
         self._current = False  # whether `shown` is the evaluation that was asked for
         self.filters, self.listing, self.history = Filters(), Listing(), History()
         self.comparison = Comparison()
+        self.methods: dict[str, str] = {}  # by `_key` of a run: the method of search that it is compared with
+        self.unsearched = False  # whether the chosen method has not searched by the queries of the evaluation yet
         self.shown: ShownEvaluation | None = None
         self.query: int | None = None  # sample id that is asked for
         self.result: ShownQuery | None = None  # the query on screen
@@ -127,6 +131,7 @@ class Browsing:
         if self.comparison.show(shown.evaluation, shown.of_run):
             self.history.clear()
             self.result = self.answer = None  # of another run
+            self.comparison.method = self.methods.get(self._key(shown.evaluation))
         class_name = None if self.filters.label is None else self.listing.class_name(self.filters.label)
         self.shown, self._current = shown, True
         self._query.cancel()
@@ -136,12 +141,14 @@ class Browsing:
         self.listing.arrange(self.filters)
         self._tell(Change.EVALUATION)
         self._read_similarities()
+        self.read_lists()
         self.show_query(self.query)
 
     def _forget_evaluation(self, tags: dict[str, np.ndarray]) -> None:
         """Drop from the filters what was known of an evaluation; take the tags of the data set."""
         self.filters.explained, self.filters.changes, self.filters.tags = None, None, tags
-        self.filters.similarities = None
+        self.filters.similarities = self.filters.by_method = None
+        self.unsearched = False
         self.filters.drop_missing()
 
     def _arrange(self) -> None:
@@ -293,11 +300,65 @@ class Browsing:
     def compare_with(self, evaluation_id: int | None) -> None:
         """Compare with one of the evaluations that are offered, or with none."""
         self.comparison.choose(evaluation_id)
-        self.filters.changes = None
-        self._options_changed()
-        self._tell(Change.COMPARISON)
+        self._compare_anew()
         if self.answer is None and self.query is not None:
             self.show_query(self.query)
+
+    def compare_by(self, method: str) -> None:
+        """Compare with a method of search, which is kept as the choice of this run."""
+        had_evaluation = self.comparison.before is not None
+        self.comparison.choose_method(method)
+        self._compare_anew()
+        self.read_lists()
+        if had_evaluation and self.answer is None and self.query is not None:
+            self.show_query(self.query)
+
+    def _compare_anew(self) -> None:
+        """Forget what was compared before, and keep the choice of the run."""
+        self.filters.changes = self.filters.by_method = self.listing.gains = None
+        self.unsearched = False
+        if self.shown is not None:
+            key, method = self._key(self.shown.evaluation), self.comparison.method
+            self.methods.pop(key, None)
+            if method is not None:
+                self.methods[key] = method
+        self._options_changed()
+        self._tell(Change.COMPARISON)
+
+    def _key(self, evaluation: Evaluation) -> str:
+        assert self._asked is not None
+        return f"{evaluation.run_id} {self._asked[0].path}"
+
+    def read_lists(self) -> None:
+        """Read the stored lists by the method that is compared with, if there is one."""
+        method, shown = self.comparison.method, self.shown
+        if method is not None and self._current and shown is not None and self._asked is not None:
+            work = partial(read_by_method, self._asked[0], shown, method)
+            take = partial(self._take_lists, shown, method)
+            self._lists.ask("Read the lists of a method of search", work, take, quiet=True)
+
+    def _take_lists(self, shown: ShownEvaluation, method: str, lists: tuple[ByMethod, Gains] | None) -> None:
+        if self.shown is not shown or self.comparison.method != method:
+            return
+        self.unsearched = lists is None
+        if lists is not None:
+            self.filters.by_method, self.listing.gains = lists
+            self.filters.changes = lists[0].changes
+        self._options_changed()
+        self._tell(Change.COMPARISON)
+
+    def by_method(self) -> tuple[Answered, list[Neighbour]] | None:
+        """The query as the method that is compared with answers it; None where that did not search by it."""
+        method, result = self.filters.by_method, self.result
+        answered = None if method is None or result is None else method.answer(result.query.sample_id)
+        if answered is None or result is None:
+            return None
+        columns = (answered.sample_ids.tolist(), answered.similarities.tolist(), answered.labels.tolist())
+        near = [
+            Neighbour(rank, sample_id, close, label == result.query.label, label, self.listing.class_name(label))
+            for rank, (sample_id, close, label) in enumerate(zip(*columns, strict=True), 1)
+        ]
+        return answered, near
 
     def take_changes(self, before: int, changes: Changes) -> None:
         """What was won and lost since the evaluation `before`, where that is still compared with."""

@@ -17,12 +17,13 @@ class Comparison:
     of_run: tuple[Evaluation, ...] = ()  # all evaluations of its run
     others: list[Counterpart] = field(default_factory=list)  # of other runs
     before: Evaluation | None = None  # the chosen one
+    method: str | None = None  # instead of one: a method of search of the shown evaluation
 
     def show(self, now: Evaluation, of_run: tuple[Evaluation, ...]) -> bool:
         """Take another evaluation; the choice stays while the run is the same. Returns whether the run is another."""
         another_run = self.now is None or self.now.run_id != now.run_id
         if another_run:
-            self.others = []
+            self.others, self.method = [], None
         if another_run or (self.before is not None and self.before.id == now.id):
             self.before = None
         self.now, self.of_run = now, of_run
@@ -32,6 +33,11 @@ class Comparison:
         """Compare with one of the choices, or with none."""
         offered = [*self.of_run, *(other.evaluation for other in self.others)]
         self.before = next((evaluation for evaluation in offered if evaluation.id == evaluation_id), None)
+        self.method = None
+
+    def choose_method(self, name: str) -> None:
+        """Compare with a method of search instead of an evaluation."""
+        self.before, self.method = None, name
 
     def choices(self) -> tuple[Choices, Choices]:
         """What can be compared with: evaluations of the shown run, and of others."""

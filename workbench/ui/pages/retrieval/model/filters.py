@@ -8,6 +8,7 @@ from workbench.names import visible
 from workbench.numerals import minus
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
+from workbench.results.search_methods import ByMethod
 from workbench.ui.pages.retrieval.model.cause_names import TIPS, TITLES
 from workbench.ui.pages.retrieval.model.similarities import Range, Similarities
 from workbench.ui.state.selection.sample_rows import SampleRows
@@ -16,6 +17,7 @@ from workbench.workspace.rows import Queries
 TAG = "tag:"  # before a tag, among the keys of options
 WON, LOST = "won", "lost"
 ANY = "Any cause"
+BY_METHOD = {WON: "Won: right only by the method", LOST: "Lost: wrong only by the method"}
 CHANGED = {WON: "Won: wrong before, right now", LOST: "Lost: right before, wrong now"}
 
 
@@ -42,6 +44,7 @@ class Filters:
     similarities: Similarities | None = None  # of the shown evaluation, once they are read
     changes: Changes | None = None  # since the evaluation compared with
     compared_with: str = ""  # the head of a sentence: "Since epoch 3"
+    by_method: ByMethod | None = None  # instead of an evaluation: a method of search that is compared with
     tags: dict[str, np.ndarray] = field(default_factory=dict)  # sample ids by tag, of the data set
 
     @property
@@ -65,7 +68,8 @@ class Filters:
         groups = [[Option(None, ANY), *causes]]
         if self.changes is not None:
             numbers = {WON: len(self.changes.won), LOST: len(self.changes.lost)}
-            groups.append([Option(key, _counted(title, numbers[key])) for key, title in CHANGED.items()])
+            titles = CHANGED if self.by_method is None else BY_METHOD
+            groups.append([Option(key, _counted(title, numbers[key])) for key, title in titles.items()])
         if self.tags:
             tagged = self.tags.items()
             groups.append([Option(TAG + tag, _counted(f"Tagged “{visible(tag)}”", len(ids))) for tag, ids in tagged])
@@ -81,6 +85,8 @@ class Filters:
         changes = self.changes
         if changes is None:
             return ""
+        if self.by_method is not None:
+            return self.by_method.sentence()
         return (
             f"{self.compared_with}: {len(changes.won):,} won, {len(changes.lost):,} lost, "
             f"{changes.right:,} right in both, {changes.wrong:,} wrong in both"

@@ -10,7 +10,7 @@ from workbench.ui.pages.retrieval.model.filters import Filters
 from workbench.ui.state.selection.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 
-CLASS, AP, FIRST_HIT = range(1, 4)  # columns; column 0 is the picture
+CLASS, AP, FIRST_HIT, GAIN = range(1, 5)  # columns; column 0 is the picture, GAIN what a method of search adds to AP
 BLOCK = 10_000  # queries that are turned into rows at a time
 
 
@@ -23,6 +23,15 @@ class ListedQuery:
     ap: float  # NaN if the class has no other sample
     first_hit: int  # rank, from 1; 0 if there is none
     r: int
+    gain: float = float("nan")  # what a method of search adds to its AP; NaN where it did not search by it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gains:
+    """What a method of search adds to the AP of each query, and the orders of the queries by it."""
+
+    values: np.ndarray  # [n] float64; NaN where it did not search by the query
+    rows: dict[bool, np.ndarray]  # descending -> rows [n] int32 in that order, those without a value last
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +68,16 @@ def in_order(queries: Queries, class_names: tuple[str, ...]) -> InOrder:
     return InOrder(labels[order].tolist(), [names[at] for at in order], sample_rows, rows)
 
 
+def in_order_of_gains(values: np.ndarray, sorted_by: InOrder) -> Gains:
+    """Sort the queries by what they gain [n], as `in_order` sorts; not on the window's thread."""
+    by_id = sorted_by.by_id.order
+    rows = {}
+    for descending in (False, True):
+        keys = (-values if descending else values)[by_id]
+        rows[descending] = by_id[np.argsort(keys, kind="stable")].astype(np.int32)  # NaN is last
+    return Gains(values, rows)
+
+
 NOTHING = InOrder([], [], SampleRows(np.empty(0, np.int64)), {})
 
 
@@ -70,7 +89,8 @@ class Listing:
         self._names: tuple[str, ...] = ()
         self._rows: np.ndarray = np.empty(0, np.int32)  # rows of the listed queries, in their order
         self._in_order = NOTHING
-        self._arranged: tuple[InOrder, int, bool, np.ndarray] | None = None  # what `arrange` last listed
+        self._arranged: tuple[object, int, bool, np.ndarray] | None = None  # what `arrange` last listed
+        self.gains: Gains | None = None  # by a method of search, where one is compared with
         self.column, self.descending = AP, False
         self.labels: list[int] = []  # that occur, before filtering
         self.sample_ids = np.empty(0, np.int64)  # as listed
@@ -81,7 +101,7 @@ class Listing:
         Args:
             sorted_by: the orders of these queries, if a thread has computed them.
         """
-        self._queries, self._names = queries, class_names
+        self._queries, self._names, self.gains = queries, class_names, None
         self._in_order = sorted_by or (NOTHING if queries is None else in_order(queries, class_names))
         self.labels = self._in_order.labels
 
@@ -94,17 +114,28 @@ class Listing:
         passing = filters.passing(self._queries, self._in_order.by_id)
         if self._is_arranged(passing):
             return
-        order = self._in_order.rows[self.column, self.descending]
+        order = self._order()
         self._rows = order if passing.all() else order[passing[order]]
         self.sample_ids = self._queries.sample_ids[self._rows]
-        self._arranged = (self._in_order, self.column, self.descending, passing)
+        self._arranged = (self._sorted_by, self.column, self.descending, passing)
+
+    @property
+    def _sorted_by(self) -> object:
+        """What the order comes from."""
+        return self.gains if self.column == GAIN and self.gains is not None else self._in_order
+
+    def _order(self) -> np.ndarray:
+        """Rows [n] of all queries in the chosen order; of gains that are not known, by AP from below."""
+        if self.column != GAIN:
+            return self._in_order.rows[self.column, self.descending]
+        return self._in_order.rows[AP, False] if self.gains is None else self.gains.rows[self.descending]
 
     def _is_arranged(self, passing: np.ndarray) -> bool:
         """Whether these queries are listed already, in the chosen order."""
         if self._arranged is None:
             return False
-        in_order, column, descending, listed = self._arranged
-        same_order = in_order is self._in_order and (column, descending) == (self.column, self.descending)
+        sorted_by, column, descending, listed = self._arranged
+        same_order = sorted_by is self._sorted_by and (column, descending) == (self.column, self.descending)
         return same_order and np.array_equal(passing, listed)
 
     def __len__(self) -> int:
@@ -145,19 +176,22 @@ class Listing:
         return ListedQuery(
             int(queries.sample_ids[row]), self.class_name(int(queries.labels[row])), float(queries.ap[row]),
             int(queries.first_hit[row]), int(queries.r[row]),
+            float("nan") if self.gains is None else float(self.gains.values[row]),
         )  # fmt: skip
 
     def all(self) -> Iterator[ListedQuery]:
         """The listed queries in their order. A thread may iterate over them while the list changes."""
-        return _listed(self._queries, self._rows, self._names) if self._queries is not None else iter(())
+        return _listed(self._queries, self._rows, self._names, self.gains) if self._queries is not None else iter(())
 
 
-def _listed(queries: Queries, rows: np.ndarray, names: tuple[str, ...]) -> Iterator[ListedQuery]:
+def _listed(queries: Queries, rows: np.ndarray, names: tuple[str, ...], gains: Gains | None) -> Iterator[ListedQuery]:
     for start in range(0, len(rows), BLOCK):
         part = rows[start : start + BLOCK]
         columns = (queries.sample_ids, queries.labels, queries.ap, queries.first_hit, queries.r)
-        for sample_id, label, ap, first_hit, r in zip(*(column[part].tolist() for column in columns), strict=True):
-            yield ListedQuery(sample_id, _class_name(names, label), ap, first_hit, r)
+        gained = np.full(len(part), np.nan) if gains is None else gains.values[part]
+        lists = [*(column[part].tolist() for column in columns), gained.tolist()]
+        for sample_id, label, ap, first_hit, r, gain in zip(*lists, strict=True):
+            yield ListedQuery(sample_id, _class_name(names, label), ap, first_hit, r, gain)
 
 
 def _class_name(names: tuple[str, ...], label: int) -> str:

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.evaluation.conventions import searched
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.results.search_methods import ByMethod
 from workbench.ui.pages.retrieval.model.class_scores import ClassScores, class_scores
-from workbench.ui.pages.retrieval.model.listing import InOrder, in_order
+from workbench.ui.pages.retrieval.model.listing import Gains, InOrder, in_order, in_order_of_gains
 from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import all_tags, tag_sample
+from workbench.workspace.measured.searched import read_searched
 from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
 
 
@@ -25,6 +28,7 @@ class ShownEvaluation:
     classes: ClassScores
     tags: dict[str, np.ndarray]  # tag -> sample ids of the data set
     of_run: tuple[Evaluation, ...]  # all evaluations of its run
+    gallery: int  # samples that are searched
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +56,7 @@ def read_evaluation(workspace: Workspace, evaluation_id: int, progress: Progress
         class_scores(queries, class_names),
         read_tags(workspace, dataset_id),
         tuple(workspace.evaluations(evaluation.run_id)),
+        int(searched(queries.labels, queries.r).sum()),
     )
 
 
@@ -64,6 +69,17 @@ def read_query(
         return None
     there = None if before is None else _query(workspace, before, sample_id)
     return ShownQuery(*here, *(there or (None, [])))
+
+
+def read_by_method(
+    workspace: Workspace, shown: ShownEvaluation, method: str, progress: Progress
+) -> tuple[ByMethod, Gains] | None:
+    """Read the stored lists by a method of search, with the orders by what it gains; None without them."""
+    lists = read_searched(workspace, shown.evaluation.id, method, len(shown.queries.sample_ids))
+    if lists is None:
+        return None
+    by_method = ByMethod(lists, shown.queries)
+    return by_method, in_order_of_gains(by_method.gains, shown.sorted_by)
 
 
 def read_tags(workspace: Workspace, dataset_id: int) -> dict[str, np.ndarray]:

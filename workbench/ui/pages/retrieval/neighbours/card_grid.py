@@ -1,5 +1,6 @@
 """A grid of neighbours as cards, which are used again for every query; a click makes one the query."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -77,6 +78,11 @@ class CardGrid(QWidget):
         self.stop.show(self.cards)
         self._loader.request(self._asker, [neighbour.sample_id for neighbour in near], SIDE)
         self._pictures_came(set())
+
+    def mark(self, elsewhere: Mapping[int, str]) -> None:
+        """Write beside the ranks of the cards what is said of their samples, by sample id."""
+        for card in self.cards:
+            card.mark(elsewhere.get(card.sample() or 0, ""))
 
     def _make_cards(self, count: int) -> None:
         while len(self._pool) < count:

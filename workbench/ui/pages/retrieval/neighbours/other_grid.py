@@ -2,13 +2,15 @@
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.numerals import percentage
+from workbench.numerals import minus, percentage, signed
+from workbench.results.search_methods import Answered
 from workbench.ui.pages.retrieval.neighbours.card_grid import CardArea
 from workbench.ui.pages.retrieval.neighbours.card_row import CardRow
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour, Query
 
 PLACE = "neighbours elsewhere"
+LONELY = "no other image of its class"
 SHOWN = 24  # neighbours; the first comparison makes all their cards
 
 
@@ -36,10 +38,41 @@ class OtherGrid(CardArea):
         self.row.show_cards(f"{_begun(word)}: {_facts(query)}{_shared(shown, beside)}", shown)
         self.verticalScrollBar().setValue(0)
 
+    def show_method(
+        self, title: str, answered: Answered, r: int, near: list[Neighbour], beside: list[Neighbour]
+    ) -> None:
+        """Show the query by a method of search: its neighbours, each with its rank among the plain nearest ones.
+
+        Args:
+            title: of the method. r: other images of the query's class. near: its neighbours by the method, best first.
+            beside: the plain nearest neighbours on screen.
+        """
+        self.show()
+        shown = near[:SHOWN]
+        hit = f"first hit at rank {answered.first_hit:,}" if answered.first_hit else f"no hit in {len(near)}"
+        points = minus(signed(100 * answered.gain, ".1f"))
+        facts = f"AP {percentage(answered.ap)} ({points} points), {hit}" if r else LONELY
+        self.row.show_cards(f"By {title}: {facts}{_shared(shown, beside)}", shown)
+        self.row.grid.mark(ranks_before(shown, answered.before.tolist()))
+        self.verticalScrollBar().setValue(0)
+
     def say(self, sentence: str) -> None:
         """Show a sentence in place of neighbours."""
         self.show()
         self.row.show_cards(sentence, [])
+
+
+def ranks_before(near: list[Neighbour], before: list[int]) -> dict[int, str]:
+    """For the neighbours by a method that changed their rank: "← 57", or "← new" where they were far behind."""
+    pairs = zip(near, before, strict=False)
+    return {one.sample_id: f"← {rank:,}" if rank else "← new" for one, rank in pairs if rank != one.rank}
+
+
+def ranks_after(plain: list[Neighbour], near: list[Neighbour]) -> dict[int, str]:
+    """For plain neighbours whose rank a method changes: "→ 5", or "→ 49+" where they leave its list of 48."""
+    ranks = {one.sample_id: one.rank for one in near}
+    moved = {one.sample_id: ranks.get(one.sample_id, 0) for one in plain if ranks.get(one.sample_id) != one.rank}
+    return {sample_id: f"→ {rank:,}" if rank else f"→ {len(near) + 1:,}+" for sample_id, rank in moved.items()}
 
 
 def first_hit(query: Query) -> str:
@@ -53,7 +86,7 @@ def _begun(word: str) -> str:
 
 def _facts(query: Query) -> str:
     if not query.r:
-        return "no other image of its class"
+        return LONELY
     return f"{first_hit(query)}, AP {percentage(query.ap)}"
 
 

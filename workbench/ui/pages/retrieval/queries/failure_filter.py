@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from workbench.results.search_methods import USUAL, title_of, way_of
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -10,7 +11,10 @@ from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 
 COMPARE = "Compare with…"
-COMPARE_TIP = "Which queries were won or lost since another evaluation, or against another run on the same images"
+COMPARE_TIP = (
+    "Which queries were won or lost since another evaluation, against another run on the same images, "
+    "or by another method of search"
+)
 
 
 class FailureFilter(QWidget):
@@ -18,6 +22,7 @@ class FailureFilter(QWidget):
 
     mistakes_asked = Signal()
     left_out_asked = Signal(str)  # a tag
+    search_asked = Signal()  # by the method that is compared with, or to cancel that
 
     def __init__(self, browsing: Browsing, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,6 +35,7 @@ class FailureFilter(QWidget):
         self.mistakes.clicked.connect(self.mistakes_asked)
         self.narrowed.clicked.connect(self._drop_pair)
         self.left_out.clicked.connect(self._ask_left_out)
+        self.search.clicked.connect(self.search_asked)
 
     def _build(self) -> None:
         self.causes = _chooser("Cause of failure", "Only failed queries with this suspected cause")
@@ -38,6 +44,10 @@ class FailureFilter(QWidget):
         self.mistakes.setToolTip("Which classes are mistaken for which, and which samples are hubs")
         self.differences = label("", "caption", wrap=True)
         self.differences.hide()
+        self.search_said = label("", "caption", wrap=True)
+        self.search_said.hide()
+        self.search = button("", "magnifying-glass")
+        self.search.hide()
         self.narrowed = button("", "x", "quiet")
         self.narrowed.setToolTip("List the queries of all confusions again")
         self.narrowed.hide()
@@ -48,6 +58,8 @@ class FailureFilter(QWidget):
         self.left_out_said.hide()
         in_column(
             in_row((self.compare, 1), self.mistakes, spacing=8),
+            self.search_said,
+            (self.search, Qt.AlignmentFlag.AlignLeft),
             self.differences,
             (self.left_out, Qt.AlignmentFlag.AlignLeft),
             self.left_out_said,
@@ -67,6 +79,13 @@ class FailureFilter(QWidget):
         self.narrowed.setVisible(filters.pair is not None)
         self._offer_left_out()
 
+    def show_search(self, words: str, action: str) -> None:
+        """Say what a search by the method takes, or that it goes on, with what the button does; empty for nothing."""
+        self.search_said.setText(words)
+        self.search.setText(action)
+        self.search_said.setVisible(bool(words))
+        self.search.setVisible(bool(action))
+
     def show_left_out(self, sentence: str) -> None:
         """Say what MAP@R would be without the samples of the chosen tag; empty for nothing."""
         self.left_out_said.setText(sentence)
@@ -85,10 +104,11 @@ class FailureFilter(QWidget):
 
     def _draw_comparison(self) -> None:
         own, others = self.browsing.comparison.choices()
-        before = self.browsing.comparison.before
-        if (own, others, before) == self._drawn:  # the user may be choosing
+        before, method = self.browsing.comparison.before, self.browsing.comparison.method
+        state = (own, others, before, method, self.browsing.shown is None)
+        if state == self._drawn:  # the user may be choosing
             return
-        self._drawn = (own, others, before)
+        self._drawn = state
         self.compare.clear()
         self.compare.addItem(COMPARE, None)
         for title, evaluation_id in own:
@@ -97,9 +117,17 @@ class FailureFilter(QWidget):
             self.compare.insertSeparator(self.compare.count())
         for title, evaluation_id in others:
             self.compare.addItem(title, evaluation_id)
-        self.compare.setCurrentIndex(0 if before is None else max(0, self.compare.findData(before.id)))
-        self.compare.setToolTip(COMPARE_TIP if before is None else plain_tip(self.compare.currentText()))
-        self.compare.setEnabled(bool(own or others))
+        if self.browsing.shown is not None:
+            if own or others:
+                self.compare.insertSeparator(self.compare.count())
+            for name in dict.fromkeys((*USUAL, *([] if method is None else [method]))):
+                self.compare.addItem(f"By {title_of(name)}", name)
+                way = way_of(name)
+                self.compare.setItemData(self.compare.count() - 1, way and way.tip, Qt.ItemDataRole.ToolTipRole)
+        chosen = method if before is None else before.id
+        self.compare.setCurrentIndex(0 if chosen is None else max(0, self.compare.findData(chosen)))
+        self.compare.setToolTip(COMPARE_TIP if chosen is None else plain_tip(self.compare.currentText()))
+        self.compare.setEnabled(self.browsing.shown is not None)
 
     def _offer_left_out(self) -> None:
         offered = self.browsing.filters.tag is not None
@@ -112,7 +140,11 @@ class FailureFilter(QWidget):
         self._offer_left_out()
 
     def _choose_comparison(self) -> None:
-        self.browsing.compare_with(self.compare.currentData())
+        chosen = self.compare.currentData()
+        if isinstance(chosen, str):
+            self.browsing.compare_by(chosen)
+        else:
+            self.browsing.compare_with(chosen)
 
     def _drop_pair(self) -> None:
         self.browsing.narrow(None)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui.pages.retrieval.model.browsing import Browsing
-from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT
+from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT, GAIN, Gains
 from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.queries.query_name import QueryName
 from workbench.ui.pages.retrieval.queries.query_table import THUMBNAIL, QueryTable
@@ -27,8 +27,8 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.row_table import head_width, select_rows
 
 WIDTH = 300  # px at 100% text
-WIDEST_NUMBERS = ((2, "100.0"), (3, "99,999"))  # column and widest text
-ORDERED = (CLASS, AP, FIRST_HIT)  # columns that the list can be sorted by
+WIDEST_NUMBERS = ((AP, "100.0"), (FIRST_HIT, "99,999"), (GAIN, "−100.0"))  # column and widest text
+ORDERED = (CLASS, AP, FIRST_HIT, GAIN)  # columns that the list can be sorted by
 NUMBER_SIDE = 8  # px at each side of a number
 EVERY_CLASS = "All classes"
 NO_QUERY = "No query passes all of these filters."
@@ -47,6 +47,7 @@ class QueryList(QWidget):
     ) -> None:
         super().__init__(parent)
         self.browsing, self.saved = browsing, saved
+        self._gains: Gains | None = None  # as they were last drawn
         self._marked = -1  # the row of the query, as it was last painted
         self.model = QueryTable(browsing.listing, loader, self)
         self._build()
@@ -139,7 +140,8 @@ class QueryList(QWidget):
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         table.setItemDelegateForColumn(CLASS, QueryName(table))
         table.setColumnWidth(0, THUMBNAIL + 6)
-        header.setSortIndicator(2, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicator(AP, Qt.SortOrder.AscendingOrder)
+        table.setColumnHidden(GAIN, True)
         return table
 
     def _connect(self) -> None:
@@ -167,6 +169,7 @@ class QueryList(QWidget):
         listing, filters = self.browsing.listing, self.browsing.filters
         self.model.relist()
         self.model.explain(filters.explained)
+        self._show_gains()
         self._draw_choices()
         self.similarity.draw()
         self.selected.setVisible(filters.narrowed_by_selection)
@@ -175,6 +178,15 @@ class QueryList(QWidget):
         self.nothing.setText(NO_FAILURE if filters.failures_only and not listing.failures else NO_QUERY)
         self.nothing.setVisible(listing.total > 0 and not len(listing))
         self.mark_query()
+
+    def _show_gains(self) -> None:
+        """Show what a method of search gains in place of the first hit, while one is compared with."""
+        gains = self.browsing.listing.gains
+        if gains is not self._gains:
+            self._gains = gains
+            self.model.show_gains()
+        self.table.setColumnHidden(GAIN, gains is None)
+        self.table.setColumnHidden(FIRST_HIT, gains is not None)
 
     def _draw_choices(self) -> None:
         """Show the model's failure filter, class and order, which a saved view may have changed."""
@@ -189,7 +201,8 @@ class QueryList(QWidget):
         if at != self.classes.currentIndex():  # the user may be typing
             self.classes.setCurrentIndex(at)
         order = Qt.SortOrder.DescendingOrder if listing.descending else Qt.SortOrder.AscendingOrder
-        header.setSortIndicator(listing.column, order)
+        known = listing.column != GAIN or listing.gains is not None
+        header.setSortIndicator(listing.column if known else AP, order if known else Qt.SortOrder.AscendingOrder)
         for widget in (self.failures, self.classes, header):
             widget.blockSignals(False)
 

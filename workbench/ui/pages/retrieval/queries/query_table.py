@@ -5,22 +5,23 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from workbench.numerals import percentage
+from workbench.numerals import minus, percentage, signed
 from workbench.results.explanations import Explanation, FailedQueries
 from workbench.ui.models.sorted_rows import NUMBER, WORDS
 from workbench.ui.pages.retrieval.model.cause_names import TITLES as CAUSES
 from workbench.ui.pages.retrieval.model.cause_names import WORDS as CAUSE_WORDS
-from workbench.ui.pages.retrieval.model.listing import CLASS, Listing
+from workbench.ui.pages.retrieval.model.listing import CLASS, GAIN, Listing
 from workbench.ui.style.words import NO_VALUE, percent
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import plain_tip
 
-TITLES = ("", "Class", "AP %", "Hit")
+TITLES = ("", "Class", "AP %", "Hit", "Δ AP")
 TIPS = (
     "The query",
     "Class of the query",
     "Average precision at R, in percent; higher is better",
     "Rank of the first neighbour of its class; lower is better",
+    "What the method of search adds to AP, in points: those that gain or lose most come first",
 )
 THUMBNAIL = 36  # px
 AHEAD = 40  # rows below a visible one whose pictures are loaded, too
@@ -59,6 +60,11 @@ class QueryTable(QAbstractTableModel):
             if self._count:
                 self.dataChanged.emit(self.index(0, CLASS), self.index(self._count - 1, CLASS))
 
+    def show_gains(self) -> None:
+        """Show again what a method of search adds to each query, after it has changed."""
+        if self._count:
+            self.dataChanged.emit(self.index(0, GAIN), self.index(self._count - 1, GAIN))
+
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Emit `sort_asked` with the column and whether descending; this model itself is not reordered."""
         self.sort_asked.emit(column, order == Qt.SortOrder.DescendingOrder)
@@ -82,8 +88,10 @@ class QueryTable(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return self._words(row)[column]
             case Qt.ItemDataRole.AccessibleTextRole:
-                _, _, _, first_hit = self._words(row)
-                return f"{self._said(row)}, AP {percentage(self.listing.query(row).ap)}, first hit {first_hit}"
+                _, _, _, first_hit, gain = self._words(row)
+                of_method = "" if self.listing.gains is None else f", by the method {gain} points of AP"
+                said = f"{self._said(row)}, AP {percentage(self.listing.query(row).ap)}, first hit {first_hit}"
+                return said + of_method
             case Qt.ItemDataRole.ToolTipRole:
                 absent = self._loader.absent(self.listing.query(row).sample_id) if column == 0 else ""
                 return plain_tip(absent or self._said(row))
@@ -117,9 +125,11 @@ class QueryTable(QAbstractTableModel):
                 return NUMBER if section > 1 else WORDS
         return super().headerData(section, orientation, role)
 
-    def _words(self, row: int) -> tuple[str, str, str, str]:
+    def _words(self, row: int) -> tuple[str, str, str, str, str]:
         query = self.listing.query(row)
-        return "", query.class_name, percent(query.ap), f"{query.first_hit:,}" if query.first_hit else NO_VALUE
+        hit = f"{query.first_hit:,}" if query.first_hit else NO_VALUE
+        gain = minus(signed(100 * query.gain, ".1f")) if query.gain == query.gain else NO_VALUE
+        return "", query.class_name, percent(query.ap), hit, gain
 
     def _picture(self, row: int) -> Any:
         ids = self.listing.sample_ids

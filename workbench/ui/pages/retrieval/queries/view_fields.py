@@ -4,9 +4,9 @@ from typing import Any
 
 from workbench.results.explanations import ConfusedPair
 from workbench.ui.pages.retrieval.model.browsing import Browsing
-from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT
+from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT, GAIN
 
-COLUMNS = {"class": CLASS, "ap": AP, "first_hit": FIRST_HIT}
+COLUMNS = {"class": CLASS, "ap": AP, "first_hit": FIRST_HIT, "gain": GAIN}
 Listed = dict[str, Any]
 
 

@@ -1,0 +1,88 @@
+"""One more method of search, measured beside the stores: which one, with how many neighbours, and what it takes."""
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
+
+from workbench.results.search_methods import EXPANDED, MOST_EXPANDED, WAYS, Way, cost_words, title_of
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.number_box import number_box
+from workbench.ui.widgets.flow import in_lines
+from workbench.ui.widgets.labels import label
+
+MEASURE, CANCEL = "Measure it, too", "Cancel"
+THERE = "{title} is in the table."
+WORKING = "{title} is measured; Activity has its progress. The table stays as it is until then."
+COSINES = "Its weights are powers of cosines, and this evaluation compares by L2."
+
+
+class MoreMethods(QWidget):
+    """Below the table of stores."""
+
+    asked = Signal(str)  # the name of a method
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._measured: dict[str, Any] | None = None
+        self._working = ""  # the method that is being measured
+        self.ways = QComboBox()
+        self.ways.setToolTip("How the float32 embeddings are searched")
+        for way in WAYS:
+            self.ways.addItem(way.title, way)
+            self.ways.setItemData(self.ways.count() - 1, way.tip, Qt.ItemDataRole.ToolTipRole)
+        self.neighbours = number_box(QSpinBox())
+        self.neighbours.setRange(1, MOST_EXPANDED)
+        self.neighbours.setValue(EXPANDED)
+        self.neighbours.setSuffix(" neighbours")
+        self.neighbours.setToolTip("Neighbours of which the mean is made")
+        self.neighbours.setAccessibleName("Neighbours in a mean")
+        self.measure = button(MEASURE, "plus")
+        self.said = label("", "caption", wrap=True)
+        named = caption("Search method", self.ways)
+        in_column(in_lines(named, self.ways, self.neighbours, self.measure), self.said, on=self, spacing=4)
+        self.ways.currentIndexChanged.connect(self._draw)
+        self.neighbours.valueChanged.connect(self._draw)
+        self.measure.clicked.connect(self._press)
+
+    @property
+    def name(self) -> str:
+        """The name of the method that is set."""
+        way = self._way
+        return way.name + (str(self.neighbours.value()) if way.sized else "")
+
+    @property
+    def _way(self) -> Way:
+        return WAYS[self.ways.currentIndex()]
+
+    def show_measured(self, measured: dict[str, Any], working: str) -> None:
+        """Take another measurement, as deploying.request.deployment gives it, and the method that is being measured."""
+        self._measured, self._working = measured, working
+        self._draw()
+
+    def _draw(self) -> None:
+        measured = self._measured
+        if measured is None:
+            return
+        self.neighbours.setVisible(self._way.sized)
+        self.measure.setText(CANCEL if self._working else MEASURE)
+        refused = COSINES if self._way.sized and measured["distance"] == "l2" else ""
+        there = any(store["name"] == self.name and not store["refused"] for store in measured["stores"])
+        self.measure.setEnabled(bool(self._working) or not (there or refused))
+        for part in (self.ways, self.neighbours):
+            part.setEnabled(not self._working)
+        if self._working:
+            self.said.setText(WORKING.format(title=title_of(self._working)))
+        elif there:
+            self.said.setText(THERE.format(title=title_of(self.name)))
+        else:
+            self.said.setText(refused or cost_words(self.name, measured["gallery"], measured["queries_there"]))
+
+    def _press(self) -> None:
+        if self._working:
+            self.cancelled.emit()
+        else:
+            self.asked.emit(self.name)
