@@ -5,15 +5,19 @@ import sys
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QRectF
 
 from tests.ui.browsed import at_rest, listed, open_page
 from tests.ui.small_run import blobs, store_run
+from tests.ui.test_science_panels import Written
 from workbench.deploying.request import added, deployment
 from workbench.deploying.searched_queries import search_queries
 from workbench.jobs import processes
 from workbench.ui.pages.retrieval import method_search
 from workbench.ui.pages.retrieval.deployment.more_methods import COSINES
+from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.model.listing import AP, FIRST_HIT, GAIN
+from workbench.ui.style import theme
 from workbench.workspace.measured.searched import read_searched
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -214,3 +218,27 @@ def test_measuring_again_asks_for_what_was_added(qtbot, session, workspace, run,
     panel.more.neighbours.setValue(5)
     assert panel.more.said.text() == COSINES
     assert not panel.more.measure.isEnabled()
+
+
+def test_two_lists_in_a_low_page_leave_the_query_a_small_picture(qtbot, session, workspace, run):
+    search_queries(workspace, run.evaluations[-1], AQE)
+    page = open_page(qtbot, session, (1000, 560))
+    large = page.result.picture.width()
+    choose(page, AQE)
+    at_rest(qtbot, page)
+    assert page.result.picture.width() < large
+    choose(page, None)
+    at_rest(qtbot, page)
+    assert page.result.picture.width() == large
+
+
+def test_the_axis_of_quality_ends_at_all(qtbot):
+    plot = TradePlot("Quality by size", "bytes per image")
+    qtbot.addWidget(plot)
+    plot.show_points([Point("float32", "float32", 64, 100.0, 99.9, 100.0), Point("int8", "int8", 16, 99.2, 98.9, 99.5)])
+    written = Written([])
+    theme_now = theme.current()
+    plot.paint(written, QRectF(0, 0, 300, 160), theme_now)
+    written.end()
+    shares = [float(words) for words in written.words if words.replace(".", "").isdigit() and float(words) > 90]
+    assert max(shares) == 100

@@ -287,6 +287,7 @@ class RetrievalPage(QStackedWidget):
             self.result.other.say(f"This image is not a query at {word}.")
         else:
             self.result.other.show_query(word, result.elsewhere, result.near_elsewhere, self.browsing.neighbours)
+        self.result.fit_picture()
 
     def _draw_method(self) -> None:
         """Draw the query's neighbours by the method of search beside the plain ones, and what has moved."""

@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
 
 from workbench.results.search_methods import EXPANDED, MOST_EXPANDED, WAYS, Way, cost_words, title_of
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.style.icons import icon
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
@@ -42,8 +43,9 @@ class MoreMethods(QWidget):
         self.neighbours.setAccessibleName("Neighbours in a mean")
         self.measure = button(MEASURE, "plus")
         self.said = label("", "caption", wrap=True)
-        named = caption("Search method", self.ways)
-        in_column(in_lines(named, self.ways, self.neighbours, self.measure), self.said, on=self, spacing=4)
+        named = QWidget()
+        in_row(caption("Search method", self.ways), self.ways, on=named, spacing=8)
+        in_column(in_lines(named, self.neighbours, self.measure), self.said, on=self, spacing=4)
         self.ways.currentIndexChanged.connect(self._draw)
         self.neighbours.valueChanged.connect(self._draw)
         self.measure.clicked.connect(self._press)
@@ -69,6 +71,7 @@ class MoreMethods(QWidget):
             return
         self.neighbours.setVisible(self._way.sized)
         self.measure.setText(CANCEL if self._working else MEASURE)
+        self.measure.setIcon(icon("x" if self._working else "plus"))
         refused = COSINES if self._way.sized and measured["distance"] == "l2" else ""
         there = any(store["name"] == self.name and not store["refused"] for store in measured["stores"])
         self.measure.setEnabled(bool(self._working) or not (there or refused))

@@ -145,7 +145,7 @@ class TradePlot(PaintedPlot):
         grid = QColor(tokens.plot_axis)
         grid.setAlpha(tokens.plot_grid_alpha)
         middle_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for quality in steps(low, high):
+        for quality in steps(max(low, 0.0), min(high, 100.0)):
             y = self._y(quality, box)
             painter.setPen(grid)
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
@@ -194,7 +194,7 @@ class TradePlot(PaintedPlot):
     def _qualities(self) -> tuple[float, float]:
         lows, highs = [point.low for point in self._points], [point.high for point in self._points]
         room = max(1.0, 0.08 * (max(highs) - min(lows)))
-        return min(lows) - room, max(highs) + room
+        return max(min(lows) - room, -room / 2), min(max(highs) + room, 100 + room / 2)  # a dot at an end has its place
 
     def _costs(self) -> tuple[float, float]:
         costs = [point.cost for point in self._points]

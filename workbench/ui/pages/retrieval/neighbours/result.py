@@ -28,8 +28,9 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Neighbour, Query
 
-BIG, SMALL = 224, 128  # px of the query's picture, and where the page is narrow
+BIG, SMALL = 224, 128  # px of the query's picture, and where the page is narrow or low
 NARROW = 480  # px of this part of the page at 100% text, below which it is
+LOW = 640  # px at 100% text: below this height two lists leave the large picture no room
 GRID_LEAST = 170  # px, minimum height: one row of cards
 AHEAD = 48  # cards made with the page: to make them when it is first shown would block the window
 PLACE = "neighbours"
@@ -260,7 +261,12 @@ class Result(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        side = SMALL if self.width() < theme.text_px(NARROW) else BIG
+        self.fit_picture()
+
+    def fit_picture(self) -> None:
+        """Give the picture of the query the size for which there is room, less where two lists are beside each other."""
+        is_low = not self.other.isHidden() and self.height() < theme.text_px(LOW)
+        side = SMALL if is_low or self.width() < theme.text_px(NARROW) else BIG
         if self.picture.width() != side:
             self.picture.setFixedSize(side, side)
             self._show_picture(self._query, self._absent)
