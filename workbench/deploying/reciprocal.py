@@ -90,17 +90,19 @@ class Reciprocal:
         """
         lists = self._lists(gaps, rows, itself)
         averaged = lists(np.append(rows, len(self.gallery)))[:, :AVERAGED]
-        encoded = np.unique(averaged)
+        encoded = distinct(averaged)
         rows, members = reciprocal_sets(encoded, lists)
         weights = self._encodings(query, gaps, encoded, rows, members)
-        averaged = np.searchsorted(encoded, averaged)
-        held = np.unique(members[np.isin(rows, averaged[-1])])  # what is in no set of the query adds nothing
-        column = np.minimum(np.searchsorted(held, members), len(held) - 1)
-        is_held = held[column] == members
+        averaged = places(encoded, len(self.gallery) + 1)[averaged]
+        of_query = np.zeros(len(encoded), bool)
+        of_query[averaged[-1]] = True
+        held = distinct(members[of_query[rows]])  # what is in no set of the query adds nothing
+        column = places(held, len(self.gallery) + 1)[members]
+        is_held = column >= 0
         table = np.zeros((len(encoded), len(held)))
         table[rows[is_held], column[is_held]] = weights[is_held]
-        of_query = table[averaged[-1]].mean(axis=0)
-        common = np.minimum(table[averaged[:-1]].mean(axis=1), of_query).sum(axis=1)
+        mean = table[averaged[-1]].mean(axis=0)
+        common = np.minimum(table[averaged[:-1]].mean(axis=1), mean).sum(axis=1)
         return np.asarray(1 - common / (2 - common))
 
     def _encodings(
@@ -137,18 +139,19 @@ class Reciprocal:
         distances = np.column_stack([self.near.gaps[entered], gaps[entered]])
         if itself is not None:
             distances[others == itself] = np.inf
-        place = np.where(others == number, number if itself is None else itself, others)  # of equals the lower is first
-        order = np.lexsort((place, distances), axis=-1)[:, :SHARED]
+        ties = np.where(others == number, number if itself is None else itself, others)  # of equals the lower is first
+        order = np.lexsort((ties, distances), axis=-1)[:, :SHARED]
         changed = np.column_stack([entered, np.take_along_axis(others, order, axis=1)])
         changed = np.vstack([changed, [number, *rows[:SHARED]]])
-        entered = np.append(entered, number)
+        place = places(np.append(entered, number), number + 1)
 
         def lists(images: np.ndarray) -> np.ndarray:
-            place = np.minimum(np.searchsorted(entered, images), len(entered) - 1)
-            is_changed = entered[place] == images
-            others = np.where(is_changed, 0, images)
-            listed = np.column_stack([others, self.near.rows[others, :SHARED]])
-            listed[is_changed] = changed[place[is_changed]]
+            at = place[images]
+            is_changed = at >= 0
+            listed = np.empty((len(images), SHARED + 1), np.int64)
+            listed[:, 0] = images
+            np.take(self.near.rows[:, :SHARED], np.minimum(images, number - 1), axis=0, out=listed[:, 1:])
+            listed[is_changed] = changed[at[is_changed]]
             return listed
 
         return lists
@@ -165,13 +168,32 @@ def reciprocal_sets(images: np.ndarray, lists: Lists) -> tuple[np.ndarray, np.nd
     """
     near = lists(images)  # [m, SHARED + 1]
     row, place = np.nonzero((lists(near.ravel()).reshape(*near.shape, -1) == images[:, None, None]).any(axis=2))
-    neighbours, neighbour = np.unique(near[row, place], return_inverse=True)
+    own = near[row, place]
+    neighbours = distinct(own)
     half = lists(neighbours)[:, :HALF]
     is_half = (lists(half.ravel())[:, :HALF].reshape(*half.shape, HALF) == neighbours[:, None, None]).any(axis=2)
-    span = int(max(near.max(), half.max())) + 1
-    own = np.sort(row * span + near[row, place])
-    theirs, counts = row[:, None] * span + half[neighbour], is_half[neighbour]  # [pairs, HALF]
-    is_own = own[np.minimum(np.searchsorted(own, theirs), len(own) - 1)] == theirs
-    joins = 3 * (is_own & counts).sum(axis=1) > 2 * counts.sum(axis=1)
-    whole = np.unique(np.concatenate([own, theirs[counts & joins[:, None]]]))
-    return whole // span, whole % span
+    members = distinct(np.concatenate([neighbours, half[is_half]]))
+    count = int(max(near.max(), half.max())) + 1
+    column, neighbour = places(members, count), places(neighbours, count)[own]
+    is_member = np.zeros(len(images) * len(members), bool)  # of the set of each image
+    of_row = row * len(members)
+    is_member[of_row + column[own]] = True
+    theirs, counts = of_row[:, None] + column[half[neighbour]], is_half[neighbour]  # [pairs, HALF]
+    joins = 3 * (is_member[theirs] & counts).sum(axis=1) > 2 * counts.sum(axis=1)
+    is_member[theirs[counts & joins[:, None]]] = True
+    rows, columns = np.divmod(np.flatnonzero(is_member), len(members))
+    return rows, members[columns]
+
+
+def distinct(images: np.ndarray) -> np.ndarray:
+    """The image numbers among these, rising: a table of flags is faster than sorting while galleries have millions."""
+    flags = np.zeros(int(images.max()) + 1, bool)
+    flags[images] = True
+    return np.flatnonzero(flags)
+
+
+def places(images: np.ndarray, count: int) -> np.ndarray:
+    """Where each of `count` image numbers is among these [m]: [count] int64, -1 for those that are not."""
+    place = np.full(count, -1)
+    place[images] = np.arange(len(images))
+    return place
