@@ -179,7 +179,7 @@ def _made(params: ClipParams) -> Any:
     """Both towers without weights. Raises Problem for an unknown model, or where open_clip is not installed."""
     if find_spec("open_clip") is None:
         raise Problem(
-            "CLIP needs open_clip_torch: install metric-workbench[clip] with pip.", kept="Nothing was started."
+            "CLIP needs open_clip_torch: install the extra clip with pip (page Install).", kept="Nothing was started."
         )
     import open_clip  # seconds: here, so that runs with other backbones start without it
 

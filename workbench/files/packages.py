@@ -1,4 +1,4 @@
-"""Optional packages: one sentence says what to install."""
+"""Optional packages: one sentence says what to install, without the project's name: no index has the project yet."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,7 +18,7 @@ def missing(format_name: str, extra: str, packages: tuple[str, ...]) -> str:
     lacking = [name for name in packages if find_spec(name) is None]
     if not lacking:
         return ""
-    return f"{format_name} needs {' and '.join(lacking)}: install metric-workbench[{extra}] with pip."
+    return f"{format_name} needs {' and '.join(lacking)}: install the extra {extra} with pip (page Install)."
 
 
 def load(module: str, format_name: str, extra: str) -> ModuleType:

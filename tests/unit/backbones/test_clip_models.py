@@ -74,7 +74,7 @@ def test_what_cannot_be_is_a_sentence(weights, params, said):
 
 def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setattr("workbench.backbones.clip_models.find_spec", lambda name: None)
-    with pytest.raises(Problem, match=r"metric-workbench\[clip\]"):
+    with pytest.raises(Problem, match=r"install the extra clip with pip"):
         build_model("clip", {}, BARE, 3)
 
 
@@ -93,7 +93,7 @@ def test_words_are_compared_only_with_what_they_were_trained_with(weights, chang
 
 def test_a_run_says_that_the_package_of_its_tower_for_words_is_missing(weights, monkeypatch):
     monkeypatch.setattr("workbench.files.packages.find_spec", lambda name: None)
-    said = "its tower for words needs open_clip: install metric-workbench[clip] with pip."
+    said = "its tower for words needs open_clip: install the extra clip with pip (page Install)."
     assert refusal(clip_run(weights[1])) == said
 
 

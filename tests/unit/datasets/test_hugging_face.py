@@ -371,7 +371,7 @@ def test_reading_can_be_given_up(build, saved):
 
 def test_without_pyarrow_it_is_said_what_to_install(build, saved, monkeypatch):
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
-    with pytest.raises(Problem, match=r"install metric-workbench\[hf\] with pip"):
+    with pytest.raises(Problem, match=r"install the extra hf with pip"):
         build("huggingface", folder=str(saved))
 
 

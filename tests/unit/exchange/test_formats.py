@@ -189,7 +189,7 @@ def test_an_unfinished_run_is_written_as_it_is(workspace, tmp_path):
 
 def test_a_missing_package_is_named_with_what_to_install(workspace, stored_run, tmp_path, monkeypatch):
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
-    with pytest.raises(Problem, match=r"Parquet needs pyarrow: install metric-workbench\[parquet\] with pip"):
+    with pytest.raises(Problem, match=r"Parquet needs pyarrow: install the extra parquet with pip"):
         export_run(workspace, stored_run, ["parquet"], tmp_path)
     assert "ONNX needs onnx and onnxscript" in refusal("onnx", source_of(workspace, stored_run))
     with pytest.raises(Problem, match="Parquet needs pyarrow"):

@@ -214,7 +214,7 @@ def test_parquet_is_read(workspace, given):
 def test_parquet_without_pyarrow_is_a_sentence(workspace, given, monkeypatch):
     (given / "some.parquet").write_bytes(b"PAR1")
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
-    with pytest.raises(Problem, match=r"Parquet needs pyarrow: install metric-workbench\[parquet\] with pip"):
+    with pytest.raises(Problem, match=r"Parquet needs pyarrow: install the extra parquet with pip"):
         import_embeddings(workspace, given / "some.parquet")
 
 

@@ -12,7 +12,7 @@ from workbench.projection.maps import make_map
 from workbench.projection.params import TsneParams
 from workbench.projection.vectors import prepared
 
-pytest.importorskip("openTSNE", reason="openTSNE has no wheel for this machine: pip install metric-workbench[tsne]")
+pytest.importorskip("openTSNE", reason='openTSNE has no wheel for this machine: pip install ".[tsne]"')
 from workbench.projection import tsne_map as module
 
 
@@ -100,5 +100,5 @@ def test_too_many_points_are_refused(monkeypatch):
 
 def test_a_machine_without_open_tsne_is_told_what_to_install(blobs, monkeypatch):
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
-    with pytest.raises(Problem, match=r"t-SNE needs openTSNE: install metric-workbench\[tsne\] with pip\."):
+    with pytest.raises(Problem, match=r"t-SNE needs openTSNE: install the extra tsne with pip \(page Install\)\."):
         make_map(blobs[0], None, "tsne", {})
