@@ -1,7 +1,6 @@
 """Targeted supervised contrastive loss (TSC): KCL, and a pull to fixed targets spread evenly on the sphere."""
 
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -74,6 +73,8 @@ class TSC(BatchLoss[TSCParams]):
         follow_class_means(self.means, scaled, labels, KEPT)
         self.steps += 1
         if self.steps % REASSIGN_EVERY == 0:
+            from scipy.optimize import linear_sum_assignment  # half a second, which every run would take
+
             alike = (F.normalize(self.means) @ self.targets.T).cpu().numpy()
             self.assigned.copy_(torch.from_numpy(linear_sum_assignment(-alike)[1]))
 
