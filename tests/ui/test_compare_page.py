@@ -30,7 +30,7 @@ from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, T
 from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
 from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.model import reading
-from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
+from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SEARCHED_SECOND, SECOND, TICK_TWO
 from workbench.ui.pages.compare.page import ComparePage, number_or_text
 from workbench.ui.pages.compare.queries.query_plot import RING_PX, QueryPlot
 from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, WORSE
@@ -99,6 +99,29 @@ def test_nothing_ticked_says_what_to_do(qtbot, session, workspace):
     page.unticked.pressed.emit()
     assert session.ticks.runs == {1, 2}
     assert len(compared(qtbot, page).seeds) == 1
+
+
+def test_the_search_compares_the_ticked_runs_that_it_leaves(qtbot, session, workspace):
+    two_groups(workspace, 2)
+    with workspace.writing() as db:
+        db.execute("update runs set status = 'failed' where id = 4")
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2, 3, 4)
+    qtbot.waitUntil(lambda: page.model.summary.startswith("2 groups, 4 runs"))
+    qtbot.keyClicks(page.head.search, "state=done")
+    qtbot.waitUntil(lambda: page.head.summary.text().endswith("; the search leaves out 1 ticked run"))
+    assert sorted(page.model.overview.measured) == [1, 2, 3]
+    qtbot.keyClicks(page.head.search, " name=plain")
+    qtbot.waitUntil(lambda: page.tabs.difference.verdict.text() == SEARCHED_SECOND)
+    page.head.search.setText("state=queued")
+    qtbot.waitUntil(page.none_fits.isVisible)
+    assert page.head.search.isVisible()
+    assert not page.groups.isVisible()
+    assert not page.head.copy_button.isEnabled()
+    page.none_fits.go.click()
+    qtbot.waitUntil(page.groups.isVisible)
+    assert sorted(page.model.overview.measured) == [1, 2, 3, 4]
+    assert not page.none_fits.isVisible()
 
 
 def test_where_there_is_one_group_it_says_what_to_do(qtbot, session, workspace):

@@ -159,6 +159,13 @@ def test_shift_ticks_from_the_run_that_was_ticked_last_where_a_newer_run_moved_i
     assert dock.model.ticked == runs[1:]
 
 
+def test_the_newest_run_is_the_one_that_began_last_not_the_one_imported_last(session, runs):
+    session.workspace.create_run(RunConfig(name="Curves of 2024"), created="2024-05-01T12:00:00+02:00")
+    session.follower.look()
+    model = arranged(session, order="newest", grouping="none")
+    assert names(model) == ["Gamma", "alpha", "Beta", "Curves of 2024"]
+
+
 def test_shift_does_not_extend_from_a_run_of_another_workspace(qtbot, window, session, runs, tmp_path):
     dock = window.runs
 

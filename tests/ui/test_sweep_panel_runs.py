@@ -59,6 +59,34 @@ def test_a_click_on_a_title_orders_the_runs_and_the_next_look_keeps_that(qtbot, 
     assert rates(panel)[0] == "0.3"
 
 
+@pytest.mark.parametrize(
+    ("typed", "left"),
+    [
+        ("state=queued", ["0.4"]), ("state=done lr<0.3", ["0.1", "0.2"]), ("MAP@R>=50", ["0.1", "0.3"]),
+        ("QUEUED", ["0.4"]), ("training.lr=0.2", ["0.2"]), ("state=failed", []), ("epoch>0", []), ("size>1GB", []),
+    ],
+)  # fmt: skip
+def test_the_runs_are_searched_by_state_and_settings_as_in_the_list_of_runs(qtbot, panel, typed, left):
+    panel.trials.selectRow(2)
+    qtbot.keyClicks(panel.search, typed)
+    assert rates(panel) == left
+    assert panel.words.text().endswith(f"The search leaves {len(left)} of 4 runs.")
+    assert (panel.model.trial is not None) == ("0.3" in left), "what is not seen is not chosen"
+    panel.menu.refresh()
+    panel.menu.choose_best.trigger()
+    assert ("0.3" in left) == bool(panel.search.text()), "a run that the search left out is brought back by it"
+    panel.search.clear()
+    assert rates(panel) == ["0.1", "0.2", "0.3", "0.4"]
+    assert panel.trials.selectedItems()[1].text() == "0.3"
+    assert "The search" not in panel.words.text()
+
+
+def test_the_search_is_beside_the_runs_alone(panel):
+    assert panel.search.isVisible()
+    panel.tabs.setCurrentWidget(panel.history)
+    assert not panel.search.isVisible()
+
+
 def test_the_best_run_is_chosen_and_its_settings_are_set_up(qtbot, panel, session):
     offered, pages = [], []
     session.config_offered.connect(offered.append)

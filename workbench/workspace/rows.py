@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.events import LIVE, RESUMABLE
 from workbench.numerals import MINUS, minus
+from workbench.workspace.times import seconds_of
 
 FARTHEST = 214_748  # an L2 distance beyond it is stored as it: in units of 1e-4 it would not fit into 32 bits
 RECALL = re.compile(r"recall@[0-9]{1,9}")
@@ -122,6 +123,14 @@ class Run:
         if self.only_searched:
             return f"Run {self.id} has no {what}: it was imported to be searched only."
         return f"Run {self.id} has no {what}{' yet' if self.live or self.resumable else ''}."
+
+
+def newest_first(run: Run) -> tuple[float, int]:
+    """A key that sorts runs by when they began, the last one first: an imported run may have a high number and be old.
+
+    Runs of one second are sorted by their numbers.
+    """
+    return -seconds_of(run.created), -run.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -65,6 +65,22 @@ def meets(run: Run, word: str, size: int | None = None) -> bool:
     metric = _metric(tuple(run.best), field)
     values = (f"{100 * run.best[metric]:.2f}",) if metric else _values_of(run.config, field)
     return any(_fits(value, sign, wanted) for value in values)
+
+
+def row_meets(values: Mapping[str, Sequence[str]], word: str) -> bool:
+    """Whether a row of a table, such as a sweep's trial, meets a condition of one of its fields, as a run meets it.
+
+    Args:
+        values: for each field in lower case what its value is called. The name of a field of a config may be written
+            without its section.
+        word: in lower case, "lr<0.01". False for a word that is no condition.
+    """
+    condition = _parsed(word)
+    if condition is None:
+        return False
+    field, sign, wanted = condition
+    named = (name for name in values if field in (name, name.rpartition(".")[2]))
+    return any(_fits(value.casefold(), sign, wanted) for name in named for value in values[name])
 
 
 @lru_cache(64)

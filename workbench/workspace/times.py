@@ -23,6 +23,11 @@ def moment(seconds: float) -> str:
         return NO_TIME
 
 
+def seconds_of(written: str) -> float:
+    """Seconds since 1970 of a moment as `now` writes it, in UTC or with another offset. Raises ValueError."""
+    return datetime.fromisoformat(written).timestamp()
+
+
 def stamp() -> str:
     """The current time as digits, to the microsecond: part of the names of files, so that they differ."""
     return datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")

@@ -49,6 +49,17 @@ def test_runs_are_listed_by_words_and_conditions(tmp_path):
     assert listed == {"lr<0.01": ["slow"], "LR>0.01 queued": ["fast"], "tag=baseline": ["slow"]}
 
 
+def test_the_run_that_began_last_is_the_first_of_the_list(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for name, created in (
+            ("second", "2025-01-01T00:00:00+00:00"),
+            ("curves", "2024-05-01T12:00:00+02:00"),
+            ("", ""),
+        ):
+            workspace.create_run(RunConfig(name=name or "now"), created=created)
+        assert [run.data["name"] for run in listed_runs(workspace)] == ["now", "second", "curves"]
+
+
 def test_runs_are_listed_by_state_tag_with_blanks_and_size(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         for name in ("small", "large"):

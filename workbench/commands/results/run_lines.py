@@ -12,7 +12,7 @@ from workbench.numerals import percentage
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
 from workbench.workspace.folders.run_folders import FolderSize, sizes_of_runs
-from workbench.workspace.rows import Run
+from workbench.workspace.rows import Run, newest_first
 from workbench.workspace.run_names import short_names
 from workbench.workspace.run_search import asks_for_size, meets, unquoted
 from workbench.workspace.tables import placements
@@ -38,7 +38,7 @@ class ListedRun:
 def listed_runs(
     workspace: Workspace, words: Sequence[str] = (), *, trashed: bool = False, sizes: bool = False
 ) -> list[ListedRun]:
-    """The runs of a workspace, newest first.
+    """The runs of a workspace, the one that began last first.
 
     Args:
         words: only runs whose cells hold each of them, or that meet it as a condition: see workspace/run_search.py.
@@ -49,7 +49,7 @@ def listed_runs(
         workspace.sweep_dead_runs()
     with workspace.reading() as db:
         places = {placement.run_id: placement.place for placement in placements.every(db)}
-    runs = workspace.runs(trashed)
+    runs = sorted(workspace.runs(trashed), key=newest_first)
     known = catalogs.current()
     searched = [unquoted(word) for word in words]
     measured = dict[int, FolderSize]()

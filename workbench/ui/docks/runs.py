@@ -22,6 +22,7 @@ from workbench.ui.docks.run_sizes import RunSizes
 from workbench.ui.docks.setting_groups import SettingGroups
 from workbench.ui.docks.trash_size import TrashSize
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, Arrangement, RunList
+from workbench.ui.models.run_words import CONDITIONS, OF_SIZE, WORDS
 from workbench.ui.state.session import Session
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import counted, own_keys
@@ -30,7 +31,6 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
 
-CONDITIONS = 'conditions: lr<0.01, MAP@R>80 (%), tag="first try", state=failed, size>1GB, date=today, date>=2026-11-20'
 WIDTH, NARROWEST = 260, 220  # px at 100% text
 WIDEST, WIDE_FROM, SHARE = 360, 1440, 0.1  # px: from a window of this width on the list has a share of what is more
 _SELECT = QItemSelectionModel.SelectionFlag
@@ -50,7 +50,7 @@ class RunsDock(Dock):
         self.model = RunList(session.ticks, self)
         self.search = QLineEdit(placeholderText="Search name, loss, tag, state", clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs")
-        self.search.setToolTip(f"Words of name, loss, backbone, data, tags, note or state, or {CONDITIONS}")
+        self.search.setToolTip(f"{WORDS}, or conditions: {CONDITIONS}, {OF_SIZE}")
         self.list = QListView()
         self.rows = RunRow(self.list)
         self.arrange = ArrangeButton(session.preferences)

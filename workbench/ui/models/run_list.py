@@ -12,11 +12,12 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from workbench.entries.catalog import Catalog
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.numerals import percentage
+from workbench.ui.models.run_words import fits
 from workbench.ui.state.selection.ticks import Ticks
 from workbench.ui.style.words import THIN, device_of, duration, memory, percent, places_of, state_word
-from workbench.workspace.rows import Experiment, Run, counting
+from workbench.workspace.rows import Experiment, Run, counting, newest_first
 from workbench.workspace.run_names import backbone_title, data_title, names_of
-from workbench.workspace.run_search import asks_for_size, meets, words_of
+from workbench.workspace.run_search import asks_for_size, words_of
 
 Index = QModelIndex | QPersistentModelIndex
 # The states of which the first is shown for a group.
@@ -40,7 +41,7 @@ def _short_size(size: int) -> str:
 
 
 ORDERS: dict[str, tuple[str, Callable[[Run, int], Any]]] = {  # by the run and the bytes of its folder
-    "newest": ("Newest", lambda run, size: -run.id),
+    "newest": ("Newest", lambda run, size: newest_first(run)),
     "name": ("Name", lambda run, size: run.name.casefold()),
     "best": ("Best MAP@R", partial(_best, "MAP@R")),
     "recall": ("Best R@1", partial(_best, "recall@1")),
@@ -276,8 +277,8 @@ class RunList(QAbstractListModel):
 
     def _refresh(self) -> None:
         """Only rows that changed are announced, so that the view keeps its place."""
-        fits = FILTERS[self.arrangement.filter][1]
-        fitting = [run for run in self._all if fits(run) and self._holds_words(run)]
+        shown, sizes = FILTERS[self.arrangement.filter][1], self._sizes
+        fitting = [run for run in self._all if shown(run) and fits(run, self._words, self.known, sizes.get(run.id))]
         self._fitting = [run.id for run in fitting]
         wanted = self._rows(fitting)
         if [run.id for run in wanted] != [run.id for run in self._shown]:
@@ -337,14 +338,6 @@ class RunList(QAbstractListModel):
         if run.id < 0:
             return "open" if self._is_open(-run.id) else "folded"
         return "inside" if self._group_of(run) else ""
-
-    def _holds_words(self, run: Run) -> bool:
-        if not self._words:
-            return True
-        titles, keys = names_of(self.known, run), (run.loss, run.backbone, run.dataset)
-        text = " ".join((run.name, *keys, *titles, *run.tags, run.note, state_word(run.status)))
-        text = text.casefold()
-        return all(word in text or meets(run, word, self._sizes.get(run.id)) for word in self._words)
 
 
 def together(experiment: Experiment, runs: list[Run]) -> Run:

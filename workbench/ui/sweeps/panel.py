@@ -4,7 +4,16 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QMessageBox, QSplitter, QStackedWidget, QTabWidget, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QMessageBox,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QWidget,
+)
 
 from workbench.comparing.measures import BEST
 from workbench.jobs.newest import Newest
@@ -19,16 +28,17 @@ from workbench.ui.sweeps.importance_tab import ImportanceTab
 from workbench.ui.sweeps.numbered_table import NumberedTable
 from workbench.ui.sweeps.panel_model import HEAD, Change, Look, SweepsModel, look
 from workbench.ui.sweeps.trial_menu import TrialMenu
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
 
-WIDTH, HEIGHT = 1060, 600  # px at 100% text
+WIDTH, HEIGHT, SEARCH = 1060, 600, 220  # px at 100% text
 EVERY = 1000  # ms between two looks
 CANCEL = "Cancel the sweep"
+CONDITIONS = "state=failed, lr<0.01, seed=0, epoch<10, MAP@R>80 (%)"
 
 
 class SweepsPanel(QDialog):
@@ -68,7 +78,13 @@ class SweepsPanel(QDialog):
         self.more = icon_button("dots-three", "Order, settings and table of the runs")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(self.menu)
-        self.tabs.setCornerWidget(self.more)
+        self.search = QLineEdit(placeholderText="Search settings, state", clearButtonEnabled=True)
+        self.search.setAccessibleName("Search the runs of the sweep")
+        self.search.setToolTip(f"Words of the runs’ settings, state or problem, or conditions: {CONDITIONS}")
+        self.search.setFixedWidth(self._session.theme.px(SEARCH))
+        beside = QWidget()
+        in_row(self.search, self.more, on=beside, spacing=4)
+        self.tabs.setCornerWidget(beside)
         head = self.trials.horizontalHeader()
         head.setSectionsClickable(True)
         head.setSortIndicatorShown(True)
@@ -102,6 +118,7 @@ class SweepsPanel(QDialog):
         self.trials.itemDoubleClicked.connect(self._open_run)
         self.trials.horizontalHeader().sectionClicked.connect(self._order_by)
         self.trials.customContextMenuRequested.connect(self._open_menu)
+        self.search.textChanged.connect(self._search)
         self.menu.best_first.connect(self._best_first)
         self.menu.in_line.connect(self._in_line)
         self.menu.best_chosen.connect(self._choose_best)
@@ -156,6 +173,7 @@ class SweepsPanel(QDialog):
         """Clear the panel, for another workspace, and read that one, also where the one before could not be read."""
         self._reading.cancel()
         self.model = SweepsModel()
+        self.search.clear()
         self._take([])
         if self.isVisible():
             self._timer.start()
@@ -184,6 +202,7 @@ class SweepsPanel(QDialog):
 
     def _show_importance(self, *_: object) -> None:
         """Compute the importance where it is seen; without a sweep, as in another workspace, there is none."""
+        self.search.setVisible(self.tabs.currentWidget() is self.trials)
         if self.model.shown is None or self.tabs.currentWidget() is self.importance:
             self.importance.show_sweep(self.model.shown)
 
@@ -211,6 +230,11 @@ class SweepsPanel(QDialog):
         self.model.order_by(column)
         self._ordered()
 
+    def _search(self, text: str) -> None:
+        self.model.search(text)
+        self._show_trials()
+        self.trials.scrollToTop()
+
     def _best_first(self) -> None:
         self.model.best_first()
         self._ordered()
@@ -235,8 +259,10 @@ class SweepsPanel(QDialog):
             self._choose_run(runs[0])
 
     def _choose_run(self, number: int) -> None:
-        """Choose a run and bring it into view."""
+        """Choose a run and bring it into view, also one that the search left out."""
         self.model.choose_trial(number)
+        if self.model.trial is None:
+            self.search.clear()
         self.tabs.setCurrentWidget(self.trials)
         self._show_trials()
         self.trials.scrollTo(self.trials.currentIndex())

@@ -26,10 +26,11 @@ from workbench.sweeps.progress import (
     stopped_words,
     valued_untrained,
 )
-from workbench.ui.style.words import NO_VALUE, duration
+from workbench.ui.style.words import NO_VALUE, counted, duration
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
+from workbench.workspace.run_search import row_meets, words_of
 from workbench.workspace.tables import placements
 
 HEAD = ("Sweep", "Name", "State", "Runs done", "Time left", "Best")
@@ -83,6 +84,7 @@ class SweepsModel:
         self._sweep_id: int | None = None  # perhaps not read yet
         self._trial_id: int | None = None
         self._order, self._descending = LINE, False  # a column of the runs: a field, or another one
+        self._words: list[str] = []  # of the search
 
     def take(self, looks: list[Look]) -> None:
         """Take the sweeps that were read; the choice stays, and without one the first sweep is chosen."""
@@ -106,8 +108,9 @@ class SweepsModel:
 
     @property
     def trial(self) -> Trial | None:
-        """The chosen run of the shown sweep."""
-        return next((trial for trial in self._trials if trial.id == self._trial_id), None)
+        """The chosen run of the shown sweep; None while the search leaves it out."""
+        chosen = next((trial for trial in self._trials if trial.id == self._trial_id), None)
+        return None if chosen is None or not self._fits(chosen) else chosen
 
     # What is shown
 
@@ -120,8 +123,24 @@ class SweepsModel:
         if self.shown is None:
             return (), []
         shown, folds = self.shown, "fold" in self._columns()
-        rows: Rows = [(trial.id, _cells(line, trial, shown, folds)) for line, trial in self._ordered()]
+        found = [(line, trial) for line, trial in self._ordered() if self._fits(trial)]
+        rows: Rows = [(trial.id, _cells(line, trial, shown, folds)) for line, trial in found]
         return tuple(self._columns().values()), rows
+
+    def search(self, text: str) -> None:
+        """List only the runs of which each word is in settings, state or problem, or is a condition that they meet.
+
+        Conditions are those of the list of runs: of the state, of a field, of seed, fold, run and epoch, and of the
+        objective as it is shown.
+        """
+        self._words = words_of(text)
+
+    def _fits(self, trial: Trial) -> bool:
+        if not self._words or self.shown is None:
+            return True
+        values = _values(trial, self.shown)
+        text = " ".join((trial.problem, *(word for words in values.values() for word in words))).casefold()
+        return all(word in text or row_meets(values, word) for word in self._words)
 
     def order_by(self, column: int) -> None:
         """Order the runs by the column of that place, by the objective with the best first; again, the other way."""
@@ -199,7 +218,12 @@ class SweepsModel:
         parts += ["The settings of each trial are proposed from the results so far."] if sweep.how == "bayes" else []
         parts += [f"{sweep.source}."] if sweep.source else []
         parts += remarks(sweep, self._trials, self.shown.best_untrained)
+        parts += [self._searched()] if self._words else []
         return " ".join((*parts, sweep.problem)).strip()
+
+    def _searched(self) -> str:
+        left = sum(map(self._fits, self._trials))
+        return f"The search leaves {left:,} of {counted(len(self._trials), 'run')}."
 
     # What can be done
 
@@ -293,6 +317,20 @@ def _key(column: str, line: int, trial: Trial) -> Any:
         case "objective":
             return trial.objective
     return trial.setting.get(column)
+
+
+def _values(trial: Trial, shown: Look) -> dict[str, tuple[str, ...]]:
+    """What a run is searched by: the values of its fields and columns, each as it is written and as it is shown."""
+    values: dict[str, tuple[str, ...]] = {
+        field.casefold(): (str(value), value_title(field, value, shown.known)) for field, value in trial.setting.items()
+    }
+    run = "" if trial.run_id is None else str(trial.run_id)
+    values |= {"state": (trial.outcome, trial.state), "seed": (str(trial.seed),), "fold": (str(trial.fold),)}
+    values |= {"run": (run,), "epoch": (str(trial.epoch),)}
+    if trial.objective is not None:
+        metric, value = shown.sweep.metric.casefold(), written(shown.sweep.metric, trial.objective).removesuffix("%")
+        values |= {metric: (value,), metric.rpartition("/")[2]: (value,)}
+    return values
 
 
 def _summary(shown: Look) -> tuple[str, ...]:

@@ -83,8 +83,11 @@ class ComparePage(QStackedWidget):
         self.notes, self.groups = Notes(self), GroupView()
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
         yield
+        self.none_fits = EmptyHint("No ticked run fits", "The search leaves out every ticked run.", "Clear the search")
+        self.none_fits.hide()
         result = QWidget()
-        in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), on=result, spacing=8)
+        shown = (self.head, self.notes.area, self.groups, (self.tabs, 1), (self.none_fits, 1))
+        in_column(*shown, on=result, spacing=8)
         self.result = ScrolledDown(result)
         yield
         self.content = QStackedWidget()
@@ -114,7 +117,9 @@ class ComparePage(QStackedWidget):
         self._timer.timeout.connect(self.read)
         self.hint.pressed.connect(self._go_to_setup)
         self.unticked.pressed.connect(self._go_on)
+        self.none_fits.pressed.connect(self.head.search.clear)
         session.ticks.changed.connect(self._refresh)
+        self.head.searched.connect(self._search)
         self.head.numbers_chosen.connect(self.read)
         self.head.baseline_chosen.connect(self._show_pair)
         self.head.columns_chosen.connect(partial(self._with_rows, self._draw_table))
@@ -215,13 +220,22 @@ class ComparePage(QStackedWidget):
         self.read()
         self._refresh()
 
+    def _search(self, text: str) -> None:
+        """Compare the ticked runs with these words, once no more are typed."""
+        self.model.search(text)
+        self._timer.start()
+
     # Results
 
     def read(self) -> None:
         """Read the ticked runs on a thread, and show them."""
+        self.model.known = self.session.catalog
         question = self.model.question(self.session.runs(), self.session.ticks.runs)
         if question is None:
-            self._show_unticked()
+            if self.model.left_out:
+                self._show_none_fits()
+            else:
+                self._show_unticked()
             self._turns.stop()
             for asked in (self._reading, self._tabling, self._pairing):
                 asked.cancel()
@@ -231,12 +245,27 @@ class ComparePage(QStackedWidget):
         if self.model.overview is None:
             self.reading.setText("Reading…")
             self.content.setCurrentWidget(self.reading)
-        workspace, known = self.session.workspace, self.session.catalog
-        self.model.known = known
+        workspace, known = self.session.workspace, self.model.known
         self._reading.ask(
             "Compare runs", lambda progress: question.answer(workspace, known, progress),
             self._show_overview, self._not_read, quiet=True,
         )  # fmt: skip
+
+    def _show_none_fits(self) -> None:
+        """Say that the search leaves out every ticked run, below the line in which it is typed."""
+        self._show_parts(False)
+        self.head.refresh()
+        self.content.setCurrentWidget(self.result)
+
+    def _show_parts(self, on: bool) -> None:
+        """Show the table with its tabs, or that no run fits."""
+        self.none_fits.setVisible(not on)
+        for part in (self.groups, self.tabs):
+            part.setVisible(on)
+        for of_table in (self.head.copy_button, self.head.report_button):
+            of_table.setEnabled(on)
+        if not on:
+            self.notes.show_notes([])
 
     def _not_read(self, problem: Problem) -> None:
         self.reading.setText(str(problem))
@@ -247,6 +276,7 @@ class ComparePage(QStackedWidget):
         model.take_overview(overview)
         self.session.settled.emit(of_page("compare", None))
         self._offer(True)
+        self._show_parts(True)
         self.content.setCurrentWidget(self.result)
         self.notes.show_notes(model.warnings)
         self._show_pair()

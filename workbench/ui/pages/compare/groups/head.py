@@ -5,11 +5,12 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QMenu, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QMenu, QWidget
 
 from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.measures import At
 from workbench.metric_names import metric_name
+from workbench.ui.models.run_words import CONDITIONS, WORDS
 from workbench.ui.pages.compare.groups.more_seeds import ON_BUTTON
 from workbench.ui.pages.compare.model.compare_model import CompareModel
 from workbench.ui.style import theme
@@ -23,8 +24,9 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 
 LEAST_TITLE, MOST_TITLE = 10, 24  # characters of a baseline's name that the box has room for
 METRIC = 8  # characters of a metric's name, likewise
+SEARCH, NARROW = 170, 80  # px at 100% text of the line for words, where the page is wide and at least
 LOW = 340  # px of the page's height at 100% text, under which the choices are shown only when they are asked for
-COPY, WITH_WORDS = "Copy table", 410  # px at 100% text that all words of the first line need
+COPY, WITH_WORDS = "Copy table", 500  # px at 100% text that all words of the first line need
 
 
 class Head(QWidget):
@@ -37,6 +39,7 @@ class Head(QWidget):
     numbers_chosen = Signal()  # another metric or evaluation was chosen: the runs must be read again
     baseline_chosen = Signal()
     columns_chosen = Signal()
+    searched = Signal(str)  # the words that were typed
 
     def __init__(self, model: CompareModel, beside: Sequence[QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +54,11 @@ class Head(QWidget):
         self.unfold = icon_button("sliders-horizontal", "Baseline, metric, epoch and columns")
         self.unfold.setCheckable(True)
         self.unfold.hide()
-        buttons = (*beside, self.unfold, self.copy_button, self.report_button)
+        self.search = QLineEdit(placeholderText="Search ticked runs", clearButtonEnabled=True)
+        self.search.setAccessibleName("Search ticked runs")
+        self.search.setToolTip(f"Only ticked runs with these words are compared. {WORDS}, or conditions: {CONDITIONS}")
+        self.search.textChanged.connect(self.searched)
+        buttons = (self.search, *beside, self.unfold, self.copy_button, self.report_button)
         title = in_row(label("Compare", "title"), (self.summary, 1), *buttons, spacing=8)
         self.choices = QWidget()
         self.choices.setLayout(self._choices())
@@ -84,6 +91,7 @@ class Head(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.search.setFixedWidth(max(theme.text_px(NARROW), min(theme.text_px(SEARCH), self.width() // 6)))
         self.copy_button.setText(COPY if self.width() >= theme.text_px(WITH_WORDS) else "")
 
     def fit_height(self, height: int) -> bool:

@@ -10,10 +10,12 @@ from workbench.comparing.overview import Overview
 from workbench.comparing.queries.overlap import PairOfRuns
 from workbench.comparing.queries.pairing import Comparison
 from workbench.entries.catalog import Catalog
+from workbench.ui.models.run_words import fits
 from workbench.ui.pages.compare.model.reading import PairAnswer, PairQuestion, Question, RowsQuestion
 from workbench.ui.style.words import counted, own_keys
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title
+from workbench.workspace.run_search import words_of
 
 MAP_AT_R = "MAP@R"
 TICK_TWO = own_keys(
@@ -26,6 +28,7 @@ ONE_RUN = (
 )
 SECOND = "Tick a run of another config to compare."
 NO_SECOND = "There is one group so far. To compare, train a run with another config first."
+SEARCHED_SECOND = "The search leaves one group: clear it, or tick a run of another config that it leaves."
 SAME_GROUP = "Choose two different groups."
 NO_PAIRS = "Without a seed in common there are no two runs whose neighbours could be compared."
 
@@ -36,6 +39,8 @@ class CompareModel:
     def __init__(self) -> None:
         self.known: Catalog = {}  # the entries, with their names
         self._all_ticked = False  # whether every run of the list is ticked
+        self._words: list[str] = []  # of the search
+        self.left_out = 0  # ticked runs that the search leaves out
         self.metric = MAP_AT_R  # as shown
         self.at: At = BEST  # as shown
         self._wanted: tuple[str, At] = (MAP_AT_R, BEST)  # as chosen: shown again when the ticked runs have it
@@ -55,13 +60,22 @@ class CompareModel:
     # Results
 
     def question(self, runs: Sequence[Run], ticked: Collection[int]) -> Question | None:
-        """The request for the ticked runs among these. Without any it is None, and the model forgets the last ones."""
-        chosen = tuple(run for run in runs if run.id in ticked)
-        self._all_ticked = len(chosen) == len(runs)
+        """The request for the ticked runs among these that the search leaves.
+
+        Without any it is None, and the model forgets the last ones.
+        """
+        all_chosen = [run for run in runs if run.id in ticked]
+        chosen = tuple(run for run in all_chosen if fits(run, self._words, self.known))
+        self._all_ticked = len(all_chosen) == len(runs)
+        self.left_out = len(all_chosen) - len(chosen)
         if not chosen:
             self.overview = self.pair = None
             return None
         return Question(chosen, *self._wanted)
+
+    def search(self, text: str) -> None:
+        """Compare only the ticked runs with these words, or that meet them as conditions, as in the list of runs."""
+        self._words = words_of(text)
 
     def choose_numbers(self, metric: str, at: At) -> None:
         """Choose the metric and the evaluation; a box left as shown keeps what was chosen before."""
@@ -87,12 +101,13 @@ class CompareModel:
 
     @property
     def summary(self) -> str:
-        """Counts and names of the data sets: "2 groups, 6 runs on Digits"."""
+        """Counts and names of the data sets, "2 groups, 6 runs on Digits", and how many runs the search leaves out."""
         if self.overview is None:
             return ""
         groups, runs = self.overview.groups, self.overview.measured
         counts = f"{counted(len(groups), 'group')}, {counted(len(runs), 'run')}"
-        return f"{counts} on {self._data}" if self._data else counts
+        left_out = f"; the search leaves out {counted(self.left_out, 'ticked run')}" if self.left_out else ""
+        return f"{counts} on {self._data}{left_out}" if self._data else f"{counts}{left_out}"
 
     def _data_of(self, read: Overview) -> str:
         """The names of the data sets, in order; runs of one group have the same."""
@@ -183,6 +198,8 @@ class CompareModel:
         """Why there are no two groups to compare."""
         if self.overview is not None and len(self.overview.groups) > 1:
             return SAME_GROUP
+        if self.left_out:
+            return SEARCHED_SECOND
         return NO_SECOND if self._all_ticked else SECOND
 
     @property
