@@ -1,5 +1,7 @@
 """When a place is looked at again: after a minute at the latest, however long it has been silent."""
 
+from types import SimpleNamespace
+
 from PySide6.QtCore import QObject, QTimer
 
 from workbench.places import records
@@ -48,6 +50,7 @@ class Held:
     def __init__(self):
         self.asked = []
         self.notices = []
+        self.settled = SimpleNamespace(emit=lambda problem: None)
 
     def run_in_thread(self, title, work, done, failed, quiet):
         self.asked.append((work, done, failed))
@@ -102,7 +105,11 @@ def test_a_place_whose_record_is_gone_keeps_no_workspace_open(qtbot, tmp_path, m
         for _ in range(3):
             follower.look()
             work.do()
+        work_again = [str(records.Removed("box")), "Runs at box are followed again."]
+        for _ in range(2):
+            follower.look()
+            work.answer(Looked(left=True))
         follower.close()
         follower.release()
-        assert work.notices == [str(records.Removed("box"))]
+        assert work.notices == work_again, "each is said once"
         assert not opened

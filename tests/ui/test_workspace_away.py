@@ -52,3 +52,22 @@ def test_a_run_is_not_called_alive_while_the_workspace_is_away(qtbot, session, w
     assert row_of(window, waits).startswith("Queued")
     assert state.text() == "Running"
     assert window.rail.run.text() == "Counting: running, epoch 3 / 9"
+
+
+@pytest.mark.parametrize("by_user", [False, True])
+def test_a_run_that_waits_for_the_workspace_is_named_when_that_comes_back(qtbot, counting_session, config, by_user):
+    session, said = counting_session, []
+    session.noticed.connect(lambda what: said.append(str(what)))
+    session.start(config)
+    qtbot.waitUntil(lambda: any(run.status == "running" for run in session.runs()))
+    (run_id,) = session.queue.running
+    control = session.control(run_id)
+    control.reason = "" if by_user else "The workspace is not there any more."
+    control.pause()
+    space, elsewhere = session.workspace.path, session.workspace.path.with_name("elsewhere")
+    space.rename(elsewhere)
+    qtbot.waitUntil(lambda: session.follower.away)
+    elsewhere.rename(space)
+    qtbot.waitUntil(lambda: not session.follower.away)
+    back = f"The workspace is there again. Run {run_id} still waits: “Go on” on the Train page continues."
+    assert (back in said) != by_user, "who paused it knows"

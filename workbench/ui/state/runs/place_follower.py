@@ -124,6 +124,8 @@ class PlaceFollower(QObject):
         for problem in self._failures:
             self._told.discard(str(problem))
             self._work.settled.emit(problem)
+        if self._failures:
+            self._work.notify(f"Runs at {self.name} are followed again.", EVERYWHERE)
         self._failures.clear()
         self._silent_for = self._silent_for + 1 if looked.silent else 0
         for sentence in looked.problems:

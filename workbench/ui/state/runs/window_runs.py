@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from workbench.control import Control
+from workbench.numerals import numbers_in_words
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
@@ -18,7 +19,7 @@ from workbench.ui.state.runs.placed_runs import PlacedRuns
 from workbench.ui.state.runs.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several, wants_spare
 from workbench.ui.state.runs.run_queue import RunQueue
 from workbench.ui.state.selection.shown import Shown
-from workbench.workspace.database.problems import Full
+from workbench.workspace.database.problems import Full, Gone
 from workbench.workspace.news import Watch
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class WindowRuns(Shown):
         self.queue.unstored.connect(partial(self.notify, concern=EVERYWHERE))
         self.placed = PlacedRuns(self, self.workspace, self)
         self.placed.kept_on.connect(self._discarded.discard)
+        self.follower.came_back.connect(self._hear_back)
 
     def start(self, config: "RunConfig", then: Callable[[], None] | None = None) -> None:
         """Make all runs of a config and start them, queued behind the one that trains; the first becomes the shown run.
@@ -276,6 +278,18 @@ class WindowRuns(Shown):
     def busy(self) -> bool:
         """Whether a run of this window trains or waits in the queue."""
         return self.queue.busy
+
+    def _hear_back(self, away: Problem) -> None:
+        """Say which runs of this window still wait, though the workspace that they waited for is there again."""
+        if not isinstance(away, Gone):
+            return
+        working = ((number, self.queue.control(number)) for number in self.queue.running)
+        numbers = [number for number, control in working if control is not None and control.paused and control.reason]
+        if numbers:
+            waiting = (
+                f"Run {numbers[0]} still waits" if len(numbers) == 1 else f"Runs {numbers_in_words(numbers)} still wait"
+            )
+            self.notify(f"The workspace is there again. {waiting}: “Go on” on the Train page continues.", EVERYWHERE)
 
     def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
         if status == "failed":
