@@ -24,7 +24,7 @@ from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.settings.heat_map import LINE_PX, HeatMapPlot, fitting
 from workbench.ui.pages.compare.settings.panel import NO_OTHER
-from workbench.ui.pages.compare.settings.parallel import ParallelPlot, legible
+from workbench.ui.pages.compare.settings.parallel import SIDE_PX, ParallelPlot, legible, shared_out
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.plots.painted_plot import small
 from workbench.ui.style import theme
@@ -275,12 +275,47 @@ def test_the_words_of_the_first_axis_get_what_the_numbers_of_the_others_leave(qt
     def axis(title, words):
         return Axis(title, (0.0, 1.0), tuple(words), tuple(zip((0.0, 1.0), words, strict=True)))
 
-    others = [axis(f"a{number}", ["10", "20"]) for number in range(7)]
     style = GroupStyle("#0072B2", Qt.PenStyle.SolidLine, "o")
-    for last, whole in ((axis("b", ["21.020", "7.974"]), True), (axis("Wide", ticks["Wide"]), False)):
-        axes = (axis("Loss", ticks["Loss"]), *others, last)
+    for numbers, whole in ((["10", "20"], True), (ticks["Wide"], False)):
+        others = [axis(f"a{number}", numbers) for number in range(7)]
+        axes = (axis("Loss", ticks["Loss"]), *others, axis("b", ["21.020", "7.974"]))
         plot.show_lines(Lines((1, 2), (0, 0), ("one", "two"), axes, ("", "")), [style])
         assert (plot.spots(area)[0] > 90) == whole
+
+
+def test_words_of_an_axis_that_is_not_the_first_are_whole_and_so_are_the_numbers(qtbot):
+    """Ten axes in 551 px had equal room, in which the names of losses were cut to a letter or two."""
+    names, numbers = ["Multi-similarity (MS)", "Triplet"], ["100.00", "66.67"]
+
+    def axis(title, words):
+        return Axis(title, (0.0, 1.0), tuple(words), tuple(zip((0.0, 1.0), words, strict=True)))
+
+    first, loss = axis("Size", ["64", "128"]), axis("Loss", names)
+    others = [axis(f"a{number}", ["10", "20"]) for number in range(6)]
+    axes = (first, loss, *others, axis("R@1", numbers), axis("MAP@R", numbers))
+    plot, drawn, area = ParallelPlot(), [], QRectF(0, 0, 551, 300)
+    qtbot.addWidget(plot)
+    style = GroupStyle("#0072B2", Qt.PenStyle.SolidLine, "o")
+    plot.show_lines(Lines((1, 2), (0, 0), ("one", "two"), axes, ("", "")), [style])
+    painter = Written(drawn)
+    painter.setFont(small(plot.font()))
+    plot.paint(painter, area, theme.current())
+    painter.end()
+    assert {*names, *numbers, "64", "128", "10", "20"} <= set(drawn)
+    spots = plot.spots(area)
+    assert spots[-1] == pytest.approx(area.right() - SIDE_PX)
+    assert np.diff(spots).min() > 30
+
+
+@pytest.mark.parametrize(
+    ("room", "wanted", "shares"),
+    [
+        (100, [10, 20], [45, 55]), (60, [10, 100, 100], [10, 25, 25]), (30, [20, 20, 20], [10, 10, 10]),
+        (50, [50], [50]), (40, [50], [40]),
+    ],
+)  # fmt: skip
+def test_room_is_shared_by_what_axes_need(room, wanted, shares):
+    assert shared_out(room, wanted) == pytest.approx(shares)
 
 
 def test_the_heat_map_and_the_lines_write_powers_of_ten_as_people_do(qtbot, workspace, page):

@@ -17,8 +17,8 @@ from workbench.ui.widgets.numbers.heat import mixed
 
 SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
 WORDS_PX, WORDS_PART = 200, 0.2  # px, and part of the width, that words at the left of the first axis may take
-TICK_PX, NUMBER_PX = 6, 56  # from an axis to words at its left; between two axes, unless their numbers need less
-AFTER_PX = 8  # of the room of an axis that its words leave free: 4 less than is reserved, as a painter may need more
+TICK_PX, NARROW_PX = 6, 34.0  # from an axis to words at its left; minimum between two axes where there is room
+AFTER_PX, SPARE_PX = 8, 4  # of the room of an axis that its words leave free; reserved, as a painter may need more
 REACH, NEAR = 14, 6  # px: distance from an axis, and from a line, within which the pointer acts on it
 LEAST = 4  # px, shortest brush: a shorter drag is a click, which removes the axis's brush
 FAINT = 0.18  # share of the axis colour in lines outside a brush
@@ -104,15 +104,26 @@ class ParallelPlot(PaintedPlot):
     # Where things are
 
     def spots(self, area: QRectF) -> np.ndarray:
-        """x of each axis in px, [axes]."""
-        return np.linspace(area.left() + self._left(area), area.right() - SIDE_PX, max(2, len(self.lines.axes)))
+        """x of each axis in px, [axes]; after an axis with long words there is more room than after one with numbers."""
+        left = self._left(area)
+        wanted = self._wanted() or [0.0]
+        if left > SIDE_PX:  # the words of the first axis stand before it
+            wanted[0] = NARROW_PX
+        return area.left() + left + np.cumsum([0.0, *shared_out(area.width() - left - SIDE_PX, wanted)])
 
     def _left(self, area: QRectF) -> float:
         """Px before the first axis: its words stand there if they are long, where no line runs through them."""
-        first, others = self.lines.axes[:1], self.lines.axes[1:]
-        longest, numbers = (self._longest(axes) + 2 * TICK_PX for axes in (first, others))
-        free = area.width() - SIDE_PX - min(NUMBER_PX, numbers) * len(others)
+        longest = float(self._longest(self.lines.axes[:1]) + 2 * TICK_PX)
+        free = shared_out(area.width() - SIDE_PX, [longest, NARROW_PX, *self._wanted()[1:]])[0]
         return max(SIDE_PX, min(longest, WORDS_PX, WORDS_PART * area.width(), free))
+
+    def _wanted(self) -> list[float]:
+        """Px that each axis but the last needs at its right for its words; those of the last may stand before it."""
+        needed = [self._longest([axis]) + TICK_PX + AFTER_PX + SPARE_PX for axis in self.lines.axes]
+        wanted = [max(NARROW_PX, float(px)) for px in needed[:-1]]
+        if wanted and needed[-1] > SIDE_PX:
+            wanted[-1] += needed[-1]
+        return wanted
 
     def _longest(self, axes: Sequence[Axis]) -> int:
         """Px of the longest words at some axes."""
@@ -195,6 +206,7 @@ class ParallelPlot(PaintedPlot):
         """Draw lines and axes into `area`, in the colours of `tokens`; runs outside a brush are faint."""
         axes, kept = self.lines.axes, self.inside()
         spots = self.spots(area)[: len(axes)].tolist()
+        gaps = np.diff(spots).tolist() or [area.width() / 2]
         few = len(kept) <= FEW
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, few)
         faint = mixed(tokens.plot_background, tokens.plot_axis, FAINT)
@@ -208,14 +220,18 @@ class ParallelPlot(PaintedPlot):
                 painter.setPen(pen if wanted else QPen(faint, 1))
                 painter.drawPolyline(self._line(line, area, spots))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        for axis, x in zip(axes, spots, strict=True):
-            self._paint_axis(painter, area, tokens, axis, x)
+        for at, (axis, x) in enumerate(zip(axes, spots, strict=True)):
+            before, after = gaps[max(0, at - 1)], gaps[min(at, len(gaps) - 1)]
+            self._paint_axis(painter, area, tokens, axis, x, (min(before, after), after))
 
     def _line(self, line: int, area: QRectF, spots: Sequence[float]) -> QPolygonF:
         pairs = zip(self.lines.axes, spots, strict=True)
         return QPolygonF([QPointF(x, self._height(area, axis.places[line])) for axis, x in pairs])
 
-    def _paint_axis(self, painter: QPainter, area: QRectF, tokens: Tokens, axis: Axis, x: float) -> None:
+    def _paint_axis(
+        self, painter: QPainter, area: QRectF, tokens: Tokens, axis: Axis, x: float, rooms: tuple[float, float]
+    ) -> None:
+        """Draw one axis; `rooms` are the px that its title and its words have."""
         top, bottom = self._height(area, 1.0), self._height(area, 0.0)
         if axis.title in self._brushes:
             low, high = (self._height(area, limit) for limit in self._brushes[axis.title])
@@ -226,9 +242,9 @@ class ParallelPlot(PaintedPlot):
             painter.drawRect(QRectF(x - BRUSH_PX / 2, high, BRUSH_PX, low - high))
         painter.setPen(QPen(QColor(tokens.plot_axis), 1))
         painter.drawLine(QPointF(x, top), QPointF(x, bottom))
-        metrics, room, left = painter.fontMetrics(), self._room(area), self._left(area)
+        metrics, left, room = painter.fontMetrics(), self._left(area), min(rooms[0], 2.0 * SIDE_PX + 40)
         before = left > SIDE_PX and axis is self.lines.axes[0]
-        longest = int(left - 2 * TICK_PX if before else min(room - AFTER_PX, 2 * SIDE_PX))
+        longest = int(left - 2 * TICK_PX if before else rooms[1] - TICK_PX - AFTER_PX)
         head = QRectF(x - room / 2, area.top() + 2, room, TOP_PX - 12)
         words_of = axis.title if metrics.horizontalAdvance(axis.title) <= room else _short(axis.title)
         title = metrics.elidedText(words_of, Qt.TextElideMode.ElideRight, int(room))
@@ -250,10 +266,21 @@ class ParallelPlot(PaintedPlot):
             painter.fillRect(box, back)
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
 
-    def _room(self, area: QRectF) -> float:
-        """The width in px for the text of one axis."""
-        count = max(2, len(self.lines.axes))
-        return min((area.width() - self._left(area) - SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
+
+def shared_out(room: float, wanted: Sequence[float]) -> list[float]:
+    """Room for several, in px: as much as each wants and an equal part of the rest, or at most as much as fits for all.
+
+    Where there is too little, those that want least get what they want before the others are cut to one width.
+    """
+    if (rest := room - sum(wanted)) >= 0:
+        return [px + rest / len(wanted) for px in wanted]
+    most, left = room / len(wanted), room
+    for count, px in zip(range(len(wanted), 0, -1), sorted(wanted), strict=True):
+        most = left / count
+        if px > most:
+            break
+        left -= px
+    return [min(px, most) for px in wanted]
 
 
 def legible(heights: Sequence[float], line: float) -> list[bool]:
