@@ -20,8 +20,7 @@ def shares(forest: Any, bounds: Sequence[tuple[float, float]]) -> np.ndarray:
     fractions = [of_tree for tree in forest.estimators_ if (of_tree := _of_tree(tree.tree_, bounds)) is not None]
     if not fractions:
         raise ValueError("no tree of the forest predicts a difference")
-    mean: np.ndarray = np.mean(fractions, axis=0)
-    return mean
+    return np.mean(fractions, axis=0)
 
 
 def _of_tree(tree: Any, bounds: Sequence[tuple[float, float]]) -> np.ndarray | None:
@@ -33,15 +32,14 @@ def _of_tree(tree: Any, bounds: Sequence[tuple[float, float]]) -> np.ndarray | N
     variance = volumes @ (values - mean) ** 2
     if variance <= 0:
         return None
-    explained: np.ndarray = np.empty(len(bounds))
+    explained = np.empty(len(bounds))
     for at in range(len(bounds)):
         edges = np.unique([*low[:, at], *high[:, at]])
         middles, lengths = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / (edges[-1] - edges[0])
         over = (low[:, at, None] < middles) & (middles < high[:, at, None])  # [leaves, places]
         marginal = (np.delete(sides, at, axis=1).prod(1) * values) @ over
         explained[at] = lengths @ (marginal - mean) ** 2
-    explained /= variance
-    return explained
+    return explained / variance
 
 
 def _leaves(tree: Any, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
