@@ -15,7 +15,6 @@ from workbench.metric_names import metric_name
 from workbench.numerals import percentage, significant
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.sweeps.fanova import shares as shares_of
 from workbench.sweeps.space import Parameter, Value, checked, read
 from workbench.workspace.experiments.sweeps import Sweep, Trial
 
@@ -93,7 +92,7 @@ def importance(sweep: Sweep, trials: Sequence[Trial], known: Catalog, progress: 
     A random forest predicts the mean objective of a setting (over seeds and folds) from its fields. Its prediction
     for a value of one field, averaged over the ranges of all others, has a variance over the range of that field;
     divided by the variance of the whole prediction it is the share of the field: functional ANOVA (Hutter, Hoos and
-    Leyton-Brown, An Efficient Approach for Assessing Hyperparameter Importance, ICML 2014), with Optuna's results.
+    Leyton-Brown, An Efficient Approach for Assessing Hyperparameter Importance, ICML 2014), as Optuna computes it.
     Listed values and the points of a grid weigh alike; a logarithmic range is even in the logarithm. Only settings
     count of which every run has trained to its end.
 
@@ -101,7 +100,7 @@ def importance(sweep: Sweep, trials: Sequence[Trial], known: Catalog, progress: 
     alone, from a forest of its own: a value in place of the missing ones, which the authors' program puts there,
     would make the field explain what the choice of the entry does. Optuna measures a field so, too, where it is named.
 
-    It takes a second or more, and loads scikit-learn: server.py computes it for the window.
+    It takes seconds, most of them in Python, and loads scikit-learn: server.py computes it for the window.
     """
     try:
         config = RunConfig.from_toml_text(sweep.config, known=known)
@@ -307,7 +306,6 @@ def _of(sweep: Sweep, subset: _Subset, trials: Sequence[Trial], progress: Progre
     axes = subset.axes
     rows, values = _finished([trial for trial in trials if subset.has(trial.setting)], axes)
     varied = [at for at in range(len(axes)) if len(set(rows[:, at].tolist())) > 1]
-    varied.sort(key=lambda at: axes[at].field)  # the forest depends on the order of its fields: it is as Optuna's
     facts = Importance(
         sweep.metric,
         len(values),
@@ -358,22 +356,21 @@ def _measured(
     facts: Importance, axes: Sequence[_Axis], rows: np.ndarray, values: np.ndarray, progress: Progress
 ) -> Importance:
     """The facts with the shares, or with the reason why the forest has none."""
-    forest = _forest(TREES, oob_score=True).fit(rows, values)
-    predicted = float(forest.oob_score_)
+    predicted = _predicted(rows, values)
     if predicted <= 0:
         reason = (
             f"The {len(values):,} settings do not show which parameter matters: a random forest of their values does "
             f"not predict settings that it has not seen (R² {significant(predicted, 2)}). More trials may show it."
         )
         return replace(facts, predicted=predicted, reason=reason)
-    whole = _shares(forest, axes)
+    whole = _shares(axes, rows, values, TREES)
     rng = np.random.default_rng(SEED)
     resampled: list[dict[str, float]] = []
     while len(resampled) < RESAMPLES:
         progress("Parameter importance", len(resampled), RESAMPLES)
         drawn = rng.integers(len(values), size=len(values))
         if not isclose(values[drawn].min(), values[drawn].max(), rel_tol=1e-6):
-            resampled.append(_shares(_forest(TREES_OF_RESAMPLE).fit(rows[drawn], values[drawn]), axes))
+            resampled.append(_shares(axes, rows[drawn], values[drawn], TREES_OF_RESAMPLE))
     shares = []
     for axis in sorted(axes, key=lambda axis: -whole[axis.field]):
         several = [whole[axis.field], *(again[axis.field] for again in resampled)]
@@ -381,14 +378,25 @@ def _measured(
     return replace(facts, predicted=predicted, shares=tuple(shares))
 
 
-def _forest(trees: int, **options: bool) -> Any:
-    """A forest of scikit-learn that is as Optuna's for its importance."""
+def _predicted(rows: np.ndarray, values: np.ndarray) -> float:
+    """R² of a forest like Optuna's, out of bag."""
     from sklearn.ensemble import RandomForestRegressor
 
-    return RandomForestRegressor(n_estimators=trees, max_depth=DEPTH, random_state=SEED, **options)
+    forest = RandomForestRegressor(n_estimators=TREES, max_depth=DEPTH, random_state=SEED, oob_score=True)
+    return float(forest.fit(rows, values).oob_score_)
 
 
-def _shares(forest: Any, axes: Sequence[_Axis]) -> dict[str, float]:
-    """The share of each field; equal lengths of an axis are equally likely."""
-    measured = shares_of(forest, [(axis.low, axis.high) for axis in axes])
-    return {axis.field: float(share) for axis, share in zip(axes, measured, strict=True)}
+def _shares(axes: Sequence[_Axis], rows: np.ndarray, values: np.ndarray, trees: int) -> dict[str, float]:
+    """The share of each field, by Optuna, whose axes are even as they are: it knows no logarithm here."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    space: dict[str, optuna.distributions.BaseDistribution] = {
+        axis.field: optuna.distributions.FloatDistribution(axis.low, axis.high) for axis in axes
+    }
+    study = optuna.create_study(storage=optuna.storages.InMemoryStorage())
+    for row, value in zip(rows.tolist(), values.tolist(), strict=True):
+        params = dict(zip(space, row, strict=True))
+        study.add_trial(optuna.trial.create_trial(params=params, distributions=space, value=value))
+    evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, max_depth=DEPTH, seed=SEED)
+    return {field: float(share) for field, share in evaluator.evaluate(study).items()}

@@ -1,7 +1,7 @@
 """Which parameter of a sweep matters: planted responses, what is counted, and when there is no number."""
 
 import json
-from math import log, log10
+from math import log10
 
 import numpy as np
 import pytest
@@ -150,31 +150,6 @@ def test_the_shares_are_those_of_the_paper(answered):
     names = ("embedding.dim", "loss.scale", "training.lr")
     assert [computed[name] for name in names] == pytest.approx(expected.tolist(), abs=1e-6)
     assert 0.05 < measured.rest < 0.9, "fields act together, too"
-
-
-def test_the_shares_are_optunas(answered):
-    """The same forest, whose trees Optuna walks one after the other."""
-    import optuna
-
-    space = {
-        "embedding.dim": optuna.distributions.FloatDistribution(15.5, 128.5),
-        "loss.scale": optuna.distributions.FloatDistribution(1.5, 33.5),
-        "training.lr": optuna.distributions.FloatDistribution(log(1e-4), log(1e-1)),
-    }
-    study, stored = optuna.create_study(storage=optuna.storages.InMemoryStorage()), []
-
-    def response(setting):
-        value = setting["loss.scale"] * log10(setting["training.lr"]) + setting["embedding.dim"] / 9
-        params = {field: float(setting[field]) for field in space}
-        params["training.lr"] = log(setting["training.lr"])
-        if params not in stored:
-            stored.append(params)
-            study.add_trial(optuna.trial.create_trial(params=params, distributions=space, value=value))
-        return value
-
-    measured = answered(["loss.scale=1.5..33.5", LR, DIM], response, trials=25, base={"loss.name": "cosface"})
-    evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=TREES, max_depth=DEPTH, seed=SEED)
-    assert shares(measured) == pytest.approx(evaluator.evaluate(study), rel=1e-9)
 
 
 def test_the_same_settings_have_the_same_shares(answered):
