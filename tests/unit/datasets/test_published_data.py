@@ -8,7 +8,6 @@ from hashlib import md5
 import numpy as np
 import pytest
 from listeners import silent
-from sklearn.datasets import load_digits
 
 from workbench.datasets.cache.pixels import decoded
 from workbench.datasets.image_set import describe
@@ -23,22 +22,6 @@ def test_digits_come_with_the_program(tmp_path, build):
     means = np.stack([pixels[kept.labels == label].mean(0).ravel() for label in range(10)])
     nearest = ((pixels.reshape(1797, 1, -1) - means) ** 2).sum(2).argmin(1)
     assert (nearest == kept.labels).mean() > 0.85  # the pictures are those of their labels
-
-
-def test_digits_are_those_of_scikit_learn_without_its_import(build, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "sklearn.datasets", None)  # an import of it fails
-        direct = build("digits")
-        patch.setattr("workbench.datasets.benchmarks.digits.PLACE", ("nowhere.csv",))
-        with pytest.raises(ImportError, match="sklearn"):
-            build("digits")
-    published = load_digits()
-    monkeypatch.setattr("workbench.datasets.benchmarks.digits.PLACE", ("nowhere.csv",))
-    for found in (direct, build("digits")):
-        pictures = np.stack([found.read(row) for row in range(1797)])
-        np.testing.assert_array_equal(pictures, np.round(published.images * (255 / 16)))
-        np.testing.assert_array_equal(found.labels, published.target)
-        assert found.paths[3] == "digits/3/0003.png"
 
 
 def test_mnist_has_its_official_halves(real_data, build):
