@@ -44,14 +44,17 @@ class CardGrid(QWidget):
         loader: of the pictures.
         asker: what asks for them; unlike that of any other grid.
         ahead: cards made with the page, so that its first sight does not stop the window.
+        paired: whether the menu of a card offers to show it beside the query.
     """
 
     chosen = Signal(object)  # sample id
     pair_asked = Signal(object)  # sample id: the query is to be shown beside it
 
-    def __init__(self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None, *, paired: bool = True
+    ) -> None:  # fmt: skip
         super().__init__(parent)
-        self._loader, self._asker = loader, asker
+        self._loader, self._asker, self._paired = loader, asker, paired
         self._pool: list[NeighbourCard] = []
         self._used = 0
         self._flow = FilledFlow(self, spacing=8)
@@ -88,7 +91,8 @@ class CardGrid(QWidget):
         while len(self._pool) < count:
             card = NeighbourCard()
             card.clicked.connect(self._choose)
-            offer_image_menu(card, self._loader, card.sample, [(BESIDE, partial(self._ask_pair, card))])
+            more = [(BESIDE, partial(self._ask_pair, card))] if self._paired else []
+            offer_image_menu(card, self._loader, card.sample, more)
             card.hide()
             self._flow.addWidget(card)
             in_line(self._pool, card)

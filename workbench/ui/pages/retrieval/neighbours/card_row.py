@@ -13,10 +13,12 @@ from workbench.workspace.rows import Neighbour
 class CardRow(QWidget):
     """A title and a CardGrid; hidden until something is shown. Args: as CardGrid."""
 
-    def __init__(self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None, *, paired: bool = True
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.title = label("", "section", wrap=True)
-        self.grid = CardGrid(loader, asker, ahead)
+        self.grid = CardGrid(loader, asker, ahead, paired=paired)
         self.stop, self.chosen = self.grid.stop, self.grid.chosen
         self.column = in_column(self.title, self.grid, on=self, spacing=12)
         self.hide()

@@ -19,7 +19,7 @@ class OtherGrid(CardArea):
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__("Nearest neighbours in the evaluation compared with, best first", parent)
-        self.row = CardRow(loader, PLACE, 1)  # with its own position in the order of Tab
+        self.row = CardRow(loader, PLACE, 1, paired=False)  # with its own position in the order of Tab
         self.row.stop.reached.connect(self.ensureWidgetVisible)
         self.row.column.addStretch(1)
         self.row.title.setProperty("role", "")
