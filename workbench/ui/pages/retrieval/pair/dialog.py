@@ -19,7 +19,7 @@ from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.images.image_menu import offer_image_menu
 from workbench.ui.widgets.images.neighbour_card import VERDICTS
-from workbench.ui.widgets.images.pictures import PictureLoader, unscaled
+from workbench.ui.widgets.images.pictures import PictureLoader, as_image, unscaled
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.workspace.rows import Neighbour
 
@@ -56,6 +56,7 @@ class PairDialog(MainButtonDialog):
     def __init__(self, model: PairModel, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model, self._loader = model, loader
+        self._own: tuple[OwnImage, QPixmap] | None = None
         self.setObjectName("retrieval-pair")
         self.setWindowTitle("Query and neighbour")
         open_at(self, theme.text_px(960), theme.text_px(620))
@@ -137,10 +138,16 @@ class PairDialog(MainButtonDialog):
             self._draw_saliency(self.neighbour.picture, saliency.neighbour, largest)
             return
         if isinstance(ranking.query, OwnImage):
-            self.query.picture.show_picture(QPixmap.fromImage(unscaled(ranking.query.read())), "")
+            self.query.picture.show_picture(self._own_picture(ranking.query), "")
         else:
             self._draw_sample(self.query.picture, ranking.query)
         self._draw_sample(self.neighbour.picture, near.sample_id)
+
+    def _own_picture(self, image: OwnImage) -> QPixmap:
+        """The picture of an own image, made once: it may be large."""
+        if self._own is None or self._own[0] is not image:
+            self._own = image, QPixmap.fromImage(as_image(image.read(), SIDE))
+        return self._own[1]
 
     def _draw_sample(self, picture: PairPicture, sample_id: int) -> None:
         picture.show_picture(self._loader.pixmap(sample_id, SIDE), self._loader.absent(sample_id) or "…")
