@@ -27,7 +27,9 @@ AQE = "float32+aqe10"
 
 @pytest.fixture
 def run(session, workspace):
-    stored = store_run(workspace, LABELS, embeddings=[blobs(LABELS, spread, 3, width=16) for spread in (2.0, 1.5)], k=47)
+    stored = store_run(
+        workspace, LABELS, embeddings=[blobs(LABELS, spread, 3, width=16) for spread in (2.0, 1.5)], k=47
+    )
     session.show_run(stored.run_id)
     return stored
 
@@ -92,8 +94,15 @@ def test_queries_are_ordered_by_what_the_method_changes_and_filtered(qtbot, sess
         ordered = [gains[sample] for sample in listed(page)]
         assert ordered == sorted(ordered, reverse=descending)
     assert table.model().index(0, GAIN).data() == f"−{-100 * min(gains.values()):.1f}"
+    page.export_to(workspace.path / "listed.csv")
+    qtbot.waitUntil(lambda: (workspace.path / "listed.csv").exists())
+    written = [line.split(",") for line in (workspace.path / "listed.csv").read_text(encoding="utf-8").splitlines()]
+    assert written[0][-1] == "ap_gain_by_float32+aqe10"
+    assert [float(row[-1]) for row in written[1:]] == ordered
     mean = 100 * np.mean(list(gains.values()))
-    assert f"MAP@R {'+' if mean > 0 else '−'}{abs(mean):.2f} points over 48 queries" in page.queries.why.differences.text()
+    assert (
+        f"MAP@R {'+' if mean > 0 else '−'}{abs(mean):.2f} points over 48 queries" in page.queries.why.differences.text()
+    )
     won = int(((LABELS[searched.near[:, 0]] == LABELS[searched.queries]) & (run.first_hit[searched.queries] > 1)).sum())
     box = page.queries.why.causes
     box.setCurrentIndex(box.findData("won"))

@@ -355,7 +355,9 @@ class RetrievalPage(QStackedWidget):
         if shown is None:
             return
         explained = self.browsing.filters.explained
-        work = written(path, listed, self.session.workspace, shown.evaluation.id, explained)
+        by_method = self.browsing.filters.by_method
+        method = None if by_method is None else by_method.searched.method
+        work = written(path, listed, self.session.workspace, shown.evaluation.id, explained, method)
         self.session.run_in_thread("Export the listed queries", work, self.session.notify, lasting=True)
 
     # Search with an image of one's own

@@ -23,7 +23,7 @@ class ListedQuery:
     ap: float  # NaN if the class has no other sample
     first_hit: int  # rank, from 1; 0 if there is none
     r: int
-    gain: float = float("nan")  # what a method of search adds to its AP; NaN where it did not search by it
+    gain: float | None = None  # what a method of search adds to its AP; None where it did not search by it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,7 +176,7 @@ class Listing:
         return ListedQuery(
             int(queries.sample_ids[row]), self.class_name(int(queries.labels[row])), float(queries.ap[row]),
             int(queries.first_hit[row]), int(queries.r[row]),
-            float("nan") if self.gains is None else float(self.gains.values[row]),
+            None if self.gains is None else _number(float(self.gains.values[row])),
         )  # fmt: skip
 
     def all(self) -> Iterator[ListedQuery]:
@@ -191,7 +191,11 @@ def _listed(queries: Queries, rows: np.ndarray, names: tuple[str, ...], gains: G
         gained = np.full(len(part), np.nan) if gains is None else gains.values[part]
         lists = [*(column[part].tolist() for column in columns), gained.tolist()]
         for sample_id, label, ap, first_hit, r, gain in zip(*lists, strict=True):
-            yield ListedQuery(sample_id, _class_name(names, label), ap, first_hit, r, gain)
+            yield ListedQuery(sample_id, _class_name(names, label), ap, first_hit, r, _number(gain))
+
+
+def _number(value: float) -> float | None:
+    return value if value == value else None  # NaN
 
 
 def _class_name(names: tuple[str, ...], label: int) -> str:

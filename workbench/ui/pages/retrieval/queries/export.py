@@ -22,13 +22,19 @@ CAUSES = ["cause", "other_causes", "nearest_sample_id", "nearest_class", "neares
 
 
 def written(
-    path: Path, listed: Iterable[ListedQuery], workspace: Workspace, evaluation_id: int, explained: FailedQueries | None
+    path: Path,
+    listed: Iterable[ListedQuery],
+    workspace: Workspace,
+    evaluation_id: int,
+    explained: FailedQueries | None,
+    method: str | None = None,
 ) -> Callable[[Progress], str]:
     """The work of writing one file, for a thread; it returns a sentence on what was written.
 
     Args:
         listed: queries of the evaluation, in their order.
         explained: their causes, where they are known; else they are worked out.
+        method: of search, of which the queries have the gain of AP; None: none is compared with.
     """
 
     def work(progress: Progress) -> str:
@@ -40,8 +46,9 @@ def written(
                 without = f" It has no causes: {problem}"
         progress("Reading the paths", 0, 0)
         samples = workspace.samples(workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id)
+        head = [*FACTS, *CAUSES, *([] if method is None else [f"ap_gain_by_{method}"])]
         with files.atomic_write(path) as file:
-            for part in csv_parts([*FACTS, *CAUSES], _rows(listed, samples, causes)):
+            for part in csv_parts(head, _rows(listed, samples, causes, method is not None)):
                 progress("Writing the file", 0, 0)
                 file.write(part.encode())
         return f"The list was written to {path}.{without}"
@@ -49,14 +56,17 @@ def written(
     return work
 
 
-def _rows(listed: Iterable[ListedQuery], samples: Samples, explained: FailedQueries | None) -> Iterator[list[object]]:
+def _rows(
+    listed: Iterable[ListedQuery], samples: Samples, explained: FailedQueries | None, with_gain: bool
+) -> Iterator[list[object]]:
     """A row for each query; cells are empty if there is no AP, no path and no cause."""
     queries, order = iter(listed), np.argsort(samples.ids)
     while block := list(islice(queries, BLOCK)):
         for query, path in zip(block, _paths(block, samples, order), strict=True):
             ap = "" if query.ap != query.ap else query.ap
             facts = [query.sample_id, path, query.class_name, ap, query.first_hit, query.r]
-            yield [*facts, *_causes(explained, query.sample_id)]
+            gain: list[object] = ["" if query.gain is None else query.gain] if with_gain else []
+            yield [*facts, *_causes(explained, query.sample_id), *gain]
 
 
 def _paths(block: list[ListedQuery], samples: Samples, order: np.ndarray) -> list[str]:

@@ -128,7 +128,7 @@ class QueryTable(QAbstractTableModel):
     def _words(self, row: int) -> tuple[str, str, str, str, str]:
         query = self.listing.query(row)
         hit = f"{query.first_hit:,}" if query.first_hit else NO_VALUE
-        gain = minus(signed(100 * query.gain, ".1f")) if query.gain == query.gain else NO_VALUE
+        gain = NO_VALUE if query.gain is None else minus(signed(100 * query.gain, ".1f"))
         return "", query.class_name, percent(query.ap), hit, gain
 
     def _picture(self, row: int) -> Any:
