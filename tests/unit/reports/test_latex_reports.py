@@ -122,15 +122,17 @@ def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch, engine):
     assert "Overfull" not in compiled(tmp_path / "out", engine)
 
 
-@pytest.mark.parametrize("name", ["Ελληνικά", "中文名称", "😀👩‍🔬", "_%&#$~^{}\\", "=1+1"])
-def test_a_run_and_its_classes_may_have_any_name(tmp_path, monkeypatch, engine, name):
-    monkeypatch.setattr("workbench.entries.catalog.current", dict)
+@pytest.fixture(scope="module", params=["Ελληνικά", "中文名称", "😀👩‍🔬", "_%&#$~^{}\\", "=1+1"])
+def named(request, tmp_path_factory):
+    """A name, and the folder with the report of a run that has it: written once for all engines."""
+    name, folder = request.param, tmp_path_factory.mktemp("named")
     labels = np.arange(12, dtype=np.int64) % 3
     paths, classes = [f"{name}/{row}.png" for row in range(12)], [f"{name} {number}" for number in range(3)]
     images = ImageSet("arrays", None, paths, labels, classes, 1, 8, lambda row: np.zeros((8, 8), np.uint8))
     vectors = np.eye(3, 5, dtype=np.float32)[labels]
     found = retrieve(vectors, labels, images.sample_ids)
-    with Workspace(tmp_path / "space", create=True) as workspace:
+    with pytest.MonkeyPatch.context() as patch, Workspace(folder / "space", create=True) as workspace:
+        patch.setattr("workbench.entries.catalog.current", dict)
         run_id = workspace.create_run(RunConfig(name=name))
         workspace.set_note(run_id, name)
         recorder = Recorder(workspace, run_id)
@@ -138,8 +140,14 @@ def test_a_run_and_its_classes_may_have_any_name(tmp_path, monkeypatch, engine, 
         recorder(Evaluated(1, 1, "cosine", found.metrics, images.sample_ids, labels, vectors, found.ap,
                            found.first_hit, found.r, found.neighbours, found.similarities))  # fmt: skip
         recorder(Ended("done"))
-        reports.write_report(workspace, run_id, tmp_path / "out", ["latex"])
-    assert escaped(f"{name} 2") in (tmp_path / "out" / "report.tex").read_text("utf-8")
+        reports.write_report(workspace, run_id, folder / "out", ["latex"])
+    return name, folder / "out"
+
+
+def test_a_run_and_its_classes_may_have_any_name(tmp_path, engine, named):
+    name, written = named
+    assert escaped(f"{name} 2") in (written / "report.tex").read_text("utf-8")
+    shutil.copytree(written, tmp_path / "out")
     compiled(tmp_path / "out", engine)
 
 

@@ -360,5 +360,5 @@ def test_a_report_for_which_there_is_no_room_leaves_no_file_and_no_folder(
 def test_a_bundle_for_which_there_is_no_room_leaves_no_folder(workspace, run_id, tmp_path, monkeypatch):
     full_for(monkeypatch, "report.zip")
     with pytest.raises(Problem, match="no space left"):
-        reports.write_bundle(workspace, reports.wish_of(run_id), tmp_path / "new" / "report.zip")
+        reports.write_bundle(workspace, reports.wish_of(run_id, ("notes",)), tmp_path / "new" / "report.zip")
     assert not (tmp_path / "new").exists()
