@@ -299,7 +299,7 @@ def test_the_baseline_stands_first_with_differences_beside_the_others(qtbot, ses
     table = page.groups.table
     head = [table.headerData(column, Qt.Orientation.Horizontal) for column in range(table.columnCount())]
     assert head == [
-        "Group", "Seeds", "MAP@R % ↑", "95% interval", "Δ", "R@1 % ↑", "Δ", "Time s", "MB",
+        "Group", "Seeds", "MAP@R % ↑", "95% interval", "Δ", "R@1 % ↑", "Δ", "Time s", "Memory MB",
     ]  # fmt: skip
     plain, bold = cells(table)
     assert (plain[0], bold[0]) == ("Plain", "<b>Bold</b>")

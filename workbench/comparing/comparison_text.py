@@ -70,7 +70,7 @@ def cost(summary: Summary) -> tuple[str, str]:
 def metrics_table(overview: Overview) -> str:
     """One row for each group, as Markdown."""
     title = metric_title(overview.metric)
-    head = ["group", "runs", "seeds n", f"{title}, mean", "spread", "95% over seeds", "seconds", "memory MB"]
+    head = ["group", "runs", "seeds n", f"{title}, mean", "spread", "95% over seeds", "seconds", "peak memory MB"]
     rows = []
     for summary in overview.summaries:
         numbers = ", ".join(str(run.id) for run in summary.group.runs)

@@ -42,6 +42,14 @@ def make_folder(path: Path) -> None:
         raise Problem(f"{str(path)[:200]!r} is not a valid name of a folder.", kept="Nothing was written.") from error
 
 
+@contextlib.contextmanager
+def named_file(path: Path) -> Iterator[BinaryIO]:
+    """As `atomic_write`, of a file that a person named on the command line: its folder is made where it is missing."""
+    make_folder(path.parent)
+    with atomic_write(path) as file:
+        yield file
+
+
 class NoSpace(Problem):
     """A disk has no room for what was to be written."""
 

@@ -118,7 +118,7 @@ def export_decisions(workspace: Workspace, dataset_id: int, path: Path) -> int:
         for number, decision in all_decisions(workspace, dataset_id).items()
         if number in known
     ]
-    with files.atomic_write(path) as file:
+    with files.named_file(path) as file:
         file.write(decisions_text(rows).encode())
     return len(rows)
 

@@ -120,7 +120,7 @@ def export_tags(workspace: Workspace, dataset_id: int | None, path: Path) -> int
         known = dict(attribute_of(tag) for tag in of_sample[sample] if _has_column(tag))
         plain = _cell_of([tag for tag in of_sample[sample] if not _has_column(tag)])
         rows.append([paths.get(sample, ""), *(known.get(name, "") for name in names), plain])
-    with files.atomic_write(path) as file:
+    with files.named_file(path) as file:
         file.write(csv_text(["path", *names, "tags"], rows).encode())
     return len(rows)
 

@@ -105,7 +105,7 @@ def test_json_has_the_values_of_the_tables_in_full_precision(capsys, folder):
 
 
 def test_csv_has_a_row_for_each_group(capsys, folder, tmp_path):
-    table = tmp_path / "groups.csv"
+    table = tmp_path / "made" / "here" / "groups.csv"
     status, out, _ = run(capsys, folder, "1", "2", "3", "4", "5", "6", "--csv", str(table))
     assert (status, out) == (0, f"{table}\n")
     with table.open(encoding="utf-8", newline="") as file:

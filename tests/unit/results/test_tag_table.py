@@ -123,14 +123,15 @@ def test_what_was_written_is_read_again_and_is_no_formula(workspace, run, data, 
     for row, tag in ((0, "view=front"), (0, "=1+1"), (1, "blurred"), (0, "blurred"), (2, "=odd=x")):
         tag_sample(workspace, data, int(run.ids[row]), tag)
     before = all_tags(workspace, data)
-    assert export_tags(workspace, data, tmp_path / "out.csv") == 3
-    rows = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text("utf-8"))))
+    written = tmp_path / "made" / "out.csv"
+    assert export_tags(workspace, data, written) == 3
+    rows = list(csv.reader(io.StringIO(written.read_text("utf-8"))))
     assert rows[0] == ["path", "view", "tags"]
     assert all(not cell.startswith("=") for row in rows for cell in row)
     for tag, members in before.items():
         for sample in members:
             tag_sample(workspace, data, sample, tag, on=False)
-    import_tags(workspace, data, tmp_path / "out.csv")
+    import_tags(workspace, data, written)
     assert all_tags(workspace, data) == before
 
 

@@ -319,7 +319,7 @@ def test_the_command_lists_exports_and_imports(space, tmp_path):
     workspace, run = space
     dataset = workspace.run(run.run_id).dataset_id
     decide(workspace, dataset, [Decision(int(run.ids[5]), "relabel", 1), Decision(int(run.ids[6]), "unsure")])
-    words, file = ["triage", str(run.run_id), "-w", str(workspace.path)], tmp_path / "decisions.csv"
+    words, file = ["triage", str(run.run_id), "-w", str(workspace.path)], tmp_path / "made" / "decisions.csv"
     told = CliRunner().invoke(cli, [*words, "--export", str(file)])
     assert told.exit_code == 0, told.output
     assert "class 00/00005.png" in told.output

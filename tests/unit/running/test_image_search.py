@@ -88,7 +88,7 @@ def test_the_table_names_rank_similarity_class_and_path(space, images):
 
 
 def test_json_and_csv_hold_every_neighbour(space, images, tmp_path):
-    table = tmp_path / "found.csv"
+    table = tmp_path / "made" / "found.csv"
     said = invoke(space, 1, *images[0], "--k", 4, "--json", "--csv", table)
     assert said.exit_code == 0, said.output
     answer = json.loads(said.stdout)

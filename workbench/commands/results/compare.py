@@ -48,7 +48,7 @@ def compare_runs(
     with Workspace(folder or default_workspace()) as workspace, told() as progress:
         read = compared(workspace, numbers, metric, at, progress)
     if csv_file is not None:
-        with files.atomic_write(csv_file) as file:
+        with files.named_file(csv_file) as file:
             file.write(as_csv(read).encode())
         click.echo(csv_file, err=as_json)
     if as_json:

@@ -96,7 +96,7 @@ def search_run(
             answers = search(workspace, run_id, own, k, BEST if epoch is None else epoch, evaluation)
         rows = _rows(workspace, run_id, answers)
     if csv_file is not None:
-        with files.atomic_write(csv_file) as file:
+        with files.named_file(csv_file) as file:
             file.write(as_csv(answers, rows).encode())
         click.echo(csv_file, err=as_json)
     if as_json:

@@ -23,6 +23,7 @@ Index = QModelIndex | QPersistentModelIndex
 CELL_ROLE = Qt.ItemDataRole.UserRole + 1  # Cell of a column of a metric
 STYLE_ROLE = CELL_ROLE + 1  # GroupStyle of the row's group
 CHIP_ROLE = STYLE_ROLE + 1  # words behind the title of the row
+MEMORY_TIP = "Peak memory, the highest of the runs: of the GPU where they trained on one, else of the process"
 BASELINE, UNFINISHED = "baseline", "not finished"
 
 
@@ -98,6 +99,7 @@ class GroupTable(QAbstractTableModel):
         A group whose values are of runs that are not done says so behind its title, as in the window.
         """
         meant = {Kind.VALUE: ", mean ± half of the 95% interval over seeds", Kind.DIFFERENCE: " from the first row"}
+        meant[Kind.MEMORY] = ", peak"
         head = [f"{column.title}{meant.get(column.kind, '')}" for column in self.columns]
         rows = [[self._text(row, column) for column in self.columns] for row in self.rows]
         for cells, row in zip(rows, self.rows, strict=True):
@@ -200,7 +202,7 @@ def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
     return [
         *columns,
         Column(Kind.SECONDS, "Time s", "Mean of the runs"),
-        Column(Kind.MEMORY, "MB", "Peak memory: the most that one of the runs took"),
+        Column(Kind.MEMORY, "Memory MB", MEMORY_TIP),
     ]
 
 

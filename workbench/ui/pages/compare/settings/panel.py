@@ -32,7 +32,7 @@ NOTHING = "These runs differ in seed and fold only. Tick runs with other setting
 NO_OTHER = "no second setting"
 MOST_NAMED = 3  # groups that the note under the heat map names
 IMPORTANCE = "Parameter importance: which parameter of the newest sweep of these runs matters"
-AT_ONCE = 40  # groups; the table and the heat map of more are drawn in turns of their own
+AT_ONCE = 40  # groups; of more, table and heat map are drawn in turns of their own, the lines computed on a thread
 MOST_COLUMNS = 6  # up to this many groups are columns of the table; more are its rows
 TABLE_PX = 100  # minimum height of the table: its head and one or two settings
 IN_RANGES = f"{{}}: {settings_space.RANGES} ranges, as there are more than {settings_space.MOST_VALUES} values."
@@ -47,7 +47,7 @@ class SettingsPanel(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session, self._turns = session, InTurns(session, self)
-        self._finding = Newest(session)
+        self._finding, self._lining = Newest(session), Newest(session)
         self._sweep: int | None = None  # the newest that made compared runs
         self._overview: Overview | None = None
         self._baseline: Group | None = None
@@ -100,14 +100,17 @@ class SettingsPanel(QStackedWidget):
         if not fields:
             return
         self._fill(fields)
-        fill, lines = partial(self._fill_table, overview, shown_as), partial(self._draw_lines, overview, list(shown_as))
+        fill, take = partial(self._fill_table, overview, shown_as), partial(self._draw_lines, overview, list(shown_as))
         if len(overview.groups) > AT_ONCE:
-            self._turns.begin(fill, self._draw_heat, lines, long=True)
+            self._lining.ask("Lines", lambda progress: settings_space.lines(overview), take, quiet=True)
+            self._turns.begin(fill, self._draw_heat, long=True)
             return
+        self._lining.cancel()
         self._turns.stop()
         fill()
         self._draw_heat()
-        QTimer.singleShot(0, self, lines)  # each plot is drawn in its own turn of the event loop
+        lines = settings_space.lines(overview)
+        QTimer.singleShot(0, self, partial(take, lines))  # each plot is drawn in its own turn of the event loop
 
     def _offer_importance(self, numbers: list[int]) -> None:
         self._sweep = numbers[0] if numbers else None
@@ -155,9 +158,8 @@ class SettingsPanel(QStackedWidget):
             values.setdefault(str(settings.get(first)), set()).add(str(settings.get(second)))
         return any(len(of_one) > 1 for of_one in values.values())
 
-    def _draw_lines(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
+    def _draw_lines(self, overview: Overview, shown_as: Sequence[GroupStyle], lines: settings_space.Lines) -> None:
         if overview is self._overview:
-            lines = settings_space.lines(overview)
             fields = {row.field for row in overview.differences}
             axes = tuple(self._named(axis, fields) if axis.title in fields else axis for axis in lines.axes)
             self.parallel.show_lines(replace(lines, axes=axes), shown_as)
