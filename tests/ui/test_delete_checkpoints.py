@@ -70,6 +70,16 @@ def test_a_run_of_which_the_best_one_is_kept_says_why_it_does_not_resume(
     assert session.why_not_resumed() == ""
 
 
+def test_a_run_of_which_none_is_kept_does_not_speak_of_the_last_one_alone(qtbot, session, actions, runs, said):
+    session.show_run(1)
+    qtbot.waitUntil(session.can_resume)
+    asked(qtbot, actions, actions.checkpoints.delete).answers["all"].click()
+    qtbot.waitUntil(lambda: bool(said))
+    session.follower.look()
+    qtbot.waitUntil(lambda: not session.can_resume())
+    assert session.why_not_resumed().startswith("Its checkpoints were deleted on 20")
+
+
 def test_a_run_whose_checkpoints_are_missing_says_that_it_cannot_be_resumed(qtbot, session, workspace, runs):
     for name in ("last.pt", "best.pt"):
         workspace.add_artefact(1, "checkpoint", workspace.file(1, name), 1)

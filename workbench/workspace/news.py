@@ -39,6 +39,7 @@ class Followed:
     dataset: Dataset | None = None  # None before the run has read its data, or if its row cannot be read
     has_checkpoint: bool = False  # to go on from
     deleted: str = ""  # the day when the checkpoint was deleted from which it would go on
+    has_best: bool = False  # whether the best checkpoint was kept then
     is_missing: bool = False  # whether the run saved checkpoints, and none is there, though none was deleted here
 
 
@@ -214,7 +215,7 @@ class Watch:
         gone = not there and not deleted and bool(stored_paths(self._db, run_id, "checkpoint"))
         dataset = self._dataset(known.dataset, run)
         known = replace(known, run_id=run_id, dataset=dataset, deleted=deleted, is_missing=gone)
-        return replace(known, has_checkpoint=there and not deleted)
+        return replace(known, has_checkpoint=there and not deleted, has_best=there and bool(deleted))
 
     def _dataset(self, known: Dataset | None, run: Run | None) -> Dataset | None:
         if run is None or run.dataset_id is None:

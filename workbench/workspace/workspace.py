@@ -250,7 +250,9 @@ class Workspace(Store):
         return names
 
     def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """One curve: steps [n] int64 and values [n] float64, which may be NaN or infinite; empty if it has none.
+        """One curve: steps [n] int64 and values [n] float64, which may be NaN or infinite.
+
+        Empty if it has none of that name, such as a misspelt one: `scalar_names` has the names of its curves.
 
         Raises:
             UnknownName: there is no such run.

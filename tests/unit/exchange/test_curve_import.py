@@ -304,6 +304,7 @@ def test_what_an_import_that_was_killed_at_once_left_is_the_run_of_the_next_one(
     assert subprocess.run(command, timeout=HANG, check=False).returncode == 9
     workspace.sweep_dead_runs()
     assert [(run.status, run.curves_of) for run in workspace.runs()] == [("interrupted", str(folder))]
+    assert workspace.runs()[0].problem.endswith("Import them again: the rest is added.")
     [run], _ = import_curves(workspace, folder)
     assert (run.run_id, run.points, len(workspace.runs())) == (1, 2, 1)
     assert workspace.run(1).status == "done"

@@ -8,7 +8,8 @@ from time import monotonic, sleep
 import click
 
 from workbench.commands.arguments import NUMBER, Group, typed, workspace_option
-from workbench.commands.terminal import ProgressLine, best_in_words, one_line, show_json
+from workbench.commands.results.columns import Column, table_lines
+from workbench.commands.terminal import ProgressLine, best_in_words, one_line, printable, show_json
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
 from workbench.places import installing, records, sending, working
@@ -25,6 +26,7 @@ from workbench.workspace.folders.replaying import shown
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.tables import placements
 
+COLUMNS = (Column("place"), Column("kind"), Column("settings"))
 POLL = 1.0  # seconds between two looks
 SILENT_POLL = 5.0  # seconds between two looks at a place that does not answer
 DETACHED = 130
@@ -169,14 +171,20 @@ def show(as_json: bool) -> None:
     places, problems = records.readable()
     if as_json:
         show_json([{"name": place.name, "kind": place.kind, **place.model_dump()} for place in places])
-    for place in () if as_json else places:
-        words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name", "data"}).items() if value]
-        words += [f"data of {here} in {there}" for here, there in place.data.items()]
-        click.echo(f"{place.name:20} {place.kind:6} {', '.join(words)}")
+    else:
+        for line in table_lines(COLUMNS, [_row(place) for place in places], None):
+            click.echo(printable(line))
     if problems:
         raise problems[0]
     if not places and not as_json:
         click.echo("There are no places: `workbench place add` adds one.", err=True)
+
+
+def _row(place: Place) -> list[str]:
+    """The cells of a place in the list: its settings as they are in its record, in one."""
+    words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name", "data"}).items() if value]
+    words += [f"data of {here} in {there}" for here, there in place.data.items()]
+    return [one_line(cell) for cell in (place.name, place.kind, ", ".join(words))]
 
 
 @place.command("check", short_help="Check what is at a place and what is missing.")

@@ -118,7 +118,8 @@ class Shown(Work):
         if run is None or not run.resumable or self.can_resume():
             return ""
         if followed.deleted:
-            return f"Its last checkpoint was deleted on {followed.deleted}."
+            which = "Its last checkpoint was" if followed.has_best else "Its checkpoints were"
+            return f"{which} deleted on {followed.deleted}."
         return "Its checkpoints are missing." if followed.is_missing else ""
 
     def show_run(self, run_id: int | None) -> None:

@@ -104,7 +104,7 @@ class ParallelPlot(PaintedPlot):
     # Where things are
 
     def spots(self, area: QRectF) -> np.ndarray:
-        """x of each axis in px, [axes]; after an axis with long words there is more room than after one with numbers."""
+        """x of each axis in px, [axes]; after an axis with long words there is more room than after others."""
         left = self._left(area)
         wanted = self._wanted() or [0.0]
         if left > SIDE_PX:  # the words of the first axis stand before it
