@@ -141,7 +141,7 @@ def _pair(window: "MainWindow", camera: "Photographer") -> None:
     """A query and its nearest neighbour, with their saliency."""
     window.session.show_run(PHOTOGRAPHS)
     pairs = _show(window, camera, "retrieval").pairs
-    pairs.open()
+    pairs.ask()
     pairs.model.want(True)
     camera.wait(lambda: pairs.model.saliency is not None, most=PATIENCE)
     camera.wait()

@@ -31,14 +31,8 @@ def near(count=5):
     return [Neighbour(rank, 100 + rank, 1 - rank / 10, rank % 2 == 0, 1, "bee") for rank in range(1, count + 1)]
 
 
-class Shown:
-    """An evaluation, as far as the model looks at it."""
-
-    id, run_id, distance, epoch = 7, 3, "cosine", 2
-
-
 def ranking(query=1, count=5):
-    return Ranking(Shown, query, "ant", True, near(count))
+    return Ranking(3, 7, "cosine", query, "ant", True, near(count))
 
 
 def saliency_of(*arguments, progress=None):
@@ -244,7 +238,7 @@ def test_a_neighbour_is_chosen_by_the_menu_of_its_card_and_by_the_focus(qtbot, p
 
 
 def test_a_run_without_a_network_says_so_beside_the_images(qtbot, page):
-    page.pairs.open()
+    page.pairs.ask()
     dialog = page.pairs.dialog
     dialog.saliency.click()
     qtbot.waitUntil(lambda: page.pairs.model.problem is not None, timeout=HANG)
@@ -256,20 +250,20 @@ def test_a_run_without_a_network_says_so_beside_the_images(qtbot, page):
 def test_an_own_image_is_shown_beside_its_neighbours_and_words_are_not(qtbot, page, session):
     shown = page.browsing.shown.evaluation
     page.browsing.show_answer(Answer("mine.png", np.zeros((8, 8, 3), np.uint8), shown, page.browsing.neighbours))
-    page.pairs.open()
+    page.pairs.ask()
     dialog = page.pairs.dialog
     assert dialog.query.title.text() == "Query: mine.png"
     assert "wrong" not in dialog.neighbour.title.text()
     assert page.pairs.model.ranking.query is not None
     query = page.pairs.model.ranking.query
-    page.pairs.open()
+    page.pairs.ask()
     assert page.pairs.model.ranking.query is query
     session.show_run(None)
     qtbot.waitUntil(lambda: not dialog.isVisible())
 
 
 def test_the_saved_picture_is_a_png_of_both(qtbot, page, tmp_path, monkeypatch):
-    page.pairs.open()
+    page.pairs.ask()
     dialog = page.pairs.dialog
     name = str(tmp_path / "both")
     monkeypatch.setattr(

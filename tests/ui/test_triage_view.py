@@ -27,7 +27,7 @@ from workbench.ui.widgets.flow import EvenFlow
 from workbench.ui.widgets.numbers.shares_bar import SharesBar
 from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, all_decisions
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
 LABELS = np.repeat(np.arange(3), 12)
 NAMES = ("ant", "bee", "cat & <b>dog</b>")
 THIN = "\u202f"
@@ -349,3 +349,36 @@ def test_a_precision_plot_that_cannot_be_written_is_said(panel, qtbot, tmp_path,
         panel.summary.plot.ask_and_save()
     assert "could not be written" in said[0]
     assert said[1] == f"The plot was written to {tmp_path / 'precision.csv'}."
+
+
+def test_the_suspect_is_shown_in_large_beside_the_image_that_is_clicked(qtbot, panel):
+    shown = panel.model.neighbours()
+    label, ranked = next(iter(shown.items()))
+    qtbot.mouseClick(panel.suspect.near[0][1], Qt.MouseButton.LeftButton)
+    dialog = panel.pairs.dialog
+    assert dialog.isVisible()
+    assert panel.pairs.model.neighbour.sample_id == ranked[1][1]
+    assert panel.pairs.model.neighbour.class_name == NAMES[label]
+    assert dialog.query.title.text() == f"Query: labelled {NAMES[panel.model.current.label]}"
+    assert "wrong" not in dialog.neighbour.title.text()
+    stored = panel.model.triage.stored
+    vectors = dict(zip(stored.sample_ids.tolist(), stored.embeddings, strict=True))
+    one, other = vectors[panel.model.current.sample_id], vectors[ranked[1][1]]
+    cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+    assert dialog.facts.text() == f"Cosine {cosine:.3f}"
+    assert len(panel.pairs.model.ranking.near) == sum(len(near) for near in shown.values())
+    panel.answer(KEEP)
+    assert panel.pairs.model.ranking.query == panel.model.current.sample_id
+    dialog.close()
+    panel.answer(KEEP)
+    assert not dialog.isVisible()
+
+
+def test_a_copy_in_the_training_half_has_no_rank_and_no_similarity(qtbot, panel, monkeypatch):
+    copy = [(0, 999_999), *panel.model.neighbours()[panel.model.current.suggested]]
+    monkeypatch.setattr(panel.model, "neighbours", lambda: {panel.model.current.suggested: copy})
+    panel.suspect.ask_pair()
+    dialog = panel.pairs.dialog
+    assert dialog.neighbour.title.text() == f"In the training half: {NAMES[panel.model.current.suggested]}"
+    assert not dialog.facts.text()
+    dialog.close()

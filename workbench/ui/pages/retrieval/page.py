@@ -18,7 +18,7 @@ from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.contract import Change
 from workbench.ui.pages.retrieval.neighbours.other_grid import ranks_after
 from workbench.ui.pages.retrieval.neighbours.result import Result
-from workbench.ui.pages.retrieval.pair.following import Pairs
+from workbench.ui.pages.retrieval.pair.following import QueryPairs
 from workbench.ui.pages.retrieval.queries.export import written
 from workbench.ui.pages.retrieval.queries.query_list import QueryList
 from workbench.ui.pages.retrieval.queries.saved_views_menu import SavedViewsMenu
@@ -77,7 +77,7 @@ class RetrievalPage(QStackedWidget):
         self.classes = ClassBars(self.browsing)
         self.result = Result(loader)
         yield
-        self.pairs = Pairs(self.session, self.browsing, self.result)
+        self.pairs = QueryPairs(self.session, self.browsing, self.result)
         self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
         self.methods = MethodSearch(self.session, self.browsing, self.queries.why)
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
@@ -119,7 +119,7 @@ class RetrievalPage(QStackedWidget):
             ("Back", "Alt+Left", self.browsing.back),
             ("Forward", "Alt+Right", self.browsing.forward),
             ("Show the query in the map", "M", self._show_in_map),
-            ("Query and a neighbour side by side", "P", self.pairs.open_chosen),
+            ("Query and a neighbour side by side", "P", self.pairs.ask_chosen),
             ("Copy the query's image", "Ctrl+Shift+C", self.result.image_menu.copy_image),
             ("Open the folder of the query's image", "", self.result.image_menu.show_folder),
             ("Earlier evaluation", "[", self.session.show_earlier),
@@ -225,7 +225,7 @@ class RetrievalPage(QStackedWidget):
             case Change.EVALUATION:
                 self.result.setVisible(self.browsing.shown is not None)
                 if self.browsing.shown is None:
-                    self.pairs.follow()
+                    self.pairs.follow_page()
                 if self.browsing.result is None and self.browsing.answer is None:  # of another run
                     self.result.show_nothing(READING if len(self.browsing.listing) else NO_QUERY)
                 self.queries.model.relist()  # at once, so that no removed row is painted
@@ -266,7 +266,7 @@ class RetrievalPage(QStackedWidget):
         self._draw_place()
         self._draw_comparison()
         self.explaining.draw()
-        self.pairs.follow()
+        self.pairs.follow_page()
         self.back.setEnabled(browsing.history.can_go_back)
         self.forward.setEnabled(browsing.history.can_go_forward)
 

@@ -1,5 +1,6 @@
 """A window beside the main one: the query and a neighbour in large, with their saliency on request."""
 
+from math import isnan
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, Qt
@@ -105,7 +106,8 @@ class PairDialog(MainButtonDialog):
         near = model.neighbour
         self.query.title.setText(f"Query: {ranking.title}")
         self.neighbour.title.setText(titled(near, judged=ranking.judged))
-        self.facts.setText(f"{KINDS[ranking.evaluation.distance].capitalize()} {near.similarity_words}")
+        known = "" if isnan(near.similarity) else near.similarity_words
+        self.facts.setText(f"{KINDS[ranking.distance].capitalize()} {known}" if known else "")
         self.place.setText(f"{model.position + 1:,} of {len(ranking.near):,}")
         self.before.setEnabled(model.position > 0)
         self.after.setEnabled(model.position < len(ranking.near) - 1)
@@ -120,7 +122,7 @@ class PairDialog(MainButtonDialog):
         saliency, problem = self.model.saliency, self.model.problem
         self.scale.setVisible(saliency is not None)
         if saliency is not None:
-            self.scale.show_scale(saliency.largest, KINDS[ranking.evaluation.distance])
+            self.scale.show_scale(saliency.largest, KINDS[ranking.distance])
         self.state.setText(WORKING if self.model.working else str(problem) if problem is not None else "")
         self.state.setToolTip(plain_tip(str(problem or "")))
 
@@ -183,6 +185,8 @@ class PairDialog(MainButtonDialog):
 
 
 def titled(near: Neighbour, *, judged: bool) -> str:
-    """ "Neighbour 3: flamingo ✓ right"."""
+    """ "Neighbour 3: flamingo ✓ right"; "In the training half: flamingo" for rank 0."""
+    if not near.rank:
+        return f"In the training half: {near.class_name}"
     sign, word, _ = VERDICTS[near.right if judged else None]
     return f"Neighbour {near.rank}: {near.class_name}" + (f" {sign} {word}" if judged else "")

@@ -13,7 +13,7 @@ from workbench.progress import Progress
 from workbench.running.search.image_search import OwnImage
 from workbench.running.search.saliency import PairSaliency, pair_saliency
 from workbench.workspace import Workspace
-from workbench.workspace.rows import Evaluation, Neighbour
+from workbench.workspace.rows import Neighbour
 
 KEPT = 32  # pairs whose saliency is kept, to be seen again at once
 Key = tuple[int, object, int]  # evaluation, query, neighbour
@@ -31,11 +31,13 @@ class Window(Threads, Protocol):
 class Ranking:
     """A query with the neighbours that can be shown beside it."""
 
-    evaluation: Evaluation
+    run_id: int
+    evaluation_id: int
+    distance: str  # of the evaluation
     query: OwnImage | int  # an own image, or a sample id
     title: str  # the query's class, or the name of an own image
     judged: bool  # whether the query's class is known
-    near: list[Neighbour]  # best first; at least one
+    near: list[Neighbour]  # best first, at least one; rank 0 and a similarity of NaN for what was not ranked
 
 
 class PairModel:
@@ -106,20 +108,18 @@ class PairModel:
 
     def _key(self) -> Key:
         assert self.ranking is not None
-        return self.ranking.evaluation.id, self.ranking.query, self.ranking.near[self.position].sample_id
+        return self.ranking.evaluation_id, self.ranking.query, self.ranking.near[self.position].sample_id
 
     def _look(self) -> None:
         """Begin what the shown pair lacks."""
         self._work.cancel()
         self.problem = None
         if self.wanted and self.ranking is not None and self.saliency is None:
-            evaluation, (_, query, near) = self.ranking.evaluation, self._key()
-            work = partial(
-                pair_saliency, self._window.workspace, evaluation.run_id, evaluation.id, self.ranking.query, near
-            )
+            key, query = self._key(), self.ranking.query
+            work = partial(pair_saliency, self._window.workspace, self.ranking.run_id, key[0], query, key[2])
             self._work.ask(
                 "Which parts make two images similar", lambda progress: work(progress=progress),
-                partial(self._take, (evaluation.id, query, near)), self._refuse, cancelled=self._cancelled,
+                partial(self._take, key), self._refuse, cancelled=self._cancelled,
             )  # fmt: skip
         self._tell()
 

@@ -1,7 +1,9 @@
 """The current suspect in Label triage: its picture, the evidence against its label, and the buttons to answer."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPixmap, QResizeEvent
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from workbench.ui.pages.retrieval.triage.answer_button import AnswerButton
@@ -9,6 +11,7 @@ from workbench.ui.pages.retrieval.triage.class_ranks import ClassRanks
 from workbench.ui.pages.retrieval.triage.model import SHOWN, TriageModel
 from workbench.ui.pages.retrieval.triage.words import claim, evidence
 from workbench.ui.state.session import Session
+from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
@@ -23,6 +26,7 @@ from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNS
 NEAR_PX, LARGE_PX = (180, 140, 100, 80, 60), 150  # sides of a neighbour, of which the largest that fits is taken
 GAP = 6  # px between two neighbours
 NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader
+PAIR_TIP = "The suspect and its nearest images of both classes in large, side by side (P)"
 RIGHT, SUSPECTED = "label is right", "as suspected"  # second lines of the buttons
 RELABEL_TIP = "“Relabel as” has all classes."
 NOTHING = (
@@ -31,12 +35,29 @@ NOTHING = (
 )
 
 
+class ClickedPicture(QLabel):
+    """A picture that can be clicked."""
+
+    clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip("Click to show it beside the suspect, in large.")
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+
+
 class SuspectCard(Card):
     """Draws the current suspect of the model; the panel connects its buttons.
 
     Args:
         loader: of pictures; `draw_pictures` shows those that it has loaded.
     """
+
+    pair_asked = Signal(object)  # sample id of the neighbour to show beside the suspect; None: the first
 
     def __init__(
         self, session: Session, model: TriageModel, loader: PictureLoader, parent: QWidget | None = None
@@ -55,6 +76,9 @@ class SuspectCard(Card):
         self.new_class.setAccessibleName("Class that the image is relabelled to")
         self.new_class.setMinimumContentsLength(4)
         self.map, self.queries = button("Show in map", "map-trifold"), button("Show as query", "magnifying-glass")
+        self.pair = button("Pair", "columns")
+        self.pair.setToolTip(own_keys(PAIR_TIP))
+        self.pair.clicked.connect(self.ask_pair)
         self.answers = {
             KEEP: AnswerButton("K", "Keep", RIGHT), RELABEL: AnswerButton("R", "Relabel", SUSPECTED, "primary"),
             DROP: AnswerButton("D", "Drop", "cannot be used"), UNSURE: AnswerButton("U", "Unsure", "ask again later"),
@@ -62,7 +86,10 @@ class SuspectCard(Card):
         self.answers[DROP].say("Drop", "cannot be used", "New runs that use the answers leave the image out.")
         self.answers[UNSURE].say("Unsure", "ask again later", "Counts neither as a right nor as a wrong label.")
         self.near_titles = [label("", "strong", wrap=True) for _ in range(2)]
-        self.near = [[QLabel() for _ in range(SHOWN)] for _ in range(2)]
+        self.near = [[ClickedPicture() for _ in range(SHOWN)] for _ in range(2)]
+        for at, pictures in enumerate(self.near):
+            for place, picture in enumerate(pictures):
+                picture.clicked.connect(partial(self._ask_near_pair, at, place))
         self._size_near()
         self.ranks = ClassRanks()
         relabelling = in_row(caption("Relabel as", self.new_class), (self.new_class, 1))
@@ -73,7 +100,7 @@ class SuspectCard(Card):
         for answer in self.answers.values():
             answers.addWidget(answer)
         self.body.addLayout(answers)
-        self.body.addLayout(in_lines(self.map, self.queries))
+        self.body.addLayout(in_lines(self.map, self.queries, self.pair))
         for title, pictures in zip(self.near_titles, self.near, strict=True):
             self.body.addWidget(title)
             self.body.addLayout(in_lines(*pictures, spacing=GAP))
@@ -93,7 +120,7 @@ class SuspectCard(Card):
     def draw(self) -> None:
         """Draw the current suspect, or that nothing is listed."""
         suspect, triage = self._model.current, self._model.triage
-        for widget in (*self.answers.values(), self.map, self.queries):
+        for widget in (*self.answers.values(), self.map, self.queries, self.pair):
             widget.setEnabled(suspect is not None)
         if suspect is None:
             self.title.setText("Nothing is listed")
@@ -113,6 +140,13 @@ class SuspectCard(Card):
             self._loader.request(LARGE, [suspect.sample_id], LARGE_PX)
         self._ask_near()
         self.draw_pictures()
+
+    def ask_pair(self) -> None:
+        """Ask for the suspect beside its nearest image of the suggested class."""
+        self.pair_asked.emit(None)
+
+    def _ask_near_pair(self, at: int, place: int) -> None:
+        self.pair_asked.emit(self._near_ids[at][place])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -15,9 +15,12 @@ from workbench.results.label_overlay import Triage, export_decisions, import_dec
 from workbench.results.triage import LEAST, Suspect, doubt
 from workbench.ui.actions.run_config import offer_with_decisions
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.pair.model import Ranking
+from workbench.ui.pages.retrieval.pair.window import PairWindow
 from workbench.ui.pages.retrieval.triage.card import SuspectCard
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.retrieval.triage.model import ALL, DONE, TODO, TriageModel
+from workbench.ui.pages.retrieval.triage.pairs import suspect_ranking
 from workbench.ui.pages.retrieval.triage.summary import ANSWERED, TriageSummary
 from workbench.ui.pages.retrieval.triage.words import SHORT_KINDS, also_listed
 from workbench.ui.state.concern import EVERYWHERE
@@ -93,6 +96,7 @@ class TriagePanel(QStackedWidget):
         self.also = label("", "caption", wrap=True)
         in_column(top, self.also, (self.table, 1), on=self.list)
         self.suspect = SuspectCard(self.session, self.model, self._loader)
+        self.pairs = PairWindow(self.session, self.suspect)
         self.summary = TriageSummary(self.model)
         self.columns = TriageColumns(self.session.theme, self.list, self.suspect, self.summary)
         self.addWidget(self.hint)
@@ -106,6 +110,7 @@ class TriagePanel(QStackedWidget):
             ("Unsure about the label", "U", partial(self.answer, UNSURE)),
             ("Next suspect", "Down", partial(self._step, 1)),
             ("Previous suspect", "Up", partial(self._step, -1)),
+            ("The suspect and a neighbour side by side", "P", self.suspect.ask_pair),
         ):
             action = QAction(words, self)
             action.setShortcut(QKeySequence(keys))
@@ -121,6 +126,7 @@ class TriagePanel(QStackedWidget):
         self.summary.export.clicked.connect(self._ask_export)
         self.summary.import_.clicked.connect(self._ask_import)
         self.summary.set_up.clicked.connect(self._ask_set_up)
+        self.suspect.pair_asked.connect(self._show_pair)
         self.suspect.map.clicked.connect(self._show_in_map)
         self.suspect.queries.clicked.connect(self._show_as_query)
         self.filter.activated.connect(self._choose_filter)
@@ -223,8 +229,23 @@ class TriagePanel(QStackedWidget):
         self.table.selectRow(self.model.at)
         self.table.selectionModel().blockSignals(False)
         self.table.viewport().update()
-        self.suspect.draw()
+        self._draw_suspect()
         self.summary.draw()
+
+    def _draw_suspect(self) -> None:
+        self.suspect.draw()
+        if self.pairs.is_open:
+            self.pairs.follow(self._ranking())
+
+    def _ranking(self) -> Ranking | None:
+        """The suspect beside its neighbours, for the window of a pair."""
+        run_id = self.session.run_id
+        return None if run_id is None else suspect_ranking(self.model, run_id, self.session.class_name)
+
+    def _show_pair(self, sample_id: int | None) -> None:
+        ranking = self._ranking()
+        if ranking is not None:
+            self.pairs.open(ranking, sample_id)
 
     def _pictures_came(self, ids: set[int]) -> None:
         if self.isVisible():
@@ -281,7 +302,7 @@ class TriagePanel(QStackedWidget):
     def _look_at(self, index: QModelIndex) -> None:
         if index.isValid() and index.row() != self.model.at:
             self.model.look_at(index.row())
-            self.suspect.draw()
+            self._draw_suspect()
 
     def _choose_filter(self) -> None:
         self.model.choose_filter(self.filter.currentData())
