@@ -359,7 +359,7 @@ def test_the_suspect_is_shown_in_large_beside_the_image_that_is_clicked(qtbot, p
     assert dialog.isVisible()
     assert panel.pairs.model.neighbour.sample_id == ranked[1][1]
     assert panel.pairs.model.neighbour.class_name == NAMES[label]
-    assert dialog.query.title.text() == f"Query: labelled {NAMES[panel.model.current.label]}"
+    assert dialog.query.title.text() == f"Suspect, labelled {NAMES[panel.model.current.label]}"
     assert "wrong" not in dialog.neighbour.title.text()
     stored = panel.model.triage.stored
     vectors = dict(zip(stored.sample_ids.tolist(), stored.embeddings, strict=True))

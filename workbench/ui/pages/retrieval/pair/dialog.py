@@ -104,7 +104,7 @@ class PairDialog(MainButtonDialog):
             self.close()
             return
         near = model.neighbour
-        self.query.title.setText(f"Query: {ranking.title}")
+        self.query.title.setText(ranking.title)
         self.neighbour.title.setText(titled(near, judged=ranking.judged))
         known = "" if isnan(near.similarity) else near.similarity_words
         self.facts.setText(f"{KINDS[ranking.distance].capitalize()} {known}" if known else "")

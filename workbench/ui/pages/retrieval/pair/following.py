@@ -44,9 +44,13 @@ class QueryPairs(PairWindow):
             if self._own is None or self._own[0] is not browsing.answer:
                 self._own = browsing.answer, OwnImage(browsing.answer.name, browsing.answer.picture)
             shown = browsing.answer.evaluation
-            return Ranking(shown.run_id, shown.id, shown.distance, self._own[1], browsing.answer.name, False, near)
+            return Ranking(
+                shown.run_id, shown.id, shown.distance, self._own[1], f"Query: {browsing.answer.name}", False, near
+            )
         if browsing.answer is not None or browsing.result is None or browsing.shown is None or not near:
             return None
         query, shown = browsing.result.query, browsing.shown.evaluation
         everyone = [*near, *self._result.missed.neighbours]
-        return Ranking(shown.run_id, shown.id, shown.distance, query.sample_id, query.class_name, True, everyone)
+        return Ranking(
+            shown.run_id, shown.id, shown.distance, query.sample_id, f"Query: {query.class_name}", True, everyone
+        )

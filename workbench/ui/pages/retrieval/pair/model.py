@@ -35,7 +35,7 @@ class Ranking:
     evaluation_id: int
     distance: str  # of the evaluation
     query: OwnImage | int  # an own image, or a sample id
-    title: str  # the query's class, or the name of an own image
+    title: str  # above its picture
     judged: bool  # whether the query's class is known
     near: list[Neighbour]  # best first, at least one; rank 0 and a similarity of NaN for what was not ranked
 

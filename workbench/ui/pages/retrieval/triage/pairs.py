@@ -24,6 +24,6 @@ def suspect_ranking(model: TriageModel, run_id: int, class_name: Callable[[int],
             close = similarities(query, stored.embeddings[stored.sample_ids == sample_id], stored.distance)
             similarity = float(close[0]) if len(close) else nan
             near.append(Neighbour(rank, sample_id, similarity, label == suspect.label, label, class_name(label)))
-    title = f"labelled {class_name(suspect.label)}"
+    title = f"Suspect, labelled {class_name(suspect.label)}"
     evaluation = triage.evaluation_id
     return Ranking(run_id, evaluation, stored.distance, suspect.sample_id, title, False, near) if near else None
