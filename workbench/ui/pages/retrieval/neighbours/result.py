@@ -264,7 +264,7 @@ class Result(QWidget):
         self.fit_picture()
 
     def fit_picture(self) -> None:
-        """Give the picture of the query the size for which there is room, less where two lists are beside each other."""
+        """Give the query's picture the size for which there is room: less beside two lists in a low page."""
         is_low = not self.other.isHidden() and self.height() < theme.text_px(LOW)
         side = SMALL if is_low or self.width() < theme.text_px(NARROW) else BIG
         if self.picture.width() != side:
