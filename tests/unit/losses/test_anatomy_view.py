@@ -1,6 +1,7 @@
 """The anatomy measured for any loss: its parts add up, its classifier is found, what is undefined is NaN."""
 
 import math
+from functools import cache
 
 import pytest
 import torch
@@ -13,13 +14,14 @@ from workbench.losses.batch import bounded
 N, D, K = 240, 6, 3
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def batch():
     generator = torch.Generator().manual_seed(0)
     labels = torch.arange(N) % K
     return torch.randn(N, D, generator=generator) + 2 * torch.eye(K, D)[labels], labels
 
 
+@cache  # of the one batch: some losses train for seconds
 def trained(name, batch):
     torch.manual_seed(0)
     loss = build_loss(name, num_classes=K, embedding_dim=D)
