@@ -1,7 +1,8 @@
 """The registry as a cached file: the form, `list` and the docs read it without loading torch."""
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -34,11 +35,27 @@ def cache_folder() -> Path:
 
 def path(cache: Path) -> Path:
     """The file of the catalog of the current entries; a new or changed entry or plug-in changes its name."""
-    here = Path(registry.__file__).parent
-    leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
-    described = [*leaves, *(here / file_name for file_name in ("registry.py", "entries/facts.py", "params.py"))]
-    stamps = [*((str(leaf), leaf.stat().st_size, leaf.stat().st_mtime_ns) for leaf in described), *plugins.stamps()]
+    here = os.path.dirname(registry.__file__)
+    described = [os.path.join(here, file_name) for file_name in ("registry.py", "entries/facts.py", "params.py")]
+    for package in registry.PACKAGES:
+        described += _modules(os.path.join(here, package.rpartition(".")[2]))
+    stamps = [*map(_stamp, sorted(described)), *plugins.stamps()]
     return cache / f"catalog-{sha256(repr(stamps).encode()).hexdigest()[:16]}.json"
+
+
+def _modules(folder: str) -> Iterator[str]:
+    """The Python files in a folder and below it. As text: a hundred objects of Path take four times as long."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry.path
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _modules(entry.path)
+
+
+def _stamp(file: str) -> tuple[str, int, int]:
+    facts = os.stat(file)
+    return file, facts.st_size, facts.st_mtime_ns
 
 
 def read(cache: Path | None = None) -> Catalog | None:
