@@ -91,8 +91,9 @@ def _store(window: "MainWindow", camera: "Photographer", places: "Sequence[Place
         records.remove(place.name)
     for place in places:
         records.store(place)
-    window.session.read_places()
-    camera.wait(lambda: {place.name for place in window.session.places} == {place.name for place in places})
+    known = window.session.places
+    known.read()
+    camera.wait(lambda: {place.name for place in known.all} == {place.name for place in places})
 
 
 def _run(window: "MainWindow", camera: "Photographer") -> None:
@@ -109,7 +110,8 @@ def _run(window: "MainWindow", camera: "Photographer") -> None:
     page.take_config(read_config("sample-digits", ("name=Digits", "seeds=2", f"training.epochs={EPOCHS}")))
     page.beside.where.set_value("cluster")
     page.beside.where.edited.emit()
-    camera.wait(lambda: page.start.isEnabled() and session.activity.newest_working is None, 3, PATIENCE)
+    for _ in range(2):  # Preflight may begin once more when the place is known
+        camera.wait(lambda: page.start.isEnabled() and session.activity.newest_working is None, 3, PATIENCE)
     save(window, "set-up-at-place")
     page.start.click()
     window.resizeDocks([window.runs], [RUNS_WIDTH], Qt.Orientation.Horizontal)
