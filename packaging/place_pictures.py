@@ -68,14 +68,14 @@ def _places(window: "MainWindow", camera: "Photographer") -> None:
     cluster = SlurmPlace(name="cluster", host="login1", partition="debug", time="12:00:00", at_once=1)
     _checked(window, camera, workstations, DIALOG, "places")
     _checked(window, camera, [cluster], TALL, "places-slurm")
-    _store(window, camera, [cluster, *workstations])
+    store(window, camera, [cluster, *workstations])
 
 
 def _checked(
     window: "MainWindow", camera: "Photographer", places: "Sequence[Place]", size: tuple[int, int], name: str
 ) -> None:
     """File > Places with these alone, when each is checked."""
-    _store(window, camera, places)
+    store(window, camera, places)
     dialog = window.run_actions.places.show_places()
     dialog.resize(*size)
     camera.wait(lambda: all(card.check.isEnabled() for card in dialog.cards), most=PATIENCE)
@@ -84,7 +84,8 @@ def _checked(
     dialog.reject()
 
 
-def _store(window: "MainWindow", camera: "Photographer", places: "Sequence[Place]") -> None:
+def store(window: "MainWindow", camera: "Photographer", places: "Sequence[Place]") -> None:
+    """Make these the only places, for the window, too."""
     from workbench.places import records
 
     for place in records.known():

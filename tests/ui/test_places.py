@@ -3,6 +3,9 @@
 import shlex
 import sys
 import threading
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QObject
@@ -59,6 +62,14 @@ def at_box(qtbot, session, played):
     session.start_at(RunConfig(name="away"), session.places.all[0])
     qtbot.waitUntil(lambda: session.run_id is not None and session.run() is not None)
     return session
+
+
+def test_the_script_of_the_pictures_shows_the_places_that_it_stores(qtbot, session, played, monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "packaging")
+    script = import_module("place_pictures")
+    window, camera = SimpleNamespace(session=session), SimpleNamespace(wait=qtbot.waitUntil)
+    script.store(window, camera, [SshPlace(name="Workstation 1", host="lab1")])
+    assert [place.name for place in session.places.all] == ["Workstation 1"]
 
 
 def test_a_new_place_is_described_checked_and_stored(qtbot, session, played):
