@@ -37,8 +37,8 @@ GROUPS = {  # heading of the help -> its commands
     "Train": (data.data, run.run, run.sample, sweep.sweep, benchmark.benchmark, place.place, ingest.take_in),
     "Look at runs": (
         lists.list_entries, compare.compare_runs, report.report_runs, search.search_run, gallery.index,
-        geometry.geometry, triage.triage, tags.tags, deploy.deploy, exchange.export, exchange.import_run,
-        annotate.annotate, checkpoints.checkpoints, trash.trash,
+        geometry.geometry, triage.triage, tags.tags, deploy.deploy, exchange.test, exchange.export,
+        exchange.import_run, annotate.annotate, checkpoints.checkpoints, trash.trash,
     ),
     "This machine": (doctor.doctor, plugins.plugins, plugins.new, desktop.install_desktop),
 }  # fmt: skip

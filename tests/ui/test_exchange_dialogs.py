@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QFileDialog, QLabel
 from trained import trained_run
 
 from workbench.config import RunConfig
+from workbench.control import Control
 from workbench.problem import Problem
+from workbench.running import launch
+from workbench.settings.presets import presets
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.import_dialog import ABOUT
 
@@ -272,3 +276,45 @@ def test_an_imported_run_cannot_be_trained_again(qtbot, session, window, arrays,
     window.run_actions.duplicate.trigger()
     assert "there is nothing to train" in str(notices[-1])
     assert not window.run_actions.resume.isEnabled()
+
+
+@pytest.fixture
+def digits(workspace, tmp_path):
+    """A run of the sample's network, trained for an epoch, and a folder of its images: ten of each of three classes."""
+    sample = next(preset.config for preset in presets() if preset.key == "sample-digits")
+    values = sample.model_dump()
+    values["training"]["epochs"] = 1
+    run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
+    launch.make_job(workspace, run_id, Control()).start().join()
+    of_run = workspace.run(run_id)
+    samples, pictures = workspace.samples(of_run.dataset_id), workspace.pictures(of_run.dataset_id)
+    for label in range(3):
+        (tmp_path / "pages" / str(label)).mkdir(parents=True)
+        for row in np.flatnonzero(samples.labels == label)[:10]:
+            picture = pictures.thumbnail(int(samples.ids[row]))
+            Image.fromarray(picture).save(tmp_path / "pages" / str(label) / f"{row}.png")
+    return run_id, tmp_path / "pages"
+
+
+def test_the_network_of_a_run_is_tested_on_a_folder_of_other_images(
+    qtbot, session, window, digits, notices, monkeypatch
+):
+    run_id, folder = digits
+    session.show_run(run_id)
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
+    window.run_actions.exchange.test.trigger()
+    qtbot.waitUntil(lambda: session.run_id != run_id)
+    run = session.run()
+    assert (run.name, run.status) == ("Sample: Digits on pages", "done")
+    assert run.best["queries"] == 30
+    assert run.best["recall@1"] > 0.5
+    assert "3 of the 3 classes have the name of a class" in str(notices[-1])
+
+
+def test_a_test_without_a_run_or_without_its_network_says_so(qtbot, session, window, run_id, notices, tmp_path):
+    window.run_actions.exchange.ask_test()
+    assert "Choose a run" in str(notices[-1])
+    session.show_run(run_id)
+    (tmp_path / "images").mkdir()
+    window.run_actions.exchange.test_on(session.run(), tmp_path / "images")
+    qtbot.waitUntil(lambda: "has no checkpoint" in str(notices[-1]))

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QApplication
 from tests.played_threads import PlayedThreads
 from tests.ui.browsed import at_rest, open_page, open_trained
 from tests.ui.small_run import blobs, store_run
-from tests.waits import HANG
 from workbench.colours import OKABE_ITO
 from workbench.problem import Problem
 from workbench.running.search.image_search import Answer
@@ -202,7 +201,7 @@ def test_the_pair_of_a_run_is_shown_in_large_and_with_its_saliency(qtbot, sessio
     assert dialog.neighbour.title.text().startswith("Neighbour 2: ")
     assert cards[1].neighbour.similarity_words in dialog.facts.text()
     qtbot.keyClick(dialog, Qt.Key.Key_S)
-    qtbot.waitUntil(lambda: page.pairs.model.saliency is not None, timeout=HANG)
+    qtbot.waitUntil(lambda: page.pairs.model.saliency is not None)
     assert page.pairs.model.saliency.largest == cards[1].neighbour.sample_id  # that of the shown pair
     assert dialog.scale.isVisible()
     assert not dialog.state.text()
@@ -241,7 +240,7 @@ def test_a_run_without_a_network_says_so_beside_the_images(qtbot, page):
     page.pairs.ask()
     dialog = page.pairs.dialog
     dialog.saliency.click()
-    qtbot.waitUntil(lambda: page.pairs.model.problem is not None, timeout=HANG)
+    qtbot.waitUntil(lambda: page.pairs.model.problem is not None)
     assert "has no checkpoint" in dialog.state.text()
     assert not dialog.scale.isVisible()
     dialog.close()
@@ -271,6 +270,6 @@ def test_the_saved_picture_is_a_png_of_both(qtbot, page, tmp_path, monkeypatch):
     )
     dialog.save.click()
     target = tmp_path / "both.png"
-    qtbot.waitUntil(target.exists, timeout=HANG)
+    qtbot.waitUntil(target.exists)
     assert QImage(str(target)).size() == dialog.both.grab().toImage().size()
     dialog.close()

@@ -1,7 +1,7 @@
 """The process that exports and imports: `python -m workbench.exchange.server`; jobs/serving.py describes its protocol.
 
 torch.export holds the interpreter for hundreds of milliseconds at a time, and so do large tables: a window of the same
-process would feel it. Ops: export, import, import_curves.
+process would feel it. Ops: evaluate, export, import, import_curves.
 """
 
 from dataclasses import asdict
@@ -12,6 +12,7 @@ from workbench.exchange.formats import export_run
 from workbench.exchange.imported.curve_import import import_curves
 from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.exchange.imported.importing import import_embeddings
+from workbench.exchange.imported.other_images import evaluate_images
 from workbench.jobs import serving
 from workbench.jobs.serving import Message, Ops, field
 from workbench.progress import Progress
@@ -56,7 +57,17 @@ def import_of_curves(request: Message, progress: Progress) -> Message:
     return {"runs": [asdict(run) for run in imported], "remarks": remarks}
 
 
-OPS: Ops = {"export": export, "import": import_run, "import_curves": import_of_curves}
+def evaluate(request: Message, progress: Progress) -> Message:
+    """Make a run of the network of another on other images: workspace, run, images, name, epoch, device."""
+    with Workspace(field(request, "workspace", str)) as workspace:
+        made = evaluate_images(
+            workspace, field(request, "run", int), Path(field(request, "images", str)), field(request, "name", str),
+            field(request, "epoch", str), field(request, "device", str), progress,
+        )  # fmt: skip
+    return asdict(made)
+
+
+OPS: Ops = {"evaluate": evaluate, "export": export, "import": import_run, "import_curves": import_of_curves}
 
 if __name__ == "__main__":
     serving.run(OPS)

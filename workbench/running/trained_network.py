@@ -48,8 +48,9 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
 class Trained:
     """A run's network in evaluation mode: squares of uint8, scaled to 0..1."""
 
-    model: "EmbeddingModel"  # on the CPU, in evaluation mode
+    model: "EmbeddingModel"  # in evaluation mode; on the CPU, unless it is moved
     crop: "Callable[[Tensor], Tensor]"  # images [n, C, S, S] in 0..1 -> what the network is given
+    checkpoint: Path  # the file that it was read from
     dataset: Dataset
     step: int  # optimiser steps that made it
     epoch: int
@@ -86,7 +87,8 @@ class Trained:
         import torch
 
         with torch.no_grad():
-            return np.asarray(self.compared(self.model(torch.from_numpy(batch)).float()).numpy())
+            inputs = torch.from_numpy(batch).to(next(self.model.parameters()).device)
+            return np.asarray(self.compared(self.model(inputs).float().cpu()).numpy())
 
     def _picture(self, image: Any) -> "Picture":
         """An image as Pillow or NumPy has it. Raises Problem for a file, TypeError for anything that is none."""
@@ -143,7 +145,7 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
     step, epoch = int(state["step"]), int(state["epoch"])
     prepared = _prepared(workspace, config, data, augmentation)
     compared = _compared(config, len(data.class_names), model.head.dim)
-    return Trained(model.eval(), augmentation.evaluate, data, step, epoch, prepared, compared)
+    return Trained(model.eval(), augmentation.evaluate, path, data, step, epoch, prepared, compared)
 
 
 def _compared(config: RunConfig, classes: int, dim: int) -> "Callable[[Tensor], Tensor]":

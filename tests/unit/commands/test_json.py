@@ -21,7 +21,7 @@ ACTING = {
     "run", "sample", "sweep start", "sweep run", "sweep pause", "sweep resume", "sweep retry", "sweep cancel",
     "benchmark methods", "benchmark fair", "place follow", "place stop", "place resume", "place fetch", "place add",
     "place remove", "place data", "place install", "trash add", "trash restore", "trash empty", "annotate", "ingest",
-    "checkpoints delete", "checkpoints bring-back", "report", "index", "export", "import", "plugins add",
+    "checkpoints delete", "checkpoints bring-back", "report", "index", "export", "import", "test", "plugins add",
     "plugins remove", "new loss", "install-desktop",
 }  # fmt: skip
 LISTS = ("list runs", "list presets", "sweep list", "sweep presets", "place list", "plugins list")

@@ -1,4 +1,4 @@
-"""`workbench export` and `workbench import`: runs out; embeddings and curves of other programs in."""
+"""`workbench export`, `import` and `test`: runs out; embeddings and curves of other programs, and other images, in."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +16,7 @@ from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoc
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
+from workbench.workspace.rows import Run
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {known.help}" for key, known in FORMATS.items()) + "."
@@ -109,10 +110,41 @@ def import_run(
         with told() as progress:
             run_id = import_embeddings(workspace, source, labels, images, name, distance, image_size, progress)
         run = workspace.run(run_id)
-        scores = f"MAP@R {percentage(run.best['MAP@R'], 2)}, R@1 {percentage(run.best['recall@1'], 2)}"
-        click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")
+        click.echo(_scores(run))
         for path, reason in run.environment["data"]["left_out"]:
             click.echo(one_line(f"Left out: {path} {reason}."), err=True)
+
+
+@click.command("test", short_help="Test a run's network on other images, as a new run.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@click.argument("images", type=click.Path(path_type=Path, exists=True))
+@workspace_option
+@click.option("--name", type=TEXT, default="", help="Name of the new run; by default those of the run and the images.")
+@epoch_option("whose network embeds the images")
+@click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
+    help="Where the images are embedded.",
+)  # fmt: skip
+def test(run_id: int, images: Path, folder: Path | None, name: str, epoch: Epoch, device: str) -> None:
+    """Embed IMAGES with the network of run RUN, and make a run of the result: nothing is trained.
+
+    IMAGES is a folder with a folder for each class, an archive of one, or a CSV list with the columns path and label.
+    Each image queries all others. The new run has the metrics of RUN, a map and everything else of an evaluation.
+    """
+    from workbench.exchange.imported.other_images import evaluate_images
+
+    with Workspace(folder or default_workspace()) as workspace:
+        with told() as progress:
+            made = evaluate_images(workspace, run_id, images, name, epoch, device, progress)
+        click.echo(_scores(workspace.run(made.run_id)))
+        for sentence in made.remarks:
+            click.echo(one_line(sentence), err=True)
+
+
+def _scores(run: Run) -> str:
+    """The sentence on an imported run that is done."""
+    scores = f"MAP@R {percentage(run.best['MAP@R'], 2)}, R@1 {percentage(run.best['recall@1'], 2)}"
+    return f"Run {run.id} done. {scores} over {run.best['queries']:,.0f} queries."
 
 
 def _import_curves(source: Path, folder: Path | None, name: str) -> None:

@@ -50,19 +50,37 @@ def import_embeddings(
     Raises:
         Problem: files that cannot be used (see `labelled_embeddings.read`), or a workspace that cannot be written.
     """
-    from workbench.evaluation.quality import quality
-    from workbench.evaluation.retrieval import retrieve
-
-    if workspace.read_only:
-        raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
+    check_writable(workspace)
     embeddings = embeddings.absolute()
     labels, images = (None if path is None else path.absolute() for path in (labels, images))
     of_folder = image_size if images is not None and isdir(images) else None  # Path.is_dir raises at long names
     config = config_of(name or display_name(embeddings.stem), embeddings, labels, images, distance, of_folder)
     table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
-    kept, cache = _decoded(workspace, table.images, progress)
-    rows = labelled_embeddings.rows_of(kept, table)
-    vectors, settings = table.vectors[rows], config.evaluation
+    kept, cache = readable(workspace, table.images, progress)
+    vectors = table.vectors[labelled_embeddings.rows_of(kept, table)]
+    facts = _environment(kept, embeddings, labels, images, vectors.shape[1])
+    return store_searched(workspace, config, kept, cache, vectors, facts, progress)
+
+
+def store_searched(
+    workspace: Workspace, config: RunConfig, kept: ImageSet, cache: Path | None, vectors: np.ndarray,
+    facts: dict[str, object], progress: Progress,
+) -> int:  # fmt: skip
+    """Make a run of embeddings [n, d] of the images, each of which queries all others; returns its number.
+
+    Args:
+        config: of `config_of`; says how embeddings are compared and what is measured.
+        kept, cache: of `readable`.
+        facts: the run's environment.
+
+    Raises:
+        Problem: too few images to find anything, or a workspace that cannot be written.
+        Cancelled: by `progress`, which leaves no run behind.
+    """
+    from workbench.evaluation.quality import quality
+    from workbench.evaluation.retrieval import retrieve
+
+    settings = config.evaluation
     check_searchable(kept)
     progress("Finding the neighbours", 0, 0)
     near = retrieve(
@@ -75,7 +93,6 @@ def import_embeddings(
         EPOCH, 1, settings.distance, near.metrics, kept.sample_ids, kept.labels, vectors, near.ap, near.first_hit,
         near.r, near.neighbours, near.similarities,
     )  # fmt: skip
-    facts = _environment(kept, embeddings, labels, images, vectors.shape[1])
     return _store(workspace, config, kept, cache, evaluated, facts)
 
 
@@ -92,7 +109,13 @@ def config_of(
     return RunConfig.model_validate({**values, "evaluation": {"distance": distance}})
 
 
-def _decoded(workspace: Workspace, images: ImageSet, progress: Progress) -> tuple[ImageSet, Path | None]:
+def check_writable(workspace: Workspace) -> None:
+    """Raise Problem if no run can be made here."""
+    if workspace.read_only:
+        raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
+
+
+def readable(workspace: Workspace, images: ImageSet, progress: Progress) -> tuple[ImageSet, Path | None]:
     """The set without unreadable images, and the cache of its pixels; None without images."""
     if not images.image_size:
         return images, None

@@ -1,11 +1,12 @@
 """Search a run's test half with the user's own images: embed with a checkpoint, compare with every embedding."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from workbench import files
 from workbench.config import RunConfig
 from workbench.datasets.images.loader import WHOLE, BadImage, bits_of, load
 from workbench.evaluation.conventions import ball_distances, ball_gaps
@@ -139,6 +140,8 @@ def kept_network(
 ) -> tuple[trained_network.Trained, Evaluation]:
     """A network that the run keeps, and the evaluation of its weights. Raises Problem as `search`."""
     config = RunConfig.recorded(workspace.run(run_id).config)
+    if config.imported and (source := tested_network(config)) is not None:
+        return _network_tested(workspace, run_id, source)
     if config.imported or config.own_loop:
         came = "imported from another program" if config.imported else "recorded by a training loop of your own"
         raise Problem(
@@ -181,6 +184,39 @@ def kept_network(
         f"Run {run_id} has no checkpoint of epoch {epoch}, only of {of_epochs}.{deleted}",
         todo="Choose one of these: an image can be compared only with embeddings of the network that embeds it.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TestedNetwork:
+    """The network whose embeddings of other images a run holds."""
+
+    run: int  # that trained it, in the workspace where it was tested
+    digest: str  # of its checkpoint, as `files.digest`
+
+
+def tested_network(config: RunConfig) -> TestedNetwork | None:
+    """The network that an imported run is a test of; None if its embeddings come from elsewhere."""
+    run, digest = (config.dataset.params.get(name) for name in ("network", "checkpoint"))
+    return TestedNetwork(run, digest) if isinstance(run, int) and isinstance(digest, str) else None
+
+
+def _network_tested(
+    workspace: Workspace, run_id: int, source: TestedNetwork
+) -> tuple[trained_network.Trained, Evaluation]:
+    """The network of another run, with the data set and the evaluation of the run that is a test of it.
+
+    Its checkpoint is known by its hash: the number of a run may be another's in another workspace.
+    """
+    paths = trained_network.checkpoints(workspace, source.run)
+    path = next((path for path in paths if files.digest(path) == source.digest), None)
+    dataset = workspace.run(run_id).dataset_id
+    if path is None or dataset is None:
+        raise Problem(
+            f"Run {run_id} is a test of the network of run {source.run}, which is not in this workspace any more.",
+            todo="Test the run that trained it on these images again, or choose another run.",
+        )
+    network = trained_network.trained(workspace, source.run, path)
+    return replace(network, dataset=workspace.dataset(dataset)), workspace.evaluations(run_id)[-1]
 
 
 def _evaluation(evaluations: Sequence[Evaluation], network: trained_network.Trained, name: str) -> Evaluation:

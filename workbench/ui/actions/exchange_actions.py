@@ -1,7 +1,7 @@
-"""The commands "Export…" of a run, "Import embeddings…", "Import curves…" and "Import run folders…"."""
+"""The commands "Export…" and "Test on other images…" of a run, and those that import embeddings, curves and folders."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from workbench.problem import Problem
 from workbench.ui.actions.run_folders import import_run_folders
 from workbench.ui.state.commands import Commands
+from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
+from workbench.workspace.rows import Run
 
 if TYPE_CHECKING:
     from workbench.ui.actions.curves_dialog import CurvesDialog
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
 
 
 class ExchangeActions(QObject):
-    """Four commands, each with its dialog."""
+    """Five commands, each with its dialog."""
 
     def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._window = session, window
         self.export = commands.add("run.export", "Export…", self.ask_export, "", "export")
+        self.test = commands.add("run.test", "Test on other images…", self.ask_test, "", "image")
+        self.test.setToolTip("Its network embeds the images of a folder; they become a run of their own")
         self.import_embeddings = commands.add(
             "file.import", "Import embeddings…", self.ask_import, "", "download-simple"
         )
@@ -45,6 +49,36 @@ class ExchangeActions(QObject):
         dialog = ExportDialog(self._session, run, self._window)
         dialog.open()
         return dialog
+
+    def ask_test(self) -> None:
+        """Ask for a folder of images, and make a run of what the network of the shown run makes of them."""
+        session = self._session
+        try:
+            run = session.run()
+        except Problem as problem:  # it was deleted by another program
+            session.notify(problem)
+            return
+        if run is None:
+            session.notify("Choose a run in the Runs list to test its network.")
+            return
+        title = f"Images for the network of “{run.name}”: a folder with a folder for each class"
+        if chosen := QFileDialog.getExistingDirectory(self._window, title):
+            self.test_on(run, Path(chosen))
+
+    def test_on(self, run: Run, images: Path) -> ProcessWork:
+        """Embed the images of a folder with the best network of a run, in a process, and show the new run."""
+        fields = {"run": run.id, "images": str(images), "name": "", "epoch": "best", "device": "auto"}
+        process = process_of(self._session, "workbench.exchange.server")
+        return ProcessWork(
+            self._session, process, f"Test run {run.id} on {images.name}", "evaluate", fields, self._tested,
+            self._session.notify, ends_process=True,
+        )  # fmt: skip
+
+    def _tested(self, answer: dict[str, Any]) -> None:
+        self._session.show_run(answer["run_id"])
+        self._session.show_page("retrieval")
+        if answer["remarks"]:
+            self._session.notify(" ".join(answer["remarks"]))
 
     def ask_import(self) -> "ImportDialog":
         """Open the import dialog."""

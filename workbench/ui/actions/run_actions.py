@@ -76,8 +76,8 @@ class RunActions(QObject):
         self.of_list = [
             self.compare, self.tick_all, self.untick_all, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self),
-            self.duplicate, self.train_on, self.resume, self.folder, self.places.fetch, self.exchange.export,
-            self.checkpoints.delete, self.checkpoints.bring_back, _line(self),
+            self.duplicate, self.train_on, self.resume, self.exchange.test, self.folder, self.places.fetch,
+            self.exchange.export, self.checkpoints.delete, self.checkpoints.bring_back, _line(self),
             self.ticked.again.action, self.ticked.tags, self.ticked.colour, self.ticked.end,
             self.checkpoints.delete_ticked, self.trash.move_ticked,
             _line(self),
@@ -111,7 +111,7 @@ class RunActions(QObject):
         self.compare.setEnabled(there or ticked)
         self.untick_all.setEnabled(ticked)
         ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.train_on, self.folder)
-        for action in (*ones, self.exchange.export):
+        for action in (*ones, self.exchange.test, self.exchange.export):
             action.setEnabled(there)
         self.trash.refresh()
         self.checkpoints.refresh()

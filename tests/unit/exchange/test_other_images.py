@@ -1,0 +1,135 @@
+"""The network of a run on other images, as a run of its own."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from workbench.cli import cli
+from workbench.config import RunConfig
+from workbench.control import Cancelled, Control
+from workbench.exchange.imported.other_images import evaluate_images
+from workbench.problem import Problem
+from workbench.running import launch
+from workbench.running.search.image_search import OwnImage, kept_network, search
+from workbench.running.search.saliency import pair_saliency
+from workbench.settings.presets import presets
+from workbench.workspace import Workspace
+
+EACH, CLASSES = 8, ("oak", "pine", "yew", "fir")
+
+
+@pytest.fixture(scope="module")
+def photographs(tmp_path_factory):
+    """Four classes of eight coloured images, each class of one hue; one file is no image."""
+    place, rng = tmp_path_factory.mktemp("photographs"), np.random.default_rng(0)
+    for number, name in enumerate(CLASSES):
+        (place / name).mkdir()
+        for row in range(EACH):
+            pixels = rng.integers(0, 60, (24, 30, 3), np.uint8)
+            pixels[..., number % 3] += np.uint8(90 + 60 * (number // 3))
+            Image.fromarray(pixels).save(place / name / f"{row}.png")
+    (place / "oak" / "broken.png").write_bytes(b"no image")
+    return place
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory, photographs):
+    """A workspace whose run 1 was trained on two of the classes, and whose other two are its test half."""
+    place = tmp_path_factory.mktemp("tested") / "space"
+    sample = next(preset.config for preset in presets() if preset.key == "sample-digits")
+    values = sample.model_dump()
+    values["name"] = "Trees"
+    values["dataset"] = {"name": "folder", "folder": str(photographs), "image_size": 16}
+    values["split"] = {"name": "classes"}
+    values["training"] |= {"epochs": 1, "batch_size": 8}
+    values["evaluation"] |= {"recall_at": "1 3", "probe_size": 0}
+    with Workspace(place, create=True) as workspace:
+        run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
+        launch.make_job(workspace, run_id, Control()).start().join()
+        assert workspace.run(run_id).status == "done"
+    return place
+
+
+@pytest.fixture
+def workspace(space, tmp_path):
+    with Workspace(space) as opened:
+        yield opened
+
+
+def test_an_image_has_the_embedding_and_the_score_that_the_run_stored(workspace, photographs):
+    """All images are searched, the run's test half among them: their embeddings are those of the run."""
+    made = evaluate_images(workspace, 1, photographs)
+    run, evaluation = workspace.run(made.run_id), workspace.evaluations(made.run_id)[-1]
+    assert (run.name, run.status) == ("Trees on " + photographs.name, "done")
+    assert evaluation.metrics["queries"] == EACH * len(CLASSES)
+    assert "recall@3" in evaluation.metrics
+    assert "recall@2" not in evaluation.metrics
+    ids, _, vectors = workspace.embeddings(evaluation.id)
+    stored_ids, _, stored = workspace.embeddings(workspace.evaluations(1)[-1].id)
+    rows = {sample_id: row for row, sample_id in enumerate(ids.tolist())}
+    assert set(stored_ids.tolist()) < rows.keys()
+    np.testing.assert_allclose(vectors[[rows[one] for one in stored_ids.tolist()]], stored, rtol=1e-4, atol=1e-5)
+    assert run.environment["data"]["note"].startswith("embedded by run 1, epoch ")
+
+
+def test_what_limits_the_result_is_said(workspace, photographs):
+    made = evaluate_images(workspace, 1, photographs, "Again")
+    assert workspace.run(made.run_id).name == "Again"
+    left_out, known = made.remarks
+    assert "1 was left out: oak/broken.png" in left_out
+    assert "4 of the 4 classes have the name of a class of run 1's data (fir, oak, pine, ...)" in known
+
+
+def test_classes_that_the_run_does_not_know_are_tested_without_a_remark(workspace, photographs, tmp_path):
+    for name in ("rose", "iris"):
+        (tmp_path / "flowers" / name).mkdir(parents=True)
+        for row in range(3):
+            Image.new("RGB", (20, 20), (row * 40, 10, 200 if name == "iris" else 20)).save(
+                tmp_path / "flowers" / name / f"{row}.png"
+            )
+    assert evaluate_images(workspace, 1, tmp_path / "flowers").remarks == []
+
+
+def test_the_run_is_searched_with_the_network_that_it_tests(workspace, photographs, tmp_path):
+    made = evaluate_images(workspace, 1, photographs)
+    evaluation = workspace.evaluations(made.run_id)[-1]
+    image = photographs / "yew" / "3.png"
+    near = search(workspace, made.run_id, [OwnImage("mine", image)], k=1)[0].neighbours[0]
+    assert near.class_name == "yew"
+    assert near.similarity == pytest.approx(1, abs=1e-4)
+    network, shown = kept_network(workspace, made.run_id)
+    assert (shown.id, network.dataset.id) == (evaluation.id, workspace.run(made.run_id).dataset_id)
+    pair = pair_saliency(workspace, made.run_id, evaluation.id, near.sample_id, near.sample_id)
+    assert pair.similarity == pytest.approx(1, abs=1e-5)
+
+
+def test_without_the_networks_checkpoint_the_run_says_what_is_missing(workspace, photographs, monkeypatch):
+    made = evaluate_images(workspace, 1, photographs)
+    monkeypatch.setattr("workbench.running.search.image_search.files.digest", lambda path: "another")
+    with pytest.raises(Problem, match="is a test of the network of run 1, which is not in this workspace any more"):
+        kept_network(workspace, made.run_id)
+
+
+def test_a_cancelled_test_leaves_no_run(workspace, photographs):
+    before = [run.id for run in workspace.runs()]
+
+    def stop(text, done, total):
+        if text == "Embedding the images":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        evaluate_images(workspace, 1, photographs, progress=stop)
+    assert [run.id for run in workspace.runs()] == before
+
+
+def test_a_csv_list_is_tested_and_a_folder_without_classes_is_not(space, photographs, tmp_path):
+    rows = ["path,label", *(f"{name}/{row}.png,{name}" for name in CLASSES[:2] for row in range(EACH))]
+    (photographs / "list.csv").write_text("\n".join(rows), encoding="utf-8")
+    said = CliRunner().invoke(cli, ["test", "1", str(photographs / "list.csv"), "-w", str(space), "--name", "Listed"])
+    assert said.exit_code == 0, said.output
+    assert "over 16 queries." in said.output
+    (tmp_path / "empty").mkdir()
+    said = CliRunner().invoke(cli, ["test", "1", str(tmp_path / "empty"), "-w", str(space)])
+    assert said.exit_code == 1
+    assert "There are no images in" in said.output

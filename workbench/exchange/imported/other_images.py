@@ -1,0 +1,147 @@
+"""The network of a run on other images, as a run of its own: nothing is trained, every image queries all others."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench import __version__, files, registry
+from workbench.config import RunConfig
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.images.loader import bits_of, display_name, on_disk
+from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
+from workbench.problem import Problem
+from workbench.progress import Progress, quiet
+from workbench.running.search.image_search import BEST, Epoch, kept_network
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation
+from workbench.workspace.times import now
+
+if TYPE_CHECKING:
+    from workbench.running.trained_network import Trained
+
+AT_ONCE = 32  # images that are embedded together
+AHEAD = 4  # batches that are prepared before the network takes them, and threads that prepare them
+LISTS = (".csv", ".tsv", ".txt")  # endings of lists of images; anything else is a folder or an archive
+KEPT = "No run was made."
+NAMED = 3  # classes that a remark names
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The run that was made."""
+
+    run_id: int
+    remarks: list[str]  # sentences on what limits the result
+
+
+def evaluate_images(
+    workspace: Workspace, run_id: int, images: Path, name: str = "", epoch: Epoch = BEST, device: str = "auto",
+    progress: Progress = quiet,
+) -> Tested:  # fmt: skip
+    """Embed other images with the network of a run, and make a run of the embeddings with the run's metrics.
+
+    Images are prepared and embedded as the run's own test half, and compared by its distance.
+
+    Args:
+        run_id: of the run that trained the network; it must have a checkpoint.
+        images: a folder (or an archive) with a folder for each class, or a CSV list with the columns path and label.
+        name: of the new run; by default the names of the run and of the images.
+        epoch: which network: best, last, or the number of an epoch.
+        device: as in a config: auto, cpu, cuda, cuda:1, mps.
+
+    Raises:
+        Problem: a run without a network (see `image_search.search`); images that cannot be used; too few of them; a
+            device that is not here; a workspace that cannot be written.
+        Cancelled: by `progress`, which leaves no run behind.
+    """
+    from workbench.training.device import choose
+
+    check_writable(workspace)
+    progress("Loading the network", 0, 0)
+    source = workspace.run(run_id)
+    config = RunConfig.recorded(source.config)
+    network, evaluation = kept_network(workspace, run_id, epoch)
+    images = images.expanduser().absolute()
+    listed = _listed(images, network.dataset.channels, network.dataset.image_size, config, progress)
+    kept, cache = readable(workspace, listed, progress)
+    network.model.to(choose(device))
+    vectors = _embedded(network, kept, progress)
+    by = {"network": run_id, "epoch": network.epoch, "checkpoint": files.digest(network.checkpoint)}
+    made = _config(name or f"{source.name} on {display_name(images.stem)}", config, evaluation, images, by)
+    facts: dict[str, object] = {
+        "workbench": __version__,
+        "imported": {
+            "embeddings": f"run {run_id} ({source.name}), epoch {network.epoch}", "labels": str(images),
+            "images": str(images), "dimensions": vectors.shape[1], "at": now(),
+        },
+        "data": data_facts(kept, f"embedded by run {run_id}, epoch {network.epoch}: every image queries all others"),
+    }  # fmt: skip
+    made_id = store_searched(workspace, made, kept, cache, vectors, facts, progress)
+    return Tested(made_id, _remarks(kept, network.dataset.class_names, run_id))
+
+
+def _listed(images: Path, channels: int, size: int, config: RunConfig, progress: Progress) -> ImageSet:
+    """The images with their classes, read as those of the run were."""
+    registry.discover("workbench.datasets")
+    name, field = ("csv", "file") if images.suffix.lower() in LISTS else ("folder", "folder")
+    entry = registry.entry("dataset", name)
+    fields: dict[str, Any] = {
+        field: str(images), "colour": "grey" if channels == 1 else "colour", "image_size": size,
+        "bits": bits_of(config.dataset.params),
+    }  # fmt: skip
+    listed: ImageSet = entry.build(entry.params(**fields), progress=progress)
+    return listed
+
+
+def _embedded(network: "Trained", kept: ImageSet, progress: Progress) -> np.ndarray:
+    """Embeddings [n, d] float32 of the images; threads prepare some batches ahead of the network."""
+    root, count = str(kept.root), len(kept.paths)
+    starts = range(0, count, AT_ONCE)
+
+    def prepare(start: int) -> np.ndarray:
+        return network.inputs([Path(on_disk(root, path)) for path in kept.paths[start : start + AT_ONCE]])
+
+    vectors: list[np.ndarray] = []
+    with ThreadPoolExecutor(AHEAD) as pool:
+        waiting: deque[Future[np.ndarray]] = deque()
+        for start in starts:
+            waiting.append(pool.submit(prepare, start))
+            if len(waiting) > AHEAD:
+                progress("Embedding the images", len(vectors) * AT_ONCE, count)
+                vectors.append(network.embed_inputs(waiting.popleft().result()))
+        while waiting:
+            progress("Embedding the images", len(vectors) * AT_ONCE, count)
+            vectors.append(network.embed_inputs(waiting.popleft().result()))
+    embedded = np.concatenate(vectors)
+    if not np.isfinite(embedded).all():
+        raise Problem("The network gives embeddings that are not finite.", kept=KEPT, todo="Choose another run.")
+    return embedded
+
+
+def _config(name: str, source: RunConfig, evaluation: Evaluation, images: Path, by: Mapping[str, object]) -> RunConfig:
+    """A config of imported embeddings that names the network, and has the run's distance and metrics."""
+    made = config_of(name, Path(f"run {by['network']}, epoch {by['epoch']}"), None, images, "cosine", None)
+    values = made.model_dump()
+    values["dataset"].update(by)
+    values["evaluation"].update(
+        distance=evaluation.distance, recall_at=source.evaluation.recall_at, neighbours=source.evaluation.neighbours
+    )
+    return RunConfig.model_validate(values)
+
+
+def _remarks(kept: ImageSet, trained: Sequence[str], run_id: int) -> list[str]:
+    """What was left out, and classes that the network may have been trained on."""
+    known = sorted({*trained} & {*kept.class_names})
+    named = ", ".join(known[:NAMED]) + (", ..." if known[NAMED:] else "")
+    remarks = [kept.left_out_said.strip()] if kept.left_out else []
+    if known:
+        remarks.append(
+            f"{len(known):,} of the {len(kept.class_names):,} classes have the name of a class of run {run_id}'s data "
+            f"({named}): if it was trained on them, this is no test of unseen classes."
+        )
+    return remarks
