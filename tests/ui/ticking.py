@@ -1,6 +1,6 @@
 """What tests of the Compare page do alike."""
 
-from workbench.comparing.grouping.groups import group_of
+from workbench.comparing.grouping.groups import grouped
 
 
 def tick(qtbot, page, *runs):
@@ -8,9 +8,8 @@ def tick(qtbot, page, *runs):
     session = page.session
 
     def all_ticked():
-        known = session.runs()
-        groups = (group_of(run, known, session.catalog) for run in runs)
-        session.ticks.choose({*session.ticks.runs, *(run.id for group in groups for run in group)})
+        groups = ({run.id for run in group.runs} for group in grouped(session.runs(), session.catalog))
+        session.ticks.choose(session.ticks.runs.union(*(group for group in groups if group.intersection(runs))))
         return session.ticks.runs.issuperset(runs)
 
     def all_told():

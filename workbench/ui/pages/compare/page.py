@@ -78,23 +78,23 @@ class ComparePage(QStackedWidget):
         self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._loader = PictureLoader(self.session, lambda: self.model.dataset_id, self)
         yield
-        self.tabs = ResultTabs(self.session, self.model, self._loader, in_parts=True)
-        yield from self.tabs.making
-        self.notes, self.groups = Notes(self), GroupView()
-        self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
-        yield
-        self.none_fits = EmptyHint("No ticked run fits", "The search leaves out every ticked run.", "Clear the search")
-        self.none_fits.hide()
-        result = QWidget()
-        shown = (self.head, self.notes.area, self.groups, (self.tabs, 1), (self.none_fits, 1))
-        in_column(*shown, on=result, spacing=8)
-        self.result = ScrolledDown(result)
-        yield
+        # Each part goes to its place before it is filled: moved later, all in it would be styled again.
         self.content = QStackedWidget()
         self.content.setContentsMargins(16, TOP, 16, TOP)
+        self.addWidget(self.hint)
+        self.addWidget(self.content)
+        result = QWidget()
+        self.result = ScrolledDown(result)
         for shown in (self.unticked, self.ranking, self.reading, self.result):
             self.content.addWidget(shown)
-            yield
+        self.tabs = ResultTabs(self.session, self.model, self._loader, in_parts=True)
+        self.notes, self.groups = Notes(self), GroupView()
+        self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
+        self.none_fits = EmptyHint("No ticked run fits", "The search leaves out every ticked run.", "Clear the search")
+        self.none_fits.hide()
+        in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), (self.none_fits, 1), on=result, spacing=8)
+        yield
+        yield from self.tabs.making
         self.more_seeds = MoreSeedsAction(self.session, self)
         self.head.follow(self.more_seeds.action)
         self.addAction(self.more_seeds.action)
@@ -108,8 +108,6 @@ class ComparePage(QStackedWidget):
         self.order_action.setCheckable(True)
         self.order_action.setEnabled(False)
         self.addAction(self.order_action)
-        self.addWidget(self.hint)
-        self.addWidget(self.content)
         yield
 
     def _connect(self) -> None:

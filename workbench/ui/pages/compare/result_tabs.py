@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QTabWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from workbench.comparing.difference.baseline import BaselineRow
 from workbench.comparing.grouping.groups import unlike_parts
@@ -36,17 +36,18 @@ class ResultTabs(QTabWidget):
         self.making = begun(self._parts(session, loader), in_parts)
 
     def _parts(self, session: Session, loader: PictureLoader) -> Parts:
-        self.curves = CurvesPanel(session)
+        place = self.findChild(QStackedWidget)  # a panel that came here later would be styled again, with all in it
+        self.curves = CurvesPanel(session, place)
         yield
-        self.difference = DifferencePanel(self._model)
+        self.difference = DifferencePanel(self._model, place)
         yield
-        self.queries, self.neighbours = QueryDifferences(session, loader), NeighbourPanel(session, loader)
+        self.queries, self.neighbours = QueryDifferences(session, loader, place), NeighbourPanel(session, loader, place)
         yield
-        self.cost = CostPanel()
+        self.cost = CostPanel(place)
         yield
-        self.settings = SettingsPanel(session)
+        self.settings = SettingsPanel(session, place)
         yield
-        self.papers, self.fair = PapersPanel(), FairPanel()
+        self.papers, self.fair = PapersPanel(place), FairPanel(place)
         yield
         self.setObjectName("compare-results")
         self.setDocumentMode(True)

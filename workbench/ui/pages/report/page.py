@@ -78,7 +78,10 @@ class ReportPage(QStackedWidget):
         self.browse = button("Browse…")
         self.export_button = button("Export", "export", "primary")
         self.written = WrittenFiles()
-        left, right = Card(), Card()
+        self.content, left, right = QWidget(), Card(), Card()
+        self.addWidget(self.hint)  # all in their places before they are filled: moved later, they would be styled again
+        self.addWidget(ScrolledAcross(self.content))
+        in_row(left, (self.preview, 1), right, on=self.content, margins=(16, 12, 16, 12), spacing=12)
         left.body.setContentsMargins(12, 12, 12, 12)
         right.body.setContentsMargins(12, 12, 12, 12)
         for above in (self.templates, self.runs_word, self.left_out):
@@ -86,20 +89,16 @@ class ReportPage(QStackedWidget):
         left.body.addLayout(in_row((self.runs_button, 1), self.follow, spacing=4))
         left.body.addWidget(self.choices, 1)
         chosen, formats, folder = QWidget(), label("Formats", "section"), label(FOLDER, "caption", wrap=True)
-        in_column(self.numbers, formats, self.formats, folder, self.folder, self.browse, on=chosen, spacing=8)
         for widget in (ScrolledPart(chosen), self.export_button, self.written):
             right.body.addWidget(widget)
+        in_column(self.numbers, formats, self.formats, folder, self.folder, self.browse, on=chosen, spacing=8)
         right.body.addStretch(1)
         self._sides = (left, right)
         self._fit_text()
-        self.content = QWidget()
-        in_row(left, (self.preview, 1), right, on=self.content, margins=(16, 12, 16, 12), spacing=12)
         self.export_action = QAction("Export report", self)
         self.export_action.setShortcut(QKeySequence("Ctrl+E"))
         self.export_action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.addAction(self.export_action)
-        self.addWidget(self.hint)
-        self.addWidget(ScrolledAcross(self.content))
 
     def _connect(self) -> None:
         self._drawing.drawn.connect(self._show_sections)

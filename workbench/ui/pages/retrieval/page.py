@@ -96,20 +96,22 @@ class RetrievalPage(QStackedWidget):
         self.by_class.setCheckable(True)
         self.by_class.setToolTip("Scores of the classes as bars, worst first (C)")
         yield
+        content = QWidget()  # in its place before it is filled: moved later, all in it would be styled again
+        self.views = RetrievalViews(self.session, ScrolledAcross(content))
+        self.addWidget(self.hint)
+        self.addWidget(self.views)
+        yield
         bar = in_lines(self.back, self.forward, self.by_words, self.own, self.by_class, self.locating)
         centre = in_column(bar, self.words, (self.result, 1), spacing=12)
         yield
-        content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
         yield
         self.class_place = ClassPlace(self.session, self.classes, self.queries, self.by_class, content)
-        self.views = RetrievalViews(self.session, ScrolledAcross(content))
         yield
         self.gallery = GalleryPanel(self.session)
         yield
-        for part in (self.hint, self.views, self.gallery):
-            self.addWidget(part)
-            yield
+        self.addWidget(self.gallery)
+        yield
         self.setAcceptDrops(True)
 
     def _make_actions(self) -> None:

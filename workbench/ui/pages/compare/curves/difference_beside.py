@@ -27,13 +27,13 @@ class DifferenceBeside(QWidget):
 
     def __init__(self, curves: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.forest = ForestPanel(scrolls=False)
-        self.forest.plot.picture.setToolTip(HINT)
         self._side = QWidget()
         inside = QWidget()
-        in_column(self.forest, 1, on=inside, margins=(0, 8, 0, 8))
-        in_column(Scrolled(inside), on=self._side)
         self._row: QHBoxLayout = in_row((curves, 1), self._side, on=self, spacing=8)
+        in_column(Scrolled(inside), on=self._side)
+        self.forest = ForestPanel(scrolls=False)
+        self.forest.plot.picture.setToolTip(HINT)
+        in_column(self.forest, 1, on=inside, margins=(0, 8, 0, 8))
         self._compared = False
         self._fit()
 

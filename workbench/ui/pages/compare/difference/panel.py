@@ -64,13 +64,13 @@ class DifferencePanel(QWidget):
         self.results.setObjectName("compare-difference")
         self.results.setHandleWidth(8)
         self.results.setMinimumHeight(RESULTS_PX)
+        whole = QWidget()
+        in_column((Scrolled(whole), 1), on=self)
+        parts = (self.forest, head, self.verdict, (self.results, 1), self.notes, 0)
+        in_column(*parts, on=whole, margins=8, spacing=8)
         self.results.addWidget(self.plot)
         self.results.addWidget(self.table)
         self.results.setStretchFactor(1, 1)
-        whole = QWidget()
-        parts = (self.forest, head, self.verdict, (self.results, 1), self.notes, 0)
-        in_column(*parts, on=whole, margins=8, spacing=8)
-        in_column((Scrolled(whole), 1), on=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -34,8 +34,6 @@ class FairPanel(QWidget):
         self.ranks = RankLines()
         self.ranks.announced.connect(self.announced)
         self.views = QStackedWidget()
-        self.views.addWidget(self.view)
-        self.views.addWidget(Scrolled(self.ranks))
         self.shown_as = Segments("Show the ranking as", (("table", "Table"), ("picture", "Picture")))
         self.shown_as.set_value("table")
         self.shown_as.chosen.connect(lambda shown: self.views.setCurrentIndex(int(shown == "picture")))
@@ -43,6 +41,8 @@ class FairPanel(QWidget):
         self.notes.said.setAccessibleName("What the ranks mean")
         head = in_row((self.conditions, 1), self.shown_as, spacing=8)
         in_column(self.box, head, (self.views, 1), self.notes, on=self, margins=8)
+        self.views.addWidget(self.view)
+        self.views.addWidget(Scrolled(self.ranks))
 
     def show_comparisons(self, comparisons: Sequence[Comparison]) -> None:
         """Show these, the newest first."""

@@ -55,14 +55,14 @@ class QueryDifferences(QWidget):
         self.sides = QSplitter(Qt.Orientation.Horizontal)
         self.sides.setObjectName("compare-queries")
         self.sides.setChildrenCollapsible(False)
-        for side, share in zip((self.plot, self.table), SHARES, strict=True):
-            self.sides.addWidget(side)
-            self.sides.setStretchFactor(self.sides.count() - 1, share)
         head = in_row(self.kind, (self.openers, 1))
         self.near = QueryNeighbours(session, loader)
         inside = QWidget()
-        in_column(head, self.count, self.hint, (self.sides, 1), self.near, 0, on=inside, margins=8)
         in_column((Scrolled(inside), 1), on=self)
+        in_column(head, self.count, self.hint, (self.sides, 1), self.near, 0, on=inside, margins=8)
+        for side, share in zip((self.plot, self.table), SHARES, strict=True):
+            self.sides.addWidget(side)
+            self.sides.setStretchFactor(self.sides.count() - 1, share)
         self.plot.picked.connect(self._choose)
         self.table.selectionModel().currentChanged.connect(self._ring)
         self.kind.currentTextChanged.connect(self._filter)

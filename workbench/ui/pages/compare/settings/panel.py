@@ -68,12 +68,15 @@ class SettingsPanel(QStackedWidget):
         self.heat, self.parallel = HeatMapPlot(), ParallelPlot()
         self.note = label("", "muted", wrap=True)
         above = QWidget()
-        in_column(head, (self.heat, 1), self.note, on=above)
         plots = QSplitter(Qt.Orientation.Horizontal)
         whole = QSplitter(Qt.Orientation.Vertical)
         plots.setObjectName("compare-plots")
         whole.setObjectName("compare-settings")
-        for splitter, first, second in ((plots, self.parallel, above), (whole, self.table, plots)):
+        inside = QWidget()
+        self.addWidget(self.nothing)
+        self.addWidget(Scrolled(inside))
+        in_column(whole, on=inside, margins=8)
+        for splitter, first, second in ((whole, self.table, plots), (plots, self.parallel, above)):
             splitter.setHandleWidth(8)
             splitter.setChildrenCollapsible(False)
             splitter.addWidget(first)
@@ -81,10 +84,7 @@ class SettingsPanel(QStackedWidget):
         plots.setSizes([600, 400])
         whole.setSizes([200, 400])
         self.table.setMinimumHeight(TABLE_PX)
-        inside = QWidget()
-        in_column(whole, on=inside, margins=8)
-        self.addWidget(self.nothing)
-        self.addWidget(Scrolled(inside))
+        in_column(head, (self.heat, 1), self.note, on=above)
         for plot in (self.heat, self.parallel):
             plot.announced.connect(self.announced)
 

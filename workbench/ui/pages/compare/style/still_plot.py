@@ -30,8 +30,7 @@ class StillPlot(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.plot = Surface(axisItems=number_axes())
-        self.plot.setMenuEnabled(False)
+        self.plot = Surface(axisItems=number_axes(), enableMenu=False)
         self.plot.hideButtons()
         self.plot.showGrid(x=True, y=True)
         self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
