@@ -161,7 +161,7 @@ def _rank(values: np.ndarray) -> float:
 
 
 def _shares(pairs: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    counts = np.histogram(pairs, edges)[0]
+    counts = np.histogram(pairs, len(edges) - 1, (edges[0], edges[-1]))[0]  # of even bins: no pair is sorted
     return np.asarray(counts / max(1, len(pairs)))
 
 

@@ -34,6 +34,8 @@ def made(labels=LABELS):
 def config(**changes):
     values = {
         "name": "mlrc", "device": "cpu", "split": Choice(name="mlrc", params={"folds": 2}),
+        "dataset": Choice(name="digits", params={"image_size": 8}),
+        "backbone": Choice(name="conv4", params={"width": 8}),
         "training": TrainingParams(epochs=2, batch_size=32),
         "evaluation": EvaluationParams(probe_size=0, untrained=False),
     }  # fmt: skip

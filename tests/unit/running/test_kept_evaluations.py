@@ -34,8 +34,9 @@ def workspace(tmp_path):
 
 def config(keep, **evaluation):
     return RunConfig(
-        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
-        backbone=Choice(name="conv4", params={"width": 8}), training=TrainingParams(epochs=EPOCHS, batch_size=256),
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 8}), split=Choice(name="random"),
+        embedding=EmbeddingParams(dim=8), backbone=Choice(name="conv4", params={"width": 8}),
+        training=TrainingParams(epochs=EPOCHS, batch_size=256),
         evaluation=EvaluationParams(probe_size=0, keep=keep, **evaluation),
     )  # fmt: skip
 

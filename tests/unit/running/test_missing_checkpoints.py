@@ -20,7 +20,8 @@ from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
 SENTENCE = "cannot go on: its checkpoints are missing"
 TINY = {
-    "device": "cpu", "dataset": Choice(name="digits"), "backbone": Choice(name="conv4", params={"width": 8}),
+    "device": "cpu", "dataset": Choice(name="digits", params={"image_size": 8}),
+    "backbone": Choice(name="conv4", params={"width": 8}),
     "embedding": EmbeddingParams(dim=8), "evaluation": EvaluationParams(probe_size=60, neighbours=5),
     "training": TrainingParams(epochs=2, batch_size=256, optimiser="sgd"),
 }  # fmt: skip

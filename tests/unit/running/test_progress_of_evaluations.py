@@ -20,7 +20,9 @@ DOINGS = {
 @pytest.mark.parametrize("doing", DOINGS)
 def test_an_evaluation_says_how_far_it_is(tmp_path, doing):
     config = RunConfig(
-        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 8}),
+        backbone=Choice(name="conv4", params={"width": 8}), split=Choice(name="random"),
+        embedding=EmbeddingParams(dim=8),
         training=TrainingParams(epochs=1, batch_size=256),
         evaluation=EvaluationParams(probe_size=0, untrained=False, **DOINGS[doing]),
     )  # fmt: skip
@@ -37,7 +39,9 @@ def test_an_evaluation_says_how_far_it_is(tmp_path, doing):
 
 def test_training_is_said_before_the_first_step_and_after_an_evaluation(tmp_path):
     config = RunConfig(
-        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 8}),
+        backbone=Choice(name="conv4", params={"width": 8}), split=Choice(name="random"),
+        embedding=EmbeddingParams(dim=8),
         training=TrainingParams(epochs=2, batch_size=256), evaluation=EvaluationParams(probe_size=0, untrained=False),
     )  # fmt: skip
     said = []
@@ -56,7 +60,9 @@ def test_training_is_said_before_the_first_step_and_after_an_evaluation(tmp_path
 
 def test_a_cancel_is_heard_while_images_for_the_proxies_are_embedded(tmp_path):
     config = RunConfig(
-        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 8}),
+        backbone=Choice(name="conv4", params={"width": 8}), split=Choice(name="random"),
+        embedding=EmbeddingParams(dim=8),
         loss=Choice(name="ccp", params={"pool": 60, "pool_images": "augmented"}), sampler=Choice(name="classes_images"),
         training=TrainingParams(epochs=1, batch_size=32), evaluation=EvaluationParams(probe_size=0, untrained=False),
     )  # fmt: skip
@@ -76,7 +82,9 @@ def test_a_cancel_is_heard_while_images_for_the_proxies_are_embedded(tmp_path):
 
 def test_the_probe_before_training_says_how_far_it_is_and_hears_a_cancel(tmp_path):
     config = RunConfig(
-        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 8}),
+        backbone=Choice(name="conv4", params={"width": 8}), split=Choice(name="random"),
+        embedding=EmbeddingParams(dim=8),
         training=TrainingParams(epochs=1), evaluation=EvaluationParams(probe_size=256, untrained=False),
     )  # fmt: skip
     control, said = Control(), []

@@ -124,7 +124,8 @@ def ended_at(monkeypatch):
 
 def config(case):
     plain = {
-        "device": "cpu", "backbone": Choice(name="conv4", params={"width": 8}), "embedding": EmbeddingParams(dim=8),
+        "device": "cpu", "dataset": Choice(name="digits", params={"image_size": 8}),
+        "backbone": Choice(name="conv4", params={"width": 8}), "embedding": EmbeddingParams(dim=8),
         "split": Choice(name="random"), "training": SHORT, "evaluation": OFTEN,
     }  # fmt: skip
     return RunConfig(**plain | CASES[case])

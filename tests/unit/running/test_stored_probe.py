@@ -18,7 +18,9 @@ SIZE = 40
 
 def trained(workspace, **evaluation):
     config = RunConfig(
-        device="cpu", split=Choice(name="classes"), embedding=EmbeddingParams(dim=8), seed=3,
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 8}),
+        backbone=Choice(name="conv4", params={"width": 8}),
+        split=Choice(name="classes"), embedding=EmbeddingParams(dim=8), seed=3,
         training=TrainingParams(epochs=1, batch_size=256), evaluation=EvaluationParams(**evaluation),
     )  # fmt: skip
     run_id = prepare_run(config, workspace)

@@ -24,7 +24,9 @@ def test_the_probe_of_a_long_tailed_half_sees_the_kept_images_only(monkeypatch, 
 
     monkeypatch.setattr(evaluator, "linear_probe", noted)
     config = RunConfig(
-        device="cpu", split=Choice(name="random"), sampler=Choice(name="long_tailed", params={"ratio": 20.0}),
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 8}),
+        backbone=Choice(name="conv4", params={"width": 8}), split=Choice(name="random"),
+        sampler=Choice(name="long_tailed", params={"ratio": 20.0}),
         loss=Choice(name="psce", params={"prototypes": "simplex"}), augmentation=Choice(name="shift"),
         embedding=EmbeddingParams(dim=10, layers="two", batch_norm=False),
         training=TrainingParams(epochs=1, batch_size=32, views=2),
@@ -49,7 +51,9 @@ def test_one_evaluation_has_both_distances_and_the_classifier_s_accuracy(
     distance, other, loss, split, classifies, tmp_path
 ):  # fmt: skip
     config = RunConfig(
-        device="cpu", split=Choice(name=split), loss=Choice(name=loss), sampler=Choice(name="classes_images"),
+        device="cpu", dataset=Choice(name="digits", params={"image_size": 8}),
+        backbone=Choice(name="conv4", params={"width": 8}),
+        split=Choice(name=split), loss=Choice(name=loss), sampler=Choice(name="classes_images"),
         training=TrainingParams(epochs=1, batch_size=16), evaluation=EvaluationParams(
             distance=distance, other_distance=True, probe_size=0, untrained=False)
     )  # fmt: skip

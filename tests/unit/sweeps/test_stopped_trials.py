@@ -112,6 +112,7 @@ def test_a_setting_with_a_stopped_run_stands_behind_those_that_trained_to_their_
 def test_of_real_runs_the_one_that_does_not_learn_is_stopped_and_a_good_one_is_not(workspace, known, monkeypatch):
     monkeypatch.setattr("workbench.sweeps.early_stop.LOOK", 0.0)
     fast = {"device": "cpu", "training.epochs": 8, "backbone.width": 8, "evaluation.probe_size": 0}
+    fast |= {"dataset.image_size": 8, "training.batch_size": 64}
     config = changed(read_config("sample-digits"), fast, known, "test")
     rates = "training.lr=0.0005,0.001,0.002,0.003,0.004,1e-6,0.02"
     number = sweep_of(workspace, config, known, rates, stop_early=True)
