@@ -63,6 +63,24 @@ PLACES = re.compile(
 )
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    """The tree of a module, parsed once for all rules."""
+    return ast.parse(text)
+
+
+@cache
+def nodes_of(text: str) -> tuple[ast.AST, ...]:
+    """All nodes of that tree: many rules look at each of them."""
+    return tuple(ast.walk(parsed(text)))
+
+
+def forget_trees() -> None:
+    """Free 200 MB in a million objects, which Python's garbage collector would visit again and again."""
+    parsed.cache_clear()
+    nodes_of.cache_clear()
+
+
 @dataclass(frozen=True)
 class Source:
     """One module: its dotted name and its text."""
@@ -71,14 +89,13 @@ class Source:
     text: str
     is_package: bool = False
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text)
+        return parsed(self.text)
 
-    @cached_property
+    @property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes of the tree: many rules look at each of them."""
-        return tuple(ast.walk(self.tree))
+        return nodes_of(self.text)
 
     @cached_property
     def imports(self) -> tuple[tuple[str, int], ...]:
@@ -97,7 +114,7 @@ class Source:
 
 @cache
 def read_package(folder: Path) -> tuple[Source, ...]:
-    """Every module of the package in `folder`; read and parsed once for all tests."""
+    """Every module of the package in `folder`; read once for all tests."""
     sources = []
     for path in sorted(folder.rglob("*.py")):
         parts = [folder.name, *path.relative_to(folder).with_suffix("").parts]

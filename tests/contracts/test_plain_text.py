@@ -7,6 +7,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from source_rules import parsed
 
 ROOT = Path(__file__).resolve().parents[2] / "workbench"
 ESCAPED = {"plain_tip", "tooltip", "wrapped", "rich"}  # functions whose result is safe
@@ -27,7 +28,7 @@ OWN = {ast.dump(ast.parse(words, mode="eval").body) for words in OWN_WORDS}  # h
 
 def breaches(text: str) -> list[str]:
     """What of a module's source may show data as markup."""
-    tree = ast.parse(text)
+    tree = parsed(text)
     seen = [
         f"{call.lineno}: {ast.unparse(call.args[-1])}"
         for call in calls(tree)

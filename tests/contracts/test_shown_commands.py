@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from source_rules import ROOT
+from source_rules import ROOT, nodes_of
 
 COMMAND = re.compile(r"\bworkbench [a-z]")
 QUOTING = {"command_line", "typed", "join"}
@@ -13,8 +13,7 @@ PLAIN = {"run", "run_id", "number", "what", "self._id", "trained.epoch", "fields
 
 def unquoted(source: str) -> list[str]:
     """Values that f-strings write behind `workbench` and the name of a command, and that a shell may read as more."""
-    tree = ast.parse(source)
-    return [value for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for value in _in_command(node)]
+    return [value for node in nodes_of(source) if isinstance(node, ast.JoinedStr) for value in _in_command(node)]
 
 
 def _in_command(node: ast.JoinedStr) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from source_rules import ROOT
+from source_rules import ROOT, nodes_of
 
 from workbench.config import sections
 from workbench.entries import catalog
@@ -57,10 +57,9 @@ HEADS_WITHOUT_UNIT = {
 def other_percentages(path: Path) -> list[str]:
     """Places of texts with a percentage that is not as `numerals.percentage` writes it: "12 %", or "nan%" for NaN."""
     if "%" not in path.read_text("utf-8"):
-        return []  # to parse the whole package again takes seconds
-    tree = ast.parse(path.read_text("utf-8"))
+        return []
     spaced = [line for line, text in strings(path) if SPACED.search(text)]
-    for joined in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
+    for joined in (node for node in nodes_of(path.read_text("utf-8")) if isinstance(node, ast.JoinedStr)):
         for part, after in pairwise([*joined.values, ast.Constant("")]):
             if isinstance(part, ast.FormattedValue):
                 value, then = ast.unparse(part.value), ast.unparse(after).strip("'\"")
@@ -86,7 +85,7 @@ def without_unit(fields: dict[str, dict[str, Any]]) -> list[str]:
 
 def titles_of_charts(path: Path, kinds: tuple[str, ...] = CHARTS, place: int = 0) -> list[str]:
     """The words that a module gives charts of these kinds, at this place of their arguments."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes_of(path.read_text("utf-8")) if isinstance(node, ast.Call)]
     calls = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in kinds]
     made = [call.args[place] for call in calls if len(call.args) > place]
     return [title.value for title in made if isinstance(title, ast.Constant)]
@@ -94,8 +93,8 @@ def titles_of_charts(path: Path, kinds: tuple[str, ...] = CHARTS, place: int = 0
 
 def heads_of_tables(path: Path) -> list[str]:
     """Heads of columns: tuples whose name ends with TITLES, lists that are called head, and what a Column is given."""
-    tree = ast.parse(path.read_text("utf-8"))
-    made = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+    made = [node for node in nodes_of(path.read_text("utf-8")) if isinstance(node, ast.Assign)]
+    made = [node for node in made if isinstance(node.targets[0], ast.Name)]
     values = [node.value for node in made if re.search("TITLES$|^head$", ast.unparse(node.targets[0]))]
     heads = [head for value in values if isinstance(value, ast.Tuple | ast.List) for head in value.elts]
     written = [head.value for head in heads if isinstance(head, ast.Constant) and isinstance(head.value, str)]
@@ -104,17 +103,17 @@ def heads_of_tables(path: Path) -> list[str]:
 
 def strings(path: Path) -> list[tuple[int, str]]:
     """Every text of a module that is no docstring, with its line."""
-    tree = ast.parse(path.read_text("utf-8"))
+    nodes = nodes_of(path.read_text("utf-8"))
     docs = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
     return [
         (node.lineno, node.value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
     ]
 
@@ -197,17 +196,17 @@ def test_every_head_of_a_column_of_numbers_has_its_unit_or_a_reason_for_none():
 
 def foreign_keys(text: str) -> list[str]:
     """Sentences of a module that name a key as it is called on Linux and Windows alone."""
-    tree = ast.parse(text)
+    nodes = nodes_of(text)
     passed = {
         id(part)
-        for call in ast.walk(tree)
+        for call in nodes
         if isinstance(call, ast.Call) and ast.unparse(call.func) in ("own_keys", "re.sub")
         for part in ast.walk(call)
     }
-    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    said = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings
     return [
         node.value
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in passed | said
         if KEY.search(node.value) and node.value not in ("Ctrl", "Alt") and not SHORTCUT.fullmatch(node.value)
     ]
