@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from workbench.ui.pages.retrieval.deployment.more_methods import COSINES
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.model.listing import AP, FIRST_HIT, GAIN
 from workbench.ui.style import theme
-from workbench.workspace.measured.searched import read_searched
+from workbench.ui.style.words import NO_VALUE
+from workbench.workspace.measured.searched import read_searched, store_searched
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(4), 12)
@@ -251,3 +253,37 @@ def test_the_axis_of_quality_ends_at_all(qtbot):
     written.end()
     shares = [float(words) for words in written.words if words.replace(".", "").isdigit() and float(words) > 90]
     assert max(shares) == 100
+
+
+def test_a_query_that_was_not_asked_says_so_and_stands_last(qtbot, session, workspace, run):
+    whole = search_queries(workspace, run.evaluations[-1], AQE)
+    columns = ("queries", "near", "before", "similarities", "ap", "plain_ap")
+    some = replace(whole, **{name: getattr(whole, name)[::2] for name in columns})
+    store_searched(workspace, run.evaluations[-1], some)
+    page = open_page(qtbot, session)
+    choose(page, AQE)
+    at_rest(qtbot, page)
+    page.browsing.sort(GAIN, descending=True)
+    asked = set(run.ids[some.queries].tolist())
+    assert [sample in asked for sample in listed(page)] == [True] * 24 + [False] * 24
+    table = page.queries.table.model()
+    assert table.index(47, GAIN).data() == NO_VALUE
+    assert "over 24 of 48 queries" in page.queries.why.differences.text()
+    page.browsing.choose(listed(page)[-1])
+    at_rest(qtbot, page)
+    said = "αQE 10 did not search by this image: as in Deployment, 24 of 48 queries are asked."
+    assert page.result.other.row.title.text() == said
+    assert not page.result.other.row.cards
+
+
+def test_what_is_offered_for_one_run_is_not_offered_for_another(qtbot, session, workspace, run, monkeypatch):
+    monkeypatch.setattr(method_search, "AT_ONCE", 0.5)
+    other = store_run(workspace, LABELS, name="Other", k=47)
+    page = open_page(qtbot, session)
+    choose(page, AQE)
+    at_rest(qtbot, page)
+    assert page.queries.why.search.isVisible()
+    session.show_run(other.run_id)
+    at_rest(qtbot, page)
+    assert not page.queries.why.search.isVisible()
+    assert page.queries.why.compare.currentData() is None

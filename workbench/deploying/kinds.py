@@ -13,6 +13,7 @@ from workbench.results.search_methods import (
     AUGMENTATION,
     EXPANDED,
     MOST_EXPANDED,
+    MOST_LISTED,
     QUERY_EXPANSION,
     RECIPROCAL,
     SHARED,
@@ -38,7 +39,6 @@ PLAIN = {
 KNOWN = (*PLAIN, *(f"{name}N" for name in SIZED))
 RERANKED = 100  # nearest by signs that are compared again
 LEAST_CODES = 256  # images that a product quantiser needs, one for each of its code words
-MOST_LISTED = {AUGMENTATION: 65_000, RECIPROCAL: 5_000}  # images, unless asked: about a minute on one core
 PER_LIST = 39  # images for each list of an inverted file, at least: faiss's own limit
 
 

@@ -3,6 +3,7 @@
 deploying/ searches by them; the window reads here what can be chosen, and the stored lists of neighbours.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from workbench.workspace.rows import Queries
 QUERY_EXPANSION, AUGMENTATION, RECIPROCAL = "float32+aqe", "float32+dba", "float32+reciprocal"
 EXPANDED, MOST_EXPANDED = 10, 100  # neighbours in a mean: usually, and at most
 SHARED = 20  # k1 of k-reciprocal: neighbours of which two images share some
+MOST_LISTED = {AUGMENTATION: 65_000, RECIPROCAL: 5_000}  # images, unless asked: about a minute on one core
 MOST_QUERIES = 5_000  # if there are more, this many are drawn; the gallery stays whole
 AT_ONCE = 10.0  # s: what takes no longer is begun without a question
 PER_PAIR = 3e-8  # s for one distance and its place in an order, on one core
@@ -71,6 +73,17 @@ def seconds(name: str, gallery: int, queries: int) -> float:
         pairs += gallery**2
     ranked = asked * min(MOST_PER_QUERY, PER_QUERY + PER_IMAGE * gallery) if name == RECIPROCAL else 0.0
     return STARTING + PER_PAIR * pairs + ranked
+
+
+def not_by_itself(names: Collection[str], gallery: int, cosine: bool) -> str:
+    """Which usual methods are not among these stores because the gallery is large, as a sentence; empty for none."""
+    left_out = [
+        f"{title_of(name)} up to {MOST_LISTED[way.name]:,}"
+        for name, way in zip(USUAL, WAYS, strict=True)
+        if name not in names and gallery > MOST_LISTED.get(way.name, gallery) and (cosine or not way.sized)
+    ]
+    listed = " and ".join(left_out)
+    return f"By itself is measured {listed} images; below the table it is measured in any number." if listed else ""
 
 
 def cost_words(name: str, gallery: int, queries: int) -> str:

@@ -1,19 +1,20 @@
 """All queries searched by a method: the ranks of a deployment, stored and read again, and what they change."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.ui.small_run import blobs, store_run
 from workbench.control import Cancelled
-from workbench.deploying import request
+from workbench.deploying import request, searched_queries
 from workbench.deploying.kinds import kind
 from workbench.deploying.measure import search_of
 from workbench.deploying.searched_queries import search_queries
 from workbench.deploying.stores import build
 from workbench.problem import Problem
-from workbench.results.search_methods import USUAL, ByMethod, cost_words, seconds, title_of, way_of
+from workbench.results.search_methods import USUAL, ByMethod, cost_words, not_by_itself, seconds, title_of, way_of
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import newest_deployment
@@ -95,7 +96,7 @@ def test_lists_are_no_measurement_and_invalid_ones_are_not_read(space):
         whole = json.loads(db.execute(sql).fetchone()[0])
     for harm in (
         {"depth": 46}, {"asked": 10**9}, {"method": 5}, {"columns": {}}, {"there": -1},
-        {"columns": {**whole["columns"], "ap": "no base64!"}},
+        {"columns": {**whole["columns"], "ap": "no base64!"}}, {"more": " " * (64 << 20)},
         {"columns": {**whole["columns"], "queries": whole["columns"]["near"][:64]}},
     ):  # fmt: skip
         with workspace.writing() as db:
@@ -137,6 +138,25 @@ def test_a_method_is_measured_beside_what_was_measured(space):
     with pytest.raises(Problem, match="αQE 60 cannot be measured: it needs 60 neighbours"):
         request.added(workspace, evaluation, "float32+aqe60")
     assert newest_deployment(workspace, evaluation) == both
+
+
+def test_a_large_gallery_says_what_is_not_measured_by_itself():
+    assert not_by_itself(USUAL, 10**6, True) == not_by_itself([], 5_000, True) == ""
+    said = not_by_itself(["float32", "float32+aqe10"], 70_000, True)
+    assert said.startswith("By itself is measured DBA 10 up to 65,000 and k-reciprocal up to 5,000 images")
+    assert "DBA" not in not_by_itself(["float32"], 70_000, False), "means need cosines"
+
+
+def test_by_l2_the_similarities_are_minus_the_distances(space, monkeypatch):
+    workspace, run = space
+    read = searched_queries.read_stored
+    monkeypatch.setattr(searched_queries, "read_stored", lambda *of: replace(read(*of), distance="l2"))
+    searched = search_queries(workspace, run.evaluations[-1], "float32+reciprocal")
+    vectors = workspace.vectors(run.evaluations[-1])
+    gaps = np.linalg.norm(vectors[searched.queries[7]] - vectors[searched.near[7]], axis=1)
+    np.testing.assert_allclose(searched.similarities[7], -gaps, rtol=1e-5)
+    with pytest.raises(Problem, match="compares by L2"):
+        search_queries(workspace, run.evaluations[-1], "float32+aqe10")
 
 
 def test_names_titles_and_costs_of_methods():

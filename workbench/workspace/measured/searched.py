@@ -14,6 +14,7 @@ from workbench.workspace.times import now
 
 ASKED = "neighbours "  # how `wanted` begins in the table, before the name of the method
 DEEPEST, MOST_QUERIES, LONGEST = 200, 100_000, 60
+LARGEST = 64 << 20  # letters of a row that is read: Workbench writes some 4 million
 COLUMNS = (  # name, type, whether there is a value for each neighbour
     ("queries", "<i4", False), ("near", "<i4", True), ("before", "<i4", True), ("similarities", "<f4", True),
     ("ap", "<f8", False), ("plain_ap", "<f8", False),
@@ -73,9 +74,9 @@ def read_searched(workspace: OpenWorkspace, evaluation_id: int, method: str, sam
     Args:
         samples: of the evaluation; lists that name others are not valid.
     """
-    sql = "select measured from deployments where evaluation_id = ? and wanted = ?"
+    sql = "select measured from deployments where evaluation_id = ? and wanted = ? and length(measured) <= ?"
     with workspace.reading() as db:
-        row = db.execute(sql, (evaluation_id, ASKED + method)).fetchone()
+        row = db.execute(sql, (evaluation_id, ASKED + method, LARGEST)).fetchone()
     if row is None or not isinstance(row[0], str):
         return None
     try:

@@ -231,6 +231,7 @@ class RetrievalPage(QStackedWidget):
                 if self.browsing.result is None and self.browsing.answer is None:  # of another run
                     self.result.show_nothing(READING if len(self.browsing.listing) else NO_QUERY)
                 self.queries.model.relist()  # at once, so that no removed row is painted
+                self.methods.draw()
                 self._turns.begin(
                     self.queries.draw_evaluation, self.classes.draw_evaluation, self.explaining.show_evaluation
                 )

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView, QWidget
 
 from workbench.problem import Problem
-from workbench.results.search_methods import title_of, way_of
+from workbench.results.search_methods import not_by_itself, title_of, way_of
 from workbench.results.stored import MAY_BE_0, fitted_sentence
 from workbench.ui.pages.retrieval.deployment.more_methods import MoreMethods
 from workbench.ui.pages.retrieval.deployment.new_classes import NewClassesSide
@@ -192,8 +192,10 @@ class DeployPanel(QStackedWidget):
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
             f"dimensions. {fitted_sentence(measured['fitted_on'])} {MAY_BE_0}",
             *(f"Not measured: {why}." for why in refused),
-            *([NO_SEARCHES_THEN] if is_older else []),
-        ]))  # fmt: skip
+            NO_SEARCHES_THEN if is_older else not_by_itself(
+                [store["name"] for store in measured["stores"]], measured["gallery"], measured["distance"] == "cosine"
+            ),
+        ]).strip())  # fmt: skip
         self._draw_stores()
         self._draw_more()
         self.threshold.show_threshold(measured["limit"], self.session.class_name, is_older)
