@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
 
 from tests.ui.browsed import at_rest, listed, open_page
 from tests.ui.small_run import blobs, store_run
@@ -287,3 +287,22 @@ def test_what_is_offered_for_one_run_is_not_offered_for_another(qtbot, session, 
     at_rest(qtbot, page)
     assert not page.queries.why.search.isVisible()
     assert page.queries.why.compare.currentData() is None
+
+
+def test_the_stores_can_be_sorted_and_the_chosen_one_stays(qtbot, session, workspace, run):
+    deployment(workspace, run.evaluations[-1], ["int8", "pca4", "binary"], 0.01)
+    page = open_page(qtbot, session, (1200, 760))
+    panel = page.views.make(2)
+    page.views.setCurrentIndex(2)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    measured = ["float32", "int8", "pca4", "binary"]
+    assert [row.name for row in panel.stores.rows] == measured
+    panel.choose("pca4")
+    panel.table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert [row.name for row in panel.stores.rows] == ["binary", "int8", "pca4", "float32"]
+    assert panel.chosen == "pca4"
+    panel.gallery.setValue(5_000)
+    assert panel.chosen == "pca4"
+    panel.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+    assert [row.name for row in panel.stores.rows] == measured
+    assert panel.chosen == "pca4"

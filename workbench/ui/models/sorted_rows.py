@@ -36,12 +36,13 @@ class SortedRows(QAbstractTableModel):
         self.titles = tuple(titles)
         self._cells, self._written, self._picture = cells, written, picture
         self.rows: list[Any] = []  # in the order shown
+        self._as_shown: list[Any] = []  # in their own order
         self._order: tuple[int, bool] | None = None
 
     def show(self, rows: Sequence[Any]) -> None:
         """Other rows, in the order that was chosen last."""
         self.beginResetModel()
-        self.rows = list(rows)
+        self.rows, self._as_shown = list(rows), list(rows)
         self._put_in_order()
         self.endResetModel()
 
@@ -50,9 +51,11 @@ class SortedRows(QAbstractTableModel):
         return self.rows[index] if 0 <= index < len(self.rows) else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort the rows by the values of a column."""
+        """Sort the rows by the values of a column; by none, -1, they have their own order again."""
         self.beginResetModel()
-        self._order = (column, order == Qt.SortOrder.DescendingOrder)
+        self._order = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
+        if self._order is None:
+            self.rows = list(self._as_shown)
         self._put_in_order()
         self.endResetModel()
 

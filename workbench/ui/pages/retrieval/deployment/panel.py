@@ -43,6 +43,8 @@ WHY = (
     "query, the similarity threshold from which two images count as the same, and how many images of a new class must "
     "be stored."
 )
+LOOK = "What the chosen search method changes of each query, beside plain nearest neighbours"
+NO_LOOK = "Choose αQE, DBA or k-reciprocal in the table: the others find the same neighbours, or nearly"
 NO_SEARCHES_THEN = "Query expansion and re-ranking were not measured: Measure again adds them."
 
 
@@ -58,6 +60,7 @@ class DeployPanel(QStackedWidget):
         self.work: ProcessWork | None = None
         self._shown: Evaluation | None = None  # that is asked for, or shown
         self._worked_on: Evaluation | None = None  # that the newest work measures
+        self._marked = ""  # the store that was chosen last
         self._adding = ""  # the method that it adds to what is shown; empty where it measures all
         self._build()
         self._connect()
@@ -83,6 +86,9 @@ class DeployPanel(QStackedWidget):
         select_rows(self.table, "Stores")
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         header = self.table.horizontalHeader()
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)  # in the order in which they are measured
+        self.table.setSortingEnabled(True)
         header.setTextElideMode(Qt.TextElideMode.ElideNone)
         header.setStretchLastSection(True)  # words: the numbers stay beside the names
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -100,7 +106,6 @@ class DeployPanel(QStackedWidget):
             "The faiss file of the chosen row, the ids of its images, and how it was built and is searched"
         )
         self.look = button("Show its queries", "magnifying-glass")
-        self.look.setToolTip("What the chosen search method changes of each query, beside plain nearest neighbours")
         self.beside = QWidget()
         in_column(self.sides, (self.side, 1), self.look, self.export, on=self.beside, spacing=8)
         row = in_row((middle, 1), self.beside, spacing=12)
@@ -121,6 +126,7 @@ class DeployPanel(QStackedWidget):
         self.more.cancelled.connect(self._cancel)
         self.gallery.valueChanged.connect(self._draw_stores)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
+        self.stores.modelReset.connect(self._choose_again)
         for plot in (self.by_size, self.by_time):
             plot.chosen.connect(self.choose)
             plot.announced.connect(self.session.notify)
@@ -200,7 +206,7 @@ class DeployPanel(QStackedWidget):
         self._draw_more()
         self.threshold.show_threshold(measured["limit"], self.session.class_name, is_older)
         self.new_classes.show_new_classes(measured.get("new_classes"))
-        self.choose(self.stores.rows[0].name)
+        self.choose(measured["stores"][0]["name"])
 
     def _draw_more(self) -> None:
         if self.measured is not None:
@@ -210,7 +216,6 @@ class DeployPanel(QStackedWidget):
     def _draw_stores(self) -> None:
         if self.measured is None:
             return
-        chosen = self.chosen
         rows = rows_of(self.measured, self.gallery.value())
         self.stores.show(rows)
         self._fit_columns()
@@ -221,8 +226,6 @@ class DeployPanel(QStackedWidget):
                       100 * by_name[row.name]["MAP@R/high"])
                 for row in rows
             ])  # fmt: skip
-        if chosen is not None:
-            self.choose(chosen)
 
     # What the user does
 
@@ -240,9 +243,17 @@ class DeployPanel(QStackedWidget):
         at = next((at for at, row in enumerate(self.stores.rows) if row.name == name), 0)
         self.table.selectRow(at)
 
+    def _choose_again(self) -> None:
+        """Keep the chosen store after the rows were sorted, or scaled to another gallery."""
+        if self._marked and self.stores.rows:
+            self.choose(self._marked)
+
     def _mark(self, index: QModelIndex) -> None:
         row = self.stores.row(index.row()) if index.isValid() else None
-        self.look.setEnabled(row is not None and way_of(row.name) is not None)
+        self._marked = self._marked if row is None else row.name
+        can_look = row is not None and way_of(row.name) is not None
+        self.look.setEnabled(can_look)
+        self.look.setToolTip(LOOK if can_look else NO_LOOK)
         for plot in (self.by_size, self.by_time):
             plot.mark("" if row is None else row.name)
 
