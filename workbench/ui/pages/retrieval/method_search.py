@@ -51,9 +51,8 @@ class MethodSearch(QObject):
         if asked is None:
             self._filters.show_search("", "")
         elif asked in self.works:
-            self._filters.show_search(
-                f"{title_of(asked[2])} searches by the queries; Activity has its progress.", "Cancel"
-            )
+            words = f"{title_of(asked[2])} searches by the queries; Activity has its progress."
+            self._filters.show_search(words, "Cancel", goes_on=True)
         else:
             gallery, queries = self._sizes()
             if seconds(asked[2], gallery, queries) <= AT_ONCE and asked not in self._ended_without:

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.results.search_methods import USUAL, title_of, way_of
 from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.style.icons import icon
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.elided_box import ElidedBox
@@ -79,8 +80,9 @@ class FailureFilter(QWidget):
         self.narrowed.setVisible(filters.pair is not None)
         self._offer_left_out()
 
-    def show_search(self, words: str, action: str) -> None:
+    def show_search(self, words: str, action: str, *, goes_on: bool = False) -> None:
         """Say what a search by the method takes, or that it goes on, with what the button does; empty for nothing."""
+        self.search.setIcon(icon("x" if goes_on else "magnifying-glass"))
         self.search_said.setText(words)
         self.search.setText(action)
         self.search_said.setVisible(bool(words))
