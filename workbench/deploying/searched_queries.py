@@ -1,7 +1,5 @@
 """All queries of an evaluation searched by a method, beside plain nearest neighbours: what a person looks at."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from workbench.deploying.kinds import BASELINE, REORDERED, Kind, kind, no_rule
@@ -53,17 +51,14 @@ def searched_by(wanted: Kind, stored: Stored, search: Search, progress: Progress
     plain_ap, plain = _ranked(kind(BASELINE), search, depth, near, progress)
     ap, ranked = _ranked(wanted, search, depth, near, progress)
     listed = ranked[:, :LISTED]
-    queries = rows_of(stored.sample_ids, search.query_ids)
-    order = np.argsort(queries)
+    queries = rows_of(stored.sample_ids, search.query_ids)  # rising, as `search_of` takes them
     gallery = rows_of(stored.sample_ids, search.gallery_ids)
     rows = gallery[listed]
     gaps = stored.gaps(np.repeat(queries, rows.shape[1]), rows.ravel()).reshape(rows.shape)
-    searched = Searched(
+    return Searched(
         wanted.name, search.drawn_from, queries, rows, _ranks(plain, listed),
         1 - gaps**2 / 2 if stored.distance == "cosine" else -gaps, ap, plain_ap,
     )  # fmt: skip
-    of_each = ("queries", "near", "before", "similarities", "ap", "plain_ap")
-    return replace(searched, **{name: getattr(searched, name)[order] for name in of_each})
 
 
 def _ranked(

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from tests.ui.small_run import blobs, store_run
+from tests.unit.deploying.test_expansion import HALVES
+from tests.unit.deploying.test_stores import evaluation
 from workbench.control import Cancelled
 from workbench.deploying import request, searched_queries
 from workbench.deploying.kinds import kind
 from workbench.deploying.measure import search_of
-from workbench.deploying.searched_queries import search_queries
+from workbench.deploying.searched_queries import search_queries, searched_by
 from workbench.deploying.stores import build
 from workbench.problem import Problem
 from workbench.results.search_methods import USUAL, ByMethod, cost_words, not_by_itself, seconds, title_of, way_of
@@ -167,3 +169,23 @@ def test_names_titles_and_costs_of_methods():
     assert seconds("float32+dba10", 60_000, 10_000) > 2 * seconds("float32+dba10", 30_000, 10_000)
     assert "5,000 of the 60,000 queries are asked" in cost_words("float32+reciprocal", 60_000, 60_000)
     assert cost_words("float32+aqe10", 160, 160) == "αQE 10 takes about 2 s."
+
+
+@pytest.mark.parametrize("is_query", [None, HALVES])
+@pytest.mark.parametrize("name", USUAL)
+def test_rows_are_those_of_the_evaluation_in_whatever_order_its_samples_are(name, is_query):
+    stored = evaluation(41, is_query=is_query)[0]
+    assert (np.diff(stored.sample_ids) < 0).any(), "the ids do not rise"
+    search = search_of(stored)
+    searched = searched_by(kind(name), stored, search)
+    method = build(kind(name), search.gallery, search.gallery, search.cosine).method
+    parts = method.rankings(search.queries, search.own, 12, lambda: None)
+    ranks = np.concatenate([rows for _, rows in parts])
+    of_query = dict(zip(search.query_ids.tolist(), search.gallery_ids[ranks].tolist(), strict=True))
+    assert (np.diff(searched.queries) > 0).all()
+    assert sorted(of_query) == sorted(stored.sample_ids[searched.queries].tolist())
+    for row, near, ap in zip(searched.queries.tolist(), searched.near, searched.ap.tolist(), strict=True):
+        assert stored.sample_ids[near[:12]].tolist() == of_query[int(stored.sample_ids[row])]
+        r = int(stored.r[row])
+        hits = stored.labels[near[:r]] == stored.labels[row]
+        assert ap == pytest.approx(float((hits * hits.cumsum() / np.arange(1, r + 1)).sum() / r))
