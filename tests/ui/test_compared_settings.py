@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
+from PySide6.QtWidgets import QMenu
 from small_run import blobs, store_run
 
 from tests.ui.test_science_panels import Written
@@ -30,7 +31,7 @@ from workbench.ui.plots.painted_plot import small
 from workbench.ui.style import theme
 from workbench.ui.sweeps.panel import SweepsPanel
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support (raise|grabbing)")
 RATES, LOSSES = (0.001, 0.01), ("ce", "spce", "triplet")
 LABELS = np.repeat(np.arange(4), 10)
 
@@ -98,6 +99,18 @@ def test_a_setting_that_the_first_decides_is_no_second_setting(qtbot, workspace,
     settings.column.setCurrentIndex(-1)
     tick(qtbot, page, 1, 2, 3, 4, 5)
     qtbot.waitUntil(lambda: settings.column.currentText() == "Loss: Margin")
+
+
+def test_the_second_setting_of_the_heat_map_is_the_one_with_the_fewest_values(qtbot, workspace, page):
+    for place, (rate, size) in enumerate((rate, size) for rate in (0.1, 0.2, 0.3) for size in (8, 16, 32)):
+        embedding, loss = EmbeddingParams(dim=size), Choice(name=LOSSES[place % 2])
+        store(workspace, {1: np.full(6, 0.5)}, training=TrainingParams(lr=rate), embedding=embedding, loss=loss)
+    page.session.runs_changed.emit()
+    tick(qtbot, page, *range(1, 10))
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    settings = page.tabs.settings
+    qtbot.waitUntil(lambda: settings.column.count() > 2)
+    assert (settings.row.currentText(), settings.column.currentText()) == ("Embedding: Embedding size", "Loss")
 
 
 def test_each_row_of_the_heat_map_has_a_line_up_to_a_limit(qtbot):
@@ -244,6 +257,20 @@ def test_the_importance_of_the_parameters_is_one_click_away_for_runs_of_a_sweep(
     assert panel.isVisible()
     assert panel.tabs.currentWidget() is panel.importance
     qtbot.waitUntil(lambda: panel.model.shown is not None and panel.model.shown.sweep.id == number)
+    panel.hide()
+    newer = starting.store(workspace, plan)
+    with workspace.writing() as db:
+        db.execute("update sweep_trials set run_id = 3 where sweep_id = ? and place = 1", (newer,))
+    page.session.ticks.choose({1, 2})
+    qtbot.waitUntil(lambda: len(settings.parallel.lines.runs) == 2)
+    tick(qtbot, page, 3)
+    qtbot.waitUntil(lambda: settings.importance.toolTip().endswith("2 sweeps made these runs: choose one."))
+    settings.importance.click()
+    (menu,) = (menu for menu in settings.findChildren(QMenu) if menu.isVisible())
+    assert [action.text() for action in menu.actions()] == [f"Sweep {newer}", f"Sweep {number}"]
+    menu.actions()[1].trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: panel.model.shown.sweep.id == number)
     panel.hide()
 
 

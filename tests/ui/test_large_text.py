@@ -296,7 +296,7 @@ def test_the_tabs_of_train_are_whole_beside_the_controls_of_geometry(session, qt
 @pytest.mark.parametrize(("width", "icons"), [(960, False), (1280, True)])
 def test_the_evaluation_is_whole_beside_the_names_of_the_pages(large, qtbot, workspace, tmp_path, width, icons):
     large.show_run(trained_run(workspace, tmp_path / "cache"))
-    rail = Rail(large, [QAction(info.title) for info in PAGES])
+    rail = Rail(large, [QAction(icon(info.icon), info.title) for info in PAGES])
     qtbot.addWidget(rail)
     rail.resize(width, 48)
     with qtbot.waitExposed(rail):
@@ -321,6 +321,27 @@ def test_the_evaluation_is_in_sight_at_the_widths_where_the_icons_of_the_pages_g
         QApplication.processEvents()
         hidden += [] if rail.evaluation.isVisible() else [width]
     assert hidden == []
+
+
+def test_where_the_names_of_the_pages_have_no_room_their_icons_leave_the_evaluation_in_sight(
+    large, qtbot, workspace, tmp_path
+):
+    large.show_run(trained_run(workspace, tmp_path / "cache"))
+    rail = Rail(large, [QAction(icon(info.icon), info.title) for info in PAGES])
+    qtbot.addWidget(rail)
+    rail.resize(1280, 48)
+    with qtbot.waitExposed(rail):
+        rail.show()
+    arrow = rail.findChild(QToolButton, "qt_toolbar_ext_button")
+    for width in (*range(1280, 660, -20), *range(660, 1280, 20)):
+        rail.resize(width, 48)
+        QApplication.processEvents()
+        assert rail.evaluation.isVisible(), width
+        assert not arrow.isVisible(), width
+    rail.resize(700, 48)
+    buttons = [button for button in rail.findChildren(QToolButton) if button is not arrow]
+    assert {button.toolButtonStyle() for button in buttons} == {Qt.ToolButtonStyle.ToolButtonIconOnly}
+    assert [button.toolTip() for button in buttons] == [info.title for info in PAGES]
 
 
 def test_a_number_without_room_ends_in_an_ellipsis(large, qtbot):

@@ -269,6 +269,7 @@ def test_the_titles_of_the_table_are_whole(qtbot):
     dialog = made.show_table()
     header = dialog.view.horizontalHeader()
     assert all(header.sectionSize(column) >= head_width(header, column) for column in range(header.count()))
+    assert dialog.table.titles[-1] == "Gradient norm", "a file has no axis at the right"
     dialog.close()
 
 

@@ -37,10 +37,8 @@ def test_the_list_says_where_data_are():
     listed = CliRunner().invoke(cli, ["place", "list"]).output
     assert "data of /here/photos in /there/photos" in listed
     assert "{" not in listed
-    assert [line.split()[:3] for line in listed.splitlines()] == [
-        ["place", "kind", "settings"],
-        ["lab", "ssh", "folder"],
-    ]
+    head, line = (words.split() for words in listed.splitlines())
+    assert (head, line[:3]) == (["place", "kind", "settings"], ["lab", "ssh", "folder"])
 
 
 def test_the_list_as_json_has_every_field_of_each_place():

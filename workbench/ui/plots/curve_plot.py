@@ -36,6 +36,7 @@ REDRAW_MS, TURN_MS = 100, 23
 LEAST_WIDTH = 220  # px, minimum
 SMOOTHED = 10  # points from which on a curve is smoothed: of fewer, the first would stand for all
 PLOTS = count()
+ON_RIGHT = " (right)"  # what the title of a curve with the axis at the right ends with
 
 
 class CurvePlot(QFrame):
@@ -347,9 +348,9 @@ class CurvePlot(QFrame):
     def table(self) -> CurveTable:
         """All numbers, one row per step, as a Qt model; a curve that the legend does not offer has no column."""
         offered = [series for series in self.series if not self.legend[series.name].isHidden()]
-        return CurveTable(
-            self.x_title, [(series.title, self.curves[series.name].at(self._places)) for series in offered]
-        )
+        curves = [self.curves[series.name].at(self._places) for series in offered]
+        titles = [series.title.removesuffix(ON_RIGHT) for series in offered]  # a table has no second axis
+        return CurveTable(self.x_title, list(zip(titles, curves, strict=True)))
 
     def show_table(self) -> TableDialog:
         """Open the table of all numbers."""

@@ -36,7 +36,8 @@ class Rail(QToolBar):
         self.run = ElidedLabel("", "muted", Qt.TextElideMode.ElideMiddle)
         self.run.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.run.setAccessibleName("Shown run")
-        self.addWidget(self._make_end())
+        self._end = self._make_end()
+        self.addWidget(self._end)
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
         session.theme.changed.connect(self.refresh)
@@ -61,14 +62,27 @@ class Rail(QToolBar):
         self._fit()
 
     def _fit(self) -> None:
-        """Leave out the icons where the evaluation could not be read beside them."""
-        beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextOnly
-        wide = theme.text_px(END)
+        """Leave out the icons where the evaluation could not be read beside them, and else the names of the pages.
+
+        Behind the arrow of a full tool bar neither keys nor a screen reader would find the evaluation.
+        """
+        beside, named = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextOnly
+        end, icons, wide = theme.text_px(END), (SIZE + BESIDE + GAP) * len(self._buttons), 0
         for button in self._buttons:
-            left_out = 0 if button.toolButtonStyle() is beside else SIZE + BESIDE + GAP
-            wide += button.sizeHint().width() + left_out
+            style = button.toolButtonStyle()
+            wide += button.sizeHint().width() + (SIZE + BESIDE + GAP if style is named else 0)
+            wide += GAP + _text_px(button) if style is Qt.ToolButtonStyle.ToolButtonIconOnly else 0
+        fitting = beside if wide + end <= self.width() else named
+        if wide - icons + self._least_end() > self.width():
+            fitting = Qt.ToolButtonStyle.ToolButtonIconOnly
         for button in self._buttons:
-            button.setToolButtonStyle(beside if wide <= self.width() else alone)
+            button.setToolButtonStyle(fitting)
+
+    def _least_end(self) -> int:
+        """Px that the end needs at least, with the room between all parts."""
+        layout, margins = self.layout(), self.layout().contentsMargins()
+        between = layout.spacing() * len(self._buttons)
+        return self._end.minimumSizeHint().width() + between + margins.left() + margins.right()
 
     def refresh(self) -> None:
         """Name the shown run and its state."""
@@ -86,3 +100,10 @@ class Rail(QToolBar):
         epoch = f", epoch {epoch_at_work(run)} / {run.epochs}" if run.status == "running" and run.epochs else ""
         word = work_word(run, self._session.control(run.id), self._session.follower.away)
         self.run.setText(f"{run.name}: {word.lower()}{epoch}")
+
+
+def _text_px(button: QToolButton) -> int:
+    """Px of a button's text with the room at its sides, as Qt lays it out."""
+    metrics = button.fontMetrics()
+    text = metrics.size(Qt.TextFlag.TextShowMnemonic, button.text()).width()
+    return text + 2 * metrics.horizontalAdvance(" ")

@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QMenu, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing import settings_space
 from workbench.comparing.grouping.groups import Group, unlike_parts
@@ -31,7 +31,7 @@ from workbench.workspace.experiments import sweeps
 NOTHING = "These runs differ in seed and fold only. Tick runs with other settings to see the effect of a setting."
 NO_OTHER = "no second setting"
 MOST_NAMED = 3  # groups that the note under the heat map names
-IMPORTANCE = "Parameter importance: which parameter of the newest sweep of these runs matters"
+IMPORTANCE = "Parameter importance: which parameter of the sweep of these runs matters."
 AT_ONCE = 40  # groups; of more, table and heat map are drawn in turns of their own, the lines computed on a thread
 MOST_COLUMNS = 6  # up to this many groups are columns of the table; more are its rows
 TABLE_PX = 100  # minimum height of the table: its head and one or two settings
@@ -48,7 +48,7 @@ class SettingsPanel(QStackedWidget):
         super().__init__(parent)
         self._session, self._turns = session, InTurns(session, self)
         self._finding, self._lining = Newest(session), Newest(session)
-        self._sweep: int | None = None  # the newest that made compared runs
+        self._sweeps: list[int] = []  # that made compared runs, the newest first
         self._overview: Overview | None = None
         self._baseline: Group | None = None
         self.model = WordTable(only_words=True)
@@ -62,7 +62,7 @@ class SettingsPanel(QStackedWidget):
             box.activated.connect(self._draw_heat)
         self.importance = icon_button("chart-bar-horizontal", IMPORTANCE)
         self.importance.hide()
-        self.importance.clicked.connect(self._show_importance)
+        self.importance.clicked.connect(self._ask_importance)
         boxes = (caption("Rows", self.row), self.row, caption("Columns", self.column), self.column)
         head = in_row(*boxes, 1, self.importance)
         self.heat, self.parallel = HeatMapPlot(), ParallelPlot()
@@ -113,14 +113,26 @@ class SettingsPanel(QStackedWidget):
         QTimer.singleShot(0, self, partial(take, lines))  # each plot is drawn in its own turn of the event loop
 
     def _offer_importance(self, numbers: list[int]) -> None:
-        self._sweep = numbers[0] if numbers else None
+        self._sweeps = numbers
+        several = f" {len(numbers)} sweeps made these runs: choose one." if len(numbers) > 1 else ""
+        self.importance.setToolTip(f"{IMPORTANCE}{several}")
         self.importance.setVisible(bool(numbers))
 
-    def _show_importance(self) -> None:
-        """Open the Sweeps panel on the tab that says which parameter of the sweep matters."""
-        if self._sweep is not None:
-            panel = show_sweeps(self._session, self, self._sweep)
-            panel.tabs.setCurrentWidget(panel.importance)
+    def _ask_importance(self) -> None:
+        """Show the parameters of the one sweep of these runs; of several ask which."""
+        if len(self._sweeps) == 1:
+            self._show_importance(self._sweeps[0])
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for number in self._sweeps:
+            menu.addAction(f"Sweep {number}", partial(self._show_importance, number))
+        menu.popup(self.importance.mapToGlobal(QPoint(0, self.importance.height())))
+
+    def _show_importance(self, number: int) -> None:
+        """Open the Sweeps panel on the tab that says which parameter of that sweep matters."""
+        panel = show_sweeps(self._session, self, number)
+        panel.tabs.setCurrentWidget(panel.importance)
 
     def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """One row per setting with a column per group, or one row per group if there are many."""
@@ -142,7 +154,8 @@ class SettingsPanel(QStackedWidget):
         """Offer the settings that differ; the choice stays if it is among them."""
         before = [box.currentData() for box in (self.row, self.column)]
         others = [*fields, NO_OTHER]
-        second = next((field for field in fields[1:] if self._crosses(fields[0], field)), NO_OTHER)
+        crossing = [field for field in fields[1:] if self._crosses(fields[0], field)]
+        second = min(crossing, key=self._cells_of, default=NO_OTHER)
         for box, items, chosen, at_first in (
             (self.row, fields, before[0], fields[0]), (self.column, others, before[1], second),
         ):  # fmt: skip
@@ -157,6 +170,11 @@ class SettingsPanel(QStackedWidget):
         for settings in self._chosen():
             values.setdefault(str(settings.get(first)), set()).add(str(settings.get(second)))
         return any(len(of_one) > 1 for of_one in values.values())
+
+    def _cells_of(self, field: str) -> tuple[bool, int]:
+        """Whether some groups lack a setting, and its number of values: with few values a cell has more runs."""
+        values = [settings.get(field) for settings in self._chosen()]
+        return None in values, len(set(map(str, values)))
 
     def _draw_lines(self, overview: Overview, shown_as: Sequence[GroupStyle], lines: settings_space.Lines) -> None:
         if overview is self._overview:
