@@ -157,7 +157,7 @@ def test_the_question_says_whether_the_run_can_be_resumed(
 def test_seeds_can_be_added_in_another_workspace_where_the_plan_for_this_one_was_left(
     qtbot, session, window, tmp_path, monkeypatch
 ):
-    action, planned = MoreSeedsAction(session, window), []
+    action, planned = MoreSeedsAction(session, window, lambda run: True), []
     monkeypatch.setattr(more_seeds, "more_seeds", lambda *_: planned.append(_) or more_seeds.MoreSeeds((), ()))
     action.ask()
     session.open_workspace(Workspace(tmp_path / "other", create=True))

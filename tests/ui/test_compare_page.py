@@ -27,7 +27,7 @@ from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, CHIP_ROLE, GroupTable, significant
 from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_BESIDE, TITLE_PX, GroupView
-from workbench.ui.pages.compare.groups.more_seeds import NO_TICKS, NONE_HERE
+from workbench.ui.pages.compare.groups.more_seeds import ALL_LEFT_OUT, NO_TICKS, NONE_HERE
 from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SEARCHED_SECOND, SECOND, TICK_TWO
@@ -40,6 +40,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.style import theme
 from workbench.ui.widgets.dialogs.question import Question
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.tables.row_table import head_width
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace.experiments import experiments
@@ -113,7 +114,13 @@ def test_the_search_compares_the_ticked_runs_that_it_leaves(qtbot, session, work
     assert sorted(page.model.overview.measured) == [1, 2, 3]
     qtbot.keyClicks(page.head.search, " name=plain")
     qtbot.waitUntil(lambda: page.tabs.difference.verdict.text() == SEARCHED_SECOND)
+    page.more_seeds.ask()
+    qtbot.waitUntil(lambda: page.more_seeds.question is not None)
+    assert "“Plain”" in page.more_seeds.question.words.text()
+    assert "Bold" not in page.more_seeds.question.words.text(), "what is left out gets no seeds"
+    page.more_seeds.question.answers["none"].click()
     page.head.search.setText("state=queued")
+    assert page.more_seeds.action.toolTip() == plain_tip(ALL_LEFT_OUT)
     qtbot.waitUntil(page.none_fits.isVisible)
     assert page.head.search.isVisible()
     assert not page.groups.isVisible()

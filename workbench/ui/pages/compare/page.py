@@ -19,7 +19,7 @@ from workbench.progress import Progress
 from workbench.ui.pages.compare.fair.panel import FairPanel
 from workbench.ui.pages.compare.groups.group_view import GroupView
 from workbench.ui.pages.compare.groups.head import Head
-from workbench.ui.pages.compare.groups.more_seeds import MoreSeedsAction
+from workbench.ui.pages.compare.groups.more_seeds import ALL_LEFT_OUT, MoreSeedsAction
 from workbench.ui.pages.compare.groups.notes import Notes
 from workbench.ui.pages.compare.groups.row_order import Kind, first_order
 from workbench.ui.pages.compare.model.compare_model import TICK_TWO, CompareModel
@@ -90,12 +90,12 @@ class ComparePage(QStackedWidget):
         self.tabs = ResultTabs(self.session, self.model, self._loader, in_parts=True)
         self.notes, self.groups = Notes(self), GroupView()
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
-        self.none_fits = EmptyHint("No ticked run fits", "The search leaves out every ticked run.", "Clear the search")
+        self.none_fits = EmptyHint("No ticked run fits", ALL_LEFT_OUT, "Clear the search")
         self.none_fits.hide()
         in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), (self.none_fits, 1), on=result, spacing=8)
         yield
         yield from self.tabs.making
-        self.more_seeds = MoreSeedsAction(self.session, self)
+        self.more_seeds = MoreSeedsAction(self.session, self, self.model.fits)
         self.head.follow(self.more_seeds.action)
         self.addAction(self.more_seeds.action)
         self.report_action = QAction("Report of the ticked runs…", self)
@@ -221,6 +221,7 @@ class ComparePage(QStackedWidget):
     def _search(self, text: str) -> None:
         """Compare the ticked runs with these words, once no more are typed."""
         self.model.search(text)
+        self.more_seeds.refresh()
         self._timer.start()
 
     # Results

@@ -80,9 +80,11 @@ class Rail(QToolBar):
 
     def _least_end(self) -> int:
         """Px that the end needs at least, with the room between all parts."""
-        layout, margins = self.layout(), self.layout().contentsMargins()
-        between = layout.spacing() * len(self._buttons)
-        return self._end.minimumSizeHint().width() + between + margins.left() + margins.right()
+        needed = self._end.minimumSizeHint().width()
+        if (layout := self.layout()) is not None:
+            margins = layout.contentsMargins()
+            needed += layout.spacing() * len(self._buttons) + margins.left() + margins.right()
+        return needed
 
     def refresh(self) -> None:
         """Name the shown run and its state."""

@@ -1,5 +1,7 @@
 """“Add 2 seeds to each”: after one question, queues the compared configs with seeds that none of their runs has."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
@@ -11,12 +13,14 @@ from workbench.ui.style.words import counted, duration
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.widgets.labels import plain_tip
+from workbench.workspace.rows import Run
 
 NUMBER = 2  # seeds that each group gets
 TITLE = f"Add {NUMBER} seeds to each"
 ON_BUTTON = f"Add {NUMBER} seeds"  # short enough for the row of choices
-TIP = "Queue every ticked config again with the next two seeds that none of its runs has. You confirm the list first."
+TIP = "Queue every compared config again with the next two seeds that none of its runs has. You confirm the list first."
 NO_TICKS = "Tick runs to add seeds to their configs."
+ALL_LEFT_OUT = "The search leaves out every ticked run."
 READ_ONLY = "The workspace is read-only."
 NONE_HERE = "None of the ticked runs was trained by Workbench on this machine."
 FOREIGN = {"imported", "own_loop", "curves"}  # facts of runs that another program trained
@@ -28,13 +32,14 @@ class MoreSeedsAction(QObject):
 
     Args:
         page: parent of the dialog.
+        fits: whether the search of the page leaves a ticked run.
     """
 
     queued = Signal(list)  # ids of the new runs, which the session does not have yet
 
-    def __init__(self, session: Session, page: QWidget) -> None:
+    def __init__(self, session: Session, page: QWidget, fits: Callable[[Run], bool]) -> None:
         super().__init__(page)
-        self._session, self._page = session, page
+        self._session, self._page, self._fits = session, page, fits
         self.action = QAction(f"{TITLE}…", self)
         self.action.setObjectName("more-seeds")
         self.action.triggered.connect(self.ask)
@@ -50,14 +55,17 @@ class MoreSeedsAction(QObject):
         self.action.setToolTip(plain_tip(reason or TIP))
 
     def _why_not(self) -> str:
-        ticked = [run for run in self._session.runs() if run.id in self._session.ticks.runs]
+        ticked = self._compared()
         if not ticked:
-            return NO_TICKS
+            return ALL_LEFT_OUT if self._session.ticks.runs else NO_TICKS
         if self._session.workspace.read_only:
             return READ_ONLY
         if all(run.placement is not None or not FOREIGN.isdisjoint(run.environment) for run in ticked):
             return NONE_HERE
         return ""
+
+    def _compared(self) -> list[Run]:
+        return [run for run in self._session.runs() if run.id in self._session.ticks.runs and self._fits(run)]
 
     def ask(self) -> None:
         """Ask with the number of runs and their time; nothing is queued before the answer.
@@ -67,7 +75,7 @@ class MoreSeedsAction(QObject):
         if self._under_way:
             return
         session, workspace = self._session, self._session.workspace
-        ticked, known = frozenset(session.ticks.runs), session.catalog
+        ticked, known = frozenset(run.id for run in self._compared()), session.catalog
 
         def plan() -> MoreSeeds:  # the list of runs in the window may lack those that were queued just now
             return more_seeds(ticked, workspace.runs(), known, NUMBER)

@@ -65,7 +65,7 @@ class CompareModel:
         Without any it is None, and the model forgets the last ones.
         """
         all_chosen = [run for run in runs if run.id in ticked]
-        chosen = tuple(run for run in all_chosen if fits(run, self._words, self.known))
+        chosen = tuple(filter(self.fits, all_chosen))
         self._all_ticked = len(all_chosen) == len(runs)
         self.left_out = len(all_chosen) - len(chosen)
         if not chosen:
@@ -76,6 +76,10 @@ class CompareModel:
     def search(self, text: str) -> None:
         """Compare only the ticked runs with these words, or that meet them as conditions, as in the list of runs."""
         self._words = words_of(text)
+
+    def fits(self, run: Run) -> bool:
+        """Whether the search leaves a run."""
+        return fits(run, self._words, self.known)
 
     def choose_numbers(self, metric: str, at: At) -> None:
         """Choose the metric and the evaluation; a box left as shown keeps what was chosen before."""
