@@ -43,9 +43,8 @@ class ChartView(QFrame):
         self.setProperty("card", "true")
         self.setMinimumWidth(LEAST_WIDTH)
         self._chart: Chart | None = None
-        self.plot = Drawn(axisItems=number_axes("right"))
+        self.plot = Drawn(axisItems=number_axes("right"), enableMenu=False)
         self.plot.hideAxis("right")
-        self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.setAccessibleName(title)
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)

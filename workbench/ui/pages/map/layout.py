@@ -1,7 +1,7 @@
 """What stands on the Map page: the tools, the maps and their caption, the slider of epochs, and the side column."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QToolButton, QWidget
 
 from workbench.ui.pages.map.colours.colouring_box import ColouringBox
 from workbench.ui.pages.map.colours.point_colours import PointColours
@@ -70,21 +70,18 @@ class MapLayout(QStackedWidget):
         self.legend, self.selections = self.side.legend, self.side.selections
         self.time = TimeBar(self.model.timeline, lambda: self.session.workspace.read_only)
         self.playback = Playback(self.session, self.model, self.time, self)
-        content = QWidget()
-        row = QHBoxLayout(content)
-        row.setContentsMargins(16, 12, 16, 12)
-        row.setSpacing(12)
-        column = in_column((self._map_card(), 1), time_card(self.session, self.time), spacing=12)
-        yield
-        row.addLayout(column, 1)
-        row.addWidget(self.side)
-        self.side.give_way_in(content)
+        content, card = QWidget(), QFrame()  # in their places before they are filled: moved later, all is styled again
         self.addWidget(self.hint)
         self.addWidget(content)
+        column = in_column((card, 1), time_card(self.session, self.time), spacing=12)
+        in_row((column, 1), self.side, on=content, margins=(16, 12, 16, 12), spacing=12)
+        self._fill_card(card)
+        yield
+        self.side.give_way_in(content)
         self.contours = ContourMaker(self.session, self.canvas.contours, self)
         yield
 
-    def _map_card(self) -> QWidget:
+    def _fill_card(self, card: QFrame) -> None:
         """The row of tools, and below it the maps and their caption."""
         self.settings = MapSettings(self)
         self.colouring = ColouringBox(self.session)
@@ -105,7 +102,5 @@ class MapLayout(QStackedWidget):
         self.caption = ElidedLabel("", "caption", lines=2)
         self.doubts = DoubtsButton(self.model)
         foot = in_row((self.caption, 1), self.doubts, margins=(12, 4, 12, 4), spacing=8)
-        card = QFrame()
         card.setProperty("card", "true")
         self.card_column = in_column(top, (maps, 1), foot, on=card, margins=1, spacing=0)
-        return card

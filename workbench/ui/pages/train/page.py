@@ -75,20 +75,26 @@ class TrainPage(QStackedWidget):
         self.banner = TroubleBanner()
         self.tiles = Tiles()
         yield
-        self.curves = Curves(self.session.preferences, in_parts=True)
-        yield from self.curves.making
-        self.evaluations = self.curves.evaluations
-        self.anatomy = AnatomyPanel(self.session.preferences, in_parts=True)
-        yield from self.anatomy.making
-        self.method = MethodPanel()
-        self.system = SystemPanel(MachineLines(self.session))
-        self.others = OtherCurves(lambda name: self.curves.shows(name) or name in self.anatomy.curves)
+        self.findings = Findings()
         self.views = QTabWidget()
         self.views.setObjectName("train-views")
         self.views.setDocumentMode(True)
         self.views.tabBar().setAccessibleName("Views of the run")
-        yield
         self.geometry_panel = GeometryPanel(self.session)
+        yield
+        content = QWidget()  # each part goes to its place before it is filled: moved later, it would be styled again
+        self.addWidget(self.hint)
+        self.addWidget(content)
+        in_column(
+            self.header, self.banner, self.tiles, self.geometry_panel.tiles,
+            (in_row((self.views, 1), self.findings, spacing=12), 1),
+            on=content, margins=(16, 12, 16, 12), spacing=8,
+        )  # fmt: skip
+        self.curves = Curves(self.session.preferences, in_parts=True)
+        self.anatomy = AnatomyPanel(self.session.preferences, in_parts=True)
+        self.method = MethodPanel()
+        self.system = SystemPanel(MachineLines(self.session))
+        self.others = OtherCurves(lambda name: self.curves.shows(name) or name in self.anatomy.curves)
         yield
         for view, title, tip in (
             (self.curves, "Curves", "Losses, retrieval metrics, learning rate and accuracy"),
@@ -108,21 +114,13 @@ class TrainPage(QStackedWidget):
         ):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)
             yield
+        yield from self.curves.making
+        self.evaluations = self.curves.evaluations
+        yield from self.anatomy.making
         self.options = CurveOptions(self.session.preferences, self._plots)
         corner = QWidget()
         in_row(self.options, self.geometry_panel.beside, self.geometry_panel.images, on=corner)
         self.views.setCornerWidget(corner)
-        self.findings = Findings()
-        yield
-        above = in_row((self.views, 1), self.findings, spacing=12)
-        content = QWidget()
-        in_column(
-            self.header, self.banner, self.tiles, self.geometry_panel.tiles, (above, 1),
-            on=content, margins=(16, 12, 16, 12), spacing=8,
-        )  # fmt: skip
-        yield
-        self.addWidget(self.hint)
-        self.addWidget(content)
         yield
 
     def _connect(self) -> None:

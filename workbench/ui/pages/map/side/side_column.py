@@ -65,11 +65,11 @@ class SideColumn(QFrame):
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(False)
         self.tabs.tabBar().setProperty("close", "true")
-        for page, words in zip((ScrolledDown(self.legend), classes.panel, selection), TABS, strict=True):
-            self.tabs.addTab(page, words)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
         column.addWidget(self.tabs)
+        for page, words in zip((ScrolledDown(self.legend), classes.panel, selection), TABS, strict=True):
+            self.tabs.addTab(page, words)
         self.fit_theme()
 
     def fit_theme(self) -> None:

@@ -74,8 +74,8 @@ class FormGroups(QScrollArea):
         self.search.textChanged.connect(self._find)
         self.nothing = label("", "muted")
         self._inside = QWidget()
-        self._build()
         self.setWidget(self._inside)
+        self._build()
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._inside.hide()  # until there is a draft: empty cards would look squeezed
         self.heading = ESSENTIALS  # whose fields are at the top of what is seen

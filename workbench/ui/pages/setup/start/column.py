@@ -43,6 +43,8 @@ class StartColumn(QWidget):
         for words, control in (("Save config", self.save), ("Open config", self.open)):
             control.setAccessibleName(words)
             control.setToolTip(words)
+        self.below = QWidget()
+        in_column((self._scrolled(self.card), 1), self.below, on=self, spacing=8)
         self._buttons = QGridLayout()
         self._buttons.setSpacing(8)
         self._buttons.addWidget(self.copy, 1, 0, 1, 2)
@@ -50,9 +52,7 @@ class StartColumn(QWidget):
         self._buttons.addWidget(self.save, 2, 1)
         head = in_row((caption(WHERE, self.where, ""), 1), self.places, spacing=8)
         self._where = in_column(head, spacing=2)
-        self.below = QWidget()
         self._rows = in_column(self._where, self._buttons, on=self.below, spacing=8)
-        in_column((self._scrolled(self.card), 1), self.below, on=self, spacing=8)
         self.take_back()
 
     def take_back(self) -> None:
@@ -86,11 +86,11 @@ class StartColumn(QWidget):
 
     def _scrolled(self, card: PreflightCard) -> QScrollArea:
         inside = QWidget()
-        in_column(card, 1, on=inside)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(inside)
+        in_column(card, 1, on=inside)
         return area

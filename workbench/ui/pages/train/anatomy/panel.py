@@ -79,6 +79,7 @@ class AnatomyPanel(Scrolled):
         self._of = {series.name: plot for plot in (self.bound, self.information) for series in plot.series}
         self._titles = {series.name: series.title for plot in (self.bound, self.information) for series in plot.series}
         grid = QGridLayout()
+        column = in_column((grid, 1), on=self.widget(), margins=(0, 8, 0, 0), spacing=4)
         self.grid = PlotGrid((), grid, self)
         for plot in self.plots:
             self._take(plot)
@@ -91,7 +92,7 @@ class AnatomyPanel(Scrolled):
         self.sentence.setProperty("role", "muted")
         self.sentence.setWordWrap(True)
         foot = in_row((self.sentence, 1), (self.parts.button, Qt.AlignmentFlag.AlignTop), spacing=GAP)
-        in_column((grid, 1), foot, on=self.widget(), margins=(0, 8, 0, 0), spacing=4)
+        column.addLayout(foot)
 
     @property
     def plots(self) -> tuple[CurvePlot, ...]:

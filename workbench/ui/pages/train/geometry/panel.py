@@ -5,7 +5,7 @@ import math
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QStackedWidget, QWidget
 
 from workbench.evaluation.health import Alarm
 from workbench.problem import Problem
@@ -22,7 +22,7 @@ from workbench.ui.pages.train.geometry.variance_plot import VariancePlot
 from workbench.ui.plots.painted_plot import PaintedPlot
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.fields.segments import Segments
 
@@ -85,7 +85,13 @@ class GeometryPanel(QStackedWidget):
         self.plots: tuple[PaintedPlot, ...] = (*curves, self.ridge, self.classes)
         self._card_rows = [in_row(spacing=8) for _ in range(2)]
         self._lay_out_cards(len(self.cards))
-        grid = QGridLayout()
+        content, grid = QWidget(), QGridLayout()
+        area = QScrollArea(widgetResizable=True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(content)
+        self.addWidget(self.hint)
+        self.addWidget(area)
+        in_column(*self._card_rows, (grid, 1), on=content, margins=(0, 8, 0, 0), spacing=8)
         grid.setSpacing(8)
         for at, part in enumerate((self.rank, self.second, self.spread)):
             grid.addWidget(part, 0, 2 * at, 1, 2)
@@ -93,18 +99,6 @@ class GeometryPanel(QStackedWidget):
         grid.addWidget(self.classes, 1, 3, 1, 3)
         grid.setRowStretch(0, 2)
         grid.setRowStretch(1, 3)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(8)
-        for row in self._card_rows:
-            column.addLayout(row)
-        column.addLayout(grid, 1)
-        area = QScrollArea(widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(content)
-        self.addWidget(self.hint)
-        self.addWidget(area)
         for plot in self.plots:
             plot.announced.connect(self.session.notify)
         for card in self.cards:
