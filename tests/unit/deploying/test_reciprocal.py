@@ -126,12 +126,12 @@ def test_only_the_nearest_are_ranked_again_and_the_others_stay(monkeypatch):
 
 
 def test_what_it_stores_of_each_image_and_what_does_not_grow_is_said():
-    search = search_of(evaluation(34, count=600)[0])
+    search = search_of(evaluation(34, count=200)[0])
     store = measure(search, [KIND])[1]
     assert store.bytes == 64 + 20 * 8 + 4
     assert store.fixed_bytes == 0
     assert 0 < store.constant_ms <= store.ms
-    grown = scaled(store, 600, 6000)
+    grown = scaled(store, 200, 2000)
     assert grown.ms == pytest.approx(store.constant_ms + 10 * (store.ms - store.constant_ms))
 
 
