@@ -40,7 +40,7 @@ COUNTS = ("projections", "in_batch", "folds", "fold", "views", "epochs", "seed")
 UNITS = re.compile(r", (nats|%|own scale|GB|MB/s|W|°C|ms)\b|, %|, °C")
 CHARTS = ("CurvePlot", "LoadChart")
 AXES, AXIS_UNITS = ("CostPlot", "TradePlot"), re.compile(r"\b(seconds|MB|bytes|ms)\b")
-HEAD_UNITS = re.compile(r"%|\bpoints$|^(Bytes|MB|ms|Time s)$")
+HEAD_UNITS = re.compile(r"%|\bpoints$|^(Bytes|MB|ms|Time s|Memory MB)$")
 HEADS_WITHOUT_UNIT = {
     "a word": ("", "Group", "Method", "Backbone", "Seed (runs)", "Class",
                "Query", "Suspect", "Taken for", "Hub", "Which classes", "Same class",

@@ -123,8 +123,8 @@ class SweepsModel:
         if self.shown is None:
             return (), []
         shown, folds = self.shown, "fold" in self._columns()
-        found = [(line, trial) for line, trial in self._ordered() if self._fits(trial)]
-        rows: Rows = [(trial.id, _cells(line, trial, shown, folds)) for line, trial in found]
+        left = [(line, trial) for line, trial in self._ordered() if self._fits(trial)]
+        rows: Rows = [(trial.id, _cells(line, trial, shown, folds)) for line, trial in left]
         return tuple(self._columns().values()), rows
 
     def search(self, text: str) -> None:

@@ -24,7 +24,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.experiments import sweeps
 
@@ -115,7 +115,7 @@ class SettingsPanel(QStackedWidget):
     def _offer_importance(self, numbers: list[int]) -> None:
         self._sweeps = numbers
         several = f" {len(numbers)} sweeps made these runs: choose one." if len(numbers) > 1 else ""
-        self.importance.setToolTip(f"{IMPORTANCE}{several}")
+        self.importance.setToolTip(plain_tip(f"{IMPORTANCE}{several}"))
         self.importance.setVisible(bool(numbers))
 
     def _ask_importance(self) -> None:
