@@ -82,6 +82,12 @@ class Trained:
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
         return np.asarray(self.crop(batch).numpy())
 
+    def move_to(self, device: str) -> None:
+        """Embed on this device from now on: "auto", "cpu", "cuda", "cuda:1", "mps". Raises Problem without it."""
+        from workbench.training.device import choose
+
+        self.model.to(choose(device))
+
     def embed_inputs(self, batch: np.ndarray) -> np.ndarray:
         """Embeddings [m, d] float32 of what the network is given, float32 [m, C, H, W]."""
         import torch

@@ -1,8 +1,7 @@
 """The network of a run on other images, as a run of its own: nothing is trained, every image queries all others."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import bits_of, display_name, on_disk
 from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
+from workbench.jobs.threads import in_threads
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running.search.image_search import BEST, Epoch, kept_network
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from workbench.running.trained_network import Trained
 
 AT_ONCE = 32  # images that are embedded together
-AHEAD = 4  # batches that are prepared before the network takes them, and threads that prepare them
 LISTS = (".csv", ".tsv", ".txt")  # endings of lists of images; anything else is a folder or an archive
 KEPT = "No run was made."
 NAMED = 3  # classes that a remark names
@@ -59,8 +58,6 @@ def evaluate_images(
             device that is not here; a workspace that cannot be written.
         Cancelled: by `progress`, which leaves no run behind.
     """
-    from workbench.training.device import choose
-
     check_writable(workspace)
     progress("Loading the network", 0, 0)
     source = workspace.run(run_id)
@@ -69,7 +66,7 @@ def evaluate_images(
     images = images.expanduser().absolute()
     listed = _listed(images, network.dataset.channels, network.dataset.image_size, config, progress)
     kept, cache = readable(workspace, listed, progress)
-    network.model.to(choose(device))
+    network.move_to(device)
     vectors = _embedded(network, kept, progress)
     by = {"network": run_id, "epoch": network.epoch, "checkpoint": files.digest(network.checkpoint)}
     made = _config(name or f"{source.name} on {display_name(images.stem)}", config, evaluation, images, by)
@@ -101,22 +98,15 @@ def _listed(images: Path, channels: int, size: int, config: RunConfig, progress:
 def _embedded(network: "Trained", kept: ImageSet, progress: Progress) -> np.ndarray:
     """Embeddings [n, d] float32 of the images; threads prepare some batches ahead of the network."""
     root, count = str(kept.root), len(kept.paths)
-    starts = range(0, count, AT_ONCE)
 
     def prepare(start: int) -> np.ndarray:
         return network.inputs([Path(on_disk(root, path)) for path in kept.paths[start : start + AT_ONCE]])
 
     vectors: list[np.ndarray] = []
-    with ThreadPoolExecutor(AHEAD) as pool:
-        waiting: deque[Future[np.ndarray]] = deque()
-        for start in starts:
-            waiting.append(pool.submit(prepare, start))
-            if len(waiting) > AHEAD:
-                progress("Embedding the images", len(vectors) * AT_ONCE, count)
-                vectors.append(network.embed_inputs(waiting.popleft().result()))
-        while waiting:
+    with closing(in_threads(prepare, range(0, count, AT_ONCE))) as batches:
+        for batch in batches:
             progress("Embedding the images", len(vectors) * AT_ONCE, count)
-            vectors.append(network.embed_inputs(waiting.popleft().result()))
+            vectors.append(network.embed_inputs(batch))
     embedded = np.concatenate(vectors)
     if not np.isfinite(embedded).all():
         raise Problem("The network gives embeddings that are not finite.", kept=KEPT, todo="Choose another run.")
