@@ -78,7 +78,7 @@ def _checked(
     store(window, camera, places)
     dialog = window.run_actions.places.show_places()
     dialog.resize(*size)
-    camera.wait(lambda: all(card.check.isEnabled() for card in dialog.cards), most=PATIENCE)
+    camera.wait(lambda: not any(card.checking for card in dialog.cards), 2, PATIENCE)
     camera.wait()  # the newest findings are laid out
     save(dialog, name)
     dialog.reject()
