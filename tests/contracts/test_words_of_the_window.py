@@ -45,7 +45,7 @@ HEADS_WITHOUT_UNIT = {
     "a word": ("", "Group", "Method", "Backbone", "Seed (runs)", "Class",
                "Query", "Suspect", "Taken for", "Hub", "Which classes", "Same class",
                 "Store or search", "In words", "Nearest class"),
-    "a difference, of the unit of the column before it": ("Δ",),
+    "a difference, of the unit of the column before it": ("Δ", "Δ AP"),
     "a range, of the unit of the column before it": ("95% interval",),
     "a count": ("n", "Seeds", "d", "Images", "Times", "Times among the ten", "In other classes", "Pairs n"),
     "a rank or number of a row": ("Hit", "Rank", "Row", "Hit, baseline", "Hit, other"),

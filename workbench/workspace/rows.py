@@ -118,6 +118,13 @@ class Run:
         """The folder or file of another program whose curves are all that is known of the run; empty for others."""
         return str(self.environment.get("curves", {}).get("source", ""))
 
+    @property
+    def tested(self) -> int | None:
+        """The run whose network embedded the images of this one, of which nothing was trained; None of other runs."""
+        imported = self.environment.get("imported")
+        network = imported.get("network") if isinstance(imported, dict) else None
+        return network if isinstance(network, int) else None
+
     def has_no(self, what: str) -> str:
         """A sentence: it has no evaluation, or other thing; whether one may still come, and why none is there."""
         if self.only_searched:

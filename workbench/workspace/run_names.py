@@ -20,6 +20,8 @@ def title_of(known: Catalog, kind: str, name: str) -> str:
 
 def data_title(known: Catalog, run: Run) -> str:
     """The data set of a run: its title, or the name of the folder or file that a user chose; empty without any."""
+    if run.tested is not None:
+        return _last_part(run.config, "dataset", "images") or title_of(known, "dataset", run.dataset)
     return CURVES if run.curves_of else _own_name(known, run, "dataset") or title_of(known, "dataset", run.dataset)
 
 
@@ -58,6 +60,8 @@ def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
 
 def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
     """Data set, backbone and loss of a run, as the form calls them."""
+    if run.tested is not None:
+        return data_title(known, run), "", f"test of run {run.tested}"
     loss = CURVES if run.curves_of else title_of(known, "loss", run.loss)
     return data_title(known, run), backbone_title(known, run), loss
 

@@ -8,6 +8,7 @@ from PIL import Image
 from workbench.cli import cli
 from workbench.config import RunConfig
 from workbench.control import Cancelled, Control
+from workbench.entries import catalog
 from workbench.exchange.imported.other_images import evaluate_images
 from workbench.problem import Problem
 from workbench.running import launch
@@ -15,6 +16,7 @@ from workbench.running.search.image_search import OwnImage, kept_network, search
 from workbench.running.search.saliency import pair_saliency
 from workbench.settings.presets import presets
 from workbench.workspace import Workspace
+from workbench.workspace.run_names import names_of
 
 EACH, CLASSES = 8, ("oak", "pine", "yew", "fir")
 
@@ -71,6 +73,9 @@ def test_an_image_has_the_embedding_and_the_score_that_the_run_stored(workspace,
     assert set(stored_ids.tolist()) < rows.keys()
     np.testing.assert_allclose(vectors[[rows[one] for one in stored_ids.tolist()]], stored, rtol=1e-4, atol=1e-5)
     assert run.environment["data"]["note"].startswith("embedded by run 1, epoch ")
+    assert run.tested == 1
+    assert workspace.run(1).tested is None
+    assert names_of(catalog.current(), run) == (photographs.name, "", "test of run 1")
 
 
 def test_what_limits_the_result_is_said(workspace, photographs):

@@ -75,6 +75,7 @@ def evaluate_images(
         "imported": {
             "embeddings": f"run {run_id} ({source.name}), epoch {network.epoch}", "labels": str(images),
             "images": str(images), "dimensions": vectors.shape[1], "at": now(),
+            "network": run_id,
         },
         "data": data_facts(kept, f"embedded by run {run_id}, epoch {network.epoch}: every image queries all others"),
     }  # fmt: skip

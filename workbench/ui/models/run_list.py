@@ -373,7 +373,7 @@ def details(run: Run, known: Catalog) -> str:
     """Lines for the tooltip; `known` is how entries are called."""
     last = f"last {scores(run.last)}"
     lines = [run.name, f"{state_word(run.status)}, epoch {run.epoch} / {run.epochs}", f"best {scores(run.best)}", last]
-    lines += [f"{', '.join(names_of(known, run))}, seed {run.seed}"]
+    lines += [f"{', '.join(filter(None, names_of(known, run)))}, seed {run.seed}"]
     lines += [f"on {device}"] if (device := device_of(run)) else []
     lines += [", ".join(run.tags)] if run.tags else []
     lines += [visible_name(text, LONGEST_SENTENCE) for text in (run.note, run.problem, run.unread) if text]

@@ -15,7 +15,7 @@ from workbench.ui.style.words import NO_VALUE, percent
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import plain_tip
 
-TITLES = ("", "Class", "AP %", "Hit", "Δ points")
+TITLES = ("", "Class", "AP %", "Hit", "Δ AP")
 TIPS = (
     "The query",
     "Class of the query",

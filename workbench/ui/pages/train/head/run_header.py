@@ -184,6 +184,8 @@ def _after_word(run: Run) -> str:
         return words
     if run.curves_of:
         return f"curves of another program, from {visible_name(run.curves_of)}"
+    if run.tested is not None:
+        return f"the network of run {run.tested} on other images, so there are no training curves"
     if run.loss == IMPORTED:
         return "imported embeddings, so there are no training curves"
     if run.placement is not None and run.live:
