@@ -7,11 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel
 from trained import trained_run
 
+from tests.trained_sample import sample_values, trained
 from workbench.config import RunConfig
-from workbench.control import Control
 from workbench.problem import Problem
-from workbench.running import launch
-from workbench.settings.presets import presets
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.import_dialog import ABOUT
 
@@ -281,11 +279,7 @@ def test_an_imported_run_cannot_be_trained_again(qtbot, session, window, arrays,
 @pytest.fixture
 def digits(workspace, tmp_path):
     """A run of the sample's network, trained for an epoch, and a folder of its images: ten of each of three classes."""
-    sample = next(preset.config for preset in presets() if preset.key == "sample-digits")
-    values = sample.model_dump()
-    values["training"]["epochs"] = 1
-    run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
-    launch.make_job(workspace, run_id, Control()).start().join()
+    run_id = trained(workspace, sample_values(1))
     of_run = workspace.run(run_id)
     samples, pictures = workspace.samples(of_run.dataset_id), workspace.pictures(of_run.dataset_id)
     for label in range(3):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.trained_sample import sample_space
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Ended, Evaluated, Scalar, Status
 from workbench.running import launch
-from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -55,16 +55,7 @@ def stored_run(workspace):
 @pytest.fixture(scope="session")
 def trained_space(tmp_path_factory) -> Path:
     """A workspace whose run 1 is the sample after one epoch."""
-    place = tmp_path_factory.mktemp("trained") / "space"
-    sample = next(preset.config for preset in presets() if preset.key == "sample-digits")
-    values = sample.model_dump()
-    values["training"]["epochs"] = 1
-    with Workspace(place, create=True) as workspace:
-        run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
-        job = launch.make_job(workspace, run_id, Control()).start()
-        job.join()
-        assert workspace.run(run_id).status == "done"
-    return place
+    return sample_space(tmp_path_factory.mktemp("trained"), 1)
 
 
 @pytest.fixture

@@ -5,16 +5,14 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from tests.trained_sample import sample_values, trained
 from workbench.cli import cli
-from workbench.config import RunConfig
-from workbench.control import Cancelled, Control
+from workbench.control import Cancelled
 from workbench.entries import catalog
 from workbench.exchange.imported.other_images import evaluate_images
 from workbench.problem import Problem
-from workbench.running import launch
 from workbench.running.search.image_search import OwnImage, kept_network, search
 from workbench.running.search.saliency import pair_saliency
-from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.run_names import names_of
 
@@ -39,17 +37,14 @@ def photographs(tmp_path_factory):
 def space(tmp_path_factory, photographs):
     """A workspace whose run 1 was trained on two of the classes, and whose other two are its test half."""
     place = tmp_path_factory.mktemp("tested") / "space"
-    sample = next(preset.config for preset in presets() if preset.key == "sample-digits")
-    values = sample.model_dump()
+    values = sample_values(1)
     values["name"] = "Trees"
     values["dataset"] = {"name": "folder", "folder": str(photographs), "image_size": 16}
     values["split"] = {"name": "classes"}
-    values["training"] |= {"epochs": 1, "batch_size": 8}
+    values["training"] |= {"batch_size": 8}
     values["evaluation"] |= {"recall_at": "1 3", "probe_size": 0}
     with Workspace(place, create=True) as workspace:
-        run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
-        launch.make_job(workspace, run_id, Control()).start().join()
-        assert workspace.run(run_id).status == "done"
+        trained(workspace, values)
     return place
 
 

@@ -8,15 +8,12 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from tests.trained_sample import sample_space
 from tests.ui.small_run import store_run
 from workbench.cli import cli
-from workbench.config import RunConfig
-from workbench.control import Control
 from workbench.exchange.imported.importing import import_embeddings
 from workbench.problem import Problem
-from workbench.running import launch
 from workbench.running.search.image_search import OwnImage, search, similarities
-from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 
 ROWS = (3, 500)  # of the test half, searched with
@@ -25,15 +22,7 @@ ROWS = (3, 500)  # of the test half, searched with
 @pytest.fixture(scope="module")
 def space(tmp_path_factory):
     """A workspace whose run 1 is the sample project after two epochs."""
-    place = tmp_path_factory.mktemp("searched") / "space"
-    sample = next(preset.config for preset in presets() if preset.key == "sample-digits")
-    values = sample.model_dump()
-    values["training"]["epochs"] = 2
-    with Workspace(place, create=True) as workspace:
-        run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
-        launch.make_job(workspace, run_id, Control()).start().join()
-        assert workspace.run(run_id).status == "done"
-    return place
+    return sample_space(tmp_path_factory.mktemp("searched"), 2)
 
 
 @pytest.fixture

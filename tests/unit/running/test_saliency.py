@@ -3,29 +3,19 @@
 import numpy as np
 import pytest
 
+from tests.trained_sample import sample_space
 from tests.ui.small_run import store_run
-from workbench.config import RunConfig
-from workbench.control import Cancelled, Control
+from workbench.control import Cancelled
 from workbench.problem import Problem
-from workbench.running import launch
 from workbench.running.search.image_search import OwnImage
 from workbench.running.search.saliency import heat_of, pair_saliency, windows_of
-from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory):
     """A workspace whose run 1 is the sample project after one epoch."""
-    place = tmp_path_factory.mktemp("salient") / "space"
-    sample = next(preset.config for preset in presets() if preset.key == "sample-digits")
-    values = sample.model_dump()
-    values["training"]["epochs"] = 1
-    with Workspace(place, create=True) as workspace:
-        run_id = launch.prepare_run(RunConfig.model_validate(values), workspace)
-        launch.make_job(workspace, run_id, Control()).start().join()
-        assert workspace.run(run_id).status == "done"
-    return place
+    return sample_space(tmp_path_factory.mktemp("salient"), 1)
 
 
 @pytest.fixture
