@@ -1,7 +1,7 @@
 """Two commands from a fresh clone: `python3 packaging/bootstrap.py run` and `python3 packaging/bootstrap.py test`.
 
 Standard library only. The file must parse on Python 3.6, so that an old Python prints an
-error message and not a traceback.
+error message and not a traceback: annotations above its check are in quotes, those below are never evaluated there.
 """
 
 import ctypes
@@ -15,12 +15,21 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    Part = tuple[str, str]  # a library as the loader names it, and its package
 
 OLDEST, NEWEST = (3, 11), (3, 14)  # as requires-python in pyproject.toml: PySide6 has no wheels for newer ones yet
 
 
-def sentence_for_other_python(version, windows=os.name == "nt", which=shutil.which):
+def sentence_for_other_python(
+    version: "Sequence[int]", windows: bool = os.name == "nt", which: "Callable[[str], str | None]" = shutil.which
+) -> str:
     """Why this Python cannot be used, and the newest on the machine that can."""
     usable = [f"3.{minor}" for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
     there = [number for number in usable if which("python" + number)]
@@ -36,14 +45,9 @@ def sentence_for_other_python(version, windows=os.name == "nt", which=shutil.whi
 
 
 if not OLDEST <= sys.version_info[:2] <= NEWEST:
-    sys.exit(sentence_for_other_python(sys.version_info))
+    sys.exit(sentence_for_other_python(sys.version_info[:2]))
 
 import tomllib  # noqa: E402 - only there since Python 3.11
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
 
 ROOT = Path(__file__).resolve().parents[1]
 USAGE = """Usage: python3 packaging/bootstrap.py run [-- ARGS]     the window, or the CLI with ARGS
@@ -106,7 +110,7 @@ class Environment:
     Complete means: its stamp, written last, names this checkout, this Python and these versions.
     """
 
-    def __init__(self, root):
+    def __init__(self, root: Path) -> None:
         self.root = root
         self.folder = root / ".venv"
         self.stamp = self.folder / "workbench.json"
@@ -116,17 +120,17 @@ class Environment:
         version = "python{}.{}".format(*sys.version_info[:2])
         self.packages = self.folder / ("Lib/site-packages" if windows else "lib/" + version + "/site-packages")
 
-    def maker(self):
+    def maker(self) -> list[str]:
         """What made the environment: when this changes, the environment is made again."""
         version = "{} {}.{}".format(platform.python_implementation(), *sys.version_info[:2])
         return [version, platform.system(), platform.machine(), str(self.root)]
 
-    def versions(self):
+    def versions(self) -> str:
         """Hash of what is to be installed: when it changes, pip runs again."""
         named = (self.root / "pyproject.toml", self.root / "packaging" / "constraints.txt")
         return hashlib.sha256(b"\0".join(path.read_bytes() for path in named)).hexdigest()
 
-    def read_stamp(self):
+    def read_stamp(self) -> dict[str, Any]:
         """The stamp of the last finished installation; empty when there is none or it is damaged."""
         try:
             stamp = json.loads(self.stamp.read_text(encoding="utf-8"))
@@ -134,13 +138,13 @@ class Environment:
             return {}
         return stamp if isinstance(stamp, dict) else {}
 
-    def write_stamp(self, extras):
+    def write_stamp(self, extras: "Iterable[str]") -> None:
         stamp = {"maker": self.maker(), "versions": self.versions(), "extras": sorted(extras)}
         half = self.stamp.with_suffix(".half")
         half.write_text(json.dumps(stamp), encoding="utf-8")
         os.replace(half, self.stamp)
 
-    def lacks(self, extras):
+    def lacks(self, extras: "Iterable[str]") -> str:
         """What must be done so that `extras` can be used: "nothing", "install" or "make" (all of it, from nothing)."""
         stamp = self.read_stamp()
         if stamp.get("maker") != self.maker() or not self.python.exists() or not self.packages.is_dir():
@@ -150,12 +154,11 @@ class Environment:
         return "nothing"
 
 
-def requirements(root, extras):
+def requirements(root: Path, extras: "Iterable[str]") -> list[str]:
     """The requirements from pyproject.toml, as arguments of pip."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return project["dependencies"] + [
-        line for extra in extras for line in project["optional-dependencies"].get(extra, [])
-    ]
+    further = [line for extra in extras for line in project["optional-dependencies"].get(extra, [])]
+    return [*project["dependencies"], *further]
 
 
 # ---------------------------------------------------------------- what the machine has to be
@@ -169,7 +172,7 @@ GLIBC = {
 MACOS = 14
 
 
-def sentence_for_machine(system, machine, release, bits=64):
+def sentence_for_machine(system: str, machine: str, release: str, bits: int = 64) -> str:
     """Why there are no packages for this machine; empty where there are, and on systems that nobody has tried.
 
     `release` is that of glibc on Linux, empty where there is none, that of macOS on a Mac, and not used on Windows.
@@ -194,7 +197,7 @@ def sentence_for_machine(system, machine, release, bits=64):
     return ""
 
 
-def check_machine():
+def check_machine() -> None:
     system = platform.system()
     release = platform.mac_ver()[0] if system == "Darwin" else platform.libc_ver()[1]
     said = sentence_for_machine(system, platform.machine(), release, 64 if sys.maxsize > 2**32 else 32)
@@ -205,7 +208,7 @@ def check_machine():
 # ---------------------------------------------------------------- system libraries
 
 
-def is_missing(library):
+def is_missing(library: str) -> bool:
     try:
         ctypes.CDLL(library)
     except OSError:
@@ -213,7 +216,7 @@ def is_missing(library):
     return False
 
 
-def lacks_ensurepip():
+def lacks_ensurepip() -> bool:
     """Whether ensurepip is missing, as in Debian's python3: it installs pip into a new environment."""
     try:
         import ensurepip  # noqa: F401 - imported as a check, not used
@@ -222,7 +225,7 @@ def lacks_ensurepip():
     return False
 
 
-def command_for(missing, which=shutil.which):
+def command_for(missing: "Collection[Part]", which: "Callable[[str], str | None]" = shutil.which) -> str:
     """The command that installs these (library, package) pairs on this machine; empty when the system is not known."""
     capabilities = [f"'{library}()(64bit)'" for library, _ in missing if ".so" in library]
     if which("apt-get"):
@@ -234,7 +237,7 @@ def command_for(missing, which=shutil.which):
     return ""
 
 
-def missing_parts(qt, new):
+def missing_parts(qt: bool, new: bool) -> "list[Part]":
     """What the system lacks, as (library, package): for Qt's window, and for a new environment."""
     missing = [pair for pair in LIBRARIES if is_missing(pair[0])] if qt else []
     if new and lacks_ensurepip():
@@ -242,27 +245,27 @@ def missing_parts(qt, new):
     return missing
 
 
-def check_system(qt, new):
+def check_system(qt: bool, new: bool) -> None:
     """Check the system libraries before Qt starts: when one is missing, Qt only says "could not load the plugin"."""
     missing = missing_parts(qt, new) if platform.system() == "Linux" else []
     if not missing:
         return
     command = command_for(missing)
-    if os.geteuid() == 0 and command.startswith("apt-get"):
+    if sys.platform != "win32" and os.geteuid() == 0 and command.startswith("apt-get"):
         install_with_apt(command)
         missing = missing_parts(qt, new)
     if missing:
         raise Trouble(sentence_for_libraries(missing, command))
 
 
-def sentence_for_libraries(missing, command):
+def sentence_for_libraries(missing: "Iterable[Part]", command: str) -> str:
     names = ", ".join(library for library, _ in missing)
     if not command:
         return f"Parts of the system are missing: {names}. Install them and call this again."
     return f"Parts of the system are missing ({names}). Install them with\n\n    sudo {command}\n"
 
 
-def install_with_apt(command):
+def install_with_apt(command: str) -> None:
     """Install packages as root on Debian or Ubuntu; fetches the package lists first if they are missing."""
     say("Installing system libraries: " + command)
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
@@ -276,27 +279,27 @@ def install_with_apt(command):
 # ---------------------------------------------------------------- installing
 
 
-def say(text):
+def say(text: str) -> None:
     print(text, flush=True)
 
 
-def last_line(output):
+def last_line(output: bytes) -> str:
     lines = output.decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "no message"
 
 
-def space_needed():
+def space_needed() -> int:
     """Bytes for .venv with what pip has fetched, at their largest (measured: 7.7 GB): on Linux torch brings CUDA."""
     return (8 if platform.system() == "Linux" else 3) * 10**9
 
 
-def cache_choice(folder, free=None):
+def cache_choice(folder: Path, free: float | None = None) -> list[str]:
     """The argument of pip that leaves its cache alone, when the disk has no room for a second copy of the downloads."""
     free = shutil.disk_usage(folder).free if free is None else free
     return [] if free > space_needed() + PIP_CACHE else ["--no-cache-dir"]
 
 
-def check_space(folder, free=None):
+def check_space(folder: Path, free: float | None = None) -> None:
     free = shutil.disk_usage(folder).free if free is None else free
     if free < space_needed():
         raise Trouble(
@@ -305,7 +308,7 @@ def check_space(folder, free=None):
         )
 
 
-def sentence_for_pip(log):
+def sentence_for_pip(log: str) -> str:
     """The reason why pip failed, from its output."""
     if re.search(DISK_FULL, log):
         return "The disk became full while installing: make room and call this again."
@@ -326,7 +329,7 @@ def sentence_for_pip(log):
     return "The packages could not be installed" + (": " + errors[-1].rstrip(".") if errors else "") + "."
 
 
-def shown(line):
+def shown(line: str) -> str:
     """A line of pip's output, shortened for the terminal; empty for most lines."""
     fetched = re.match(r"\s*Downloading (\S+?)-(\d[^-]*)-\S+\.whl \(([\d.]+ [MG]B)\)", line)
     if fetched:
@@ -339,15 +342,17 @@ def shown(line):
 
 
 @contextmanager
-def alone(root):
+def alone(root: Path) -> "Iterator[tuple[int, ...]]":
     """Allow one installation at a time; a second call waits.
 
     Yields the descriptors of the lock. pip inherits them, so that the lock lasts as long as pip runs, even when this
     call is killed. On Windows there is no such lock, and none is taken.
     """
-    if fcntl is None:
+    if sys.platform == "win32":
         yield ()
         return
+    import fcntl
+
     with open(root / "packaging" / "constraints.txt", "rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -357,10 +362,15 @@ def alone(root):
         yield (file.fileno(),)
 
 
-def follow(command, env, log, start, inherited=()):
+def follow(
+    command: "Sequence[str]", env: "Mapping[str, str]", log: Path, start: float, inherited: "Collection[int]" = ()
+) -> int:
     """Run pip, show its progress with the seconds since `start` and append its output to `log`. Returns its status."""
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
-    with log.open("a", encoding="utf-8") as kept, subprocess.Popen(command, env=env, pass_fds=inherited, **pipe) as pip:
+    with log.open("a", encoding="utf-8") as kept, subprocess.Popen(
+        command, env=env, pass_fds=inherited, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+        errors="replace",
+    ) as pip:  # fmt: skip
+        assert pip.stdout is not None
         try:
             for line in pip.stdout:
                 kept.write(line)
@@ -372,7 +382,7 @@ def follow(command, env, log, start, inherited=()):
     return pip.returncode
 
 
-def refuse_foreign_link(environment):
+def refuse_foreign_link(environment: Environment) -> None:
     """Refuse a `.venv` that is a link to a folder of others: `venv --clear` would follow it and empty that folder."""
     folder = environment.folder
     if not folder.is_symlink():
@@ -387,7 +397,7 @@ def refuse_foreign_link(environment):
     )
 
 
-def make(environment):
+def make(environment: Environment) -> None:
     """Make an empty `.venv` in place of what was there; behind a link only where that is this checkout's own."""
     refuse_foreign_link(environment)
     if Path(sys.prefix).resolve() == environment.folder.resolve():
@@ -400,13 +410,13 @@ def make(environment):
         raise Trouble("The folder {} could not be made: {}.".format(environment.folder, full.rstrip(".")))
 
 
-def steps(wanted):
+def steps(wanted: list[str]) -> list[list[str]]:
     """The calls of pip, one after the other. Each removes its downloads, so torch's 3 GB never lie beside the rest."""
     torch = [line for line in wanted if re.match(r"torch\b", line)]
     return [["--no-deps", *torch], torch, wanted] if torch else [wanted]
 
 
-def install(environment, extras, inherited=()):
+def install(environment: Environment, extras: "Iterable[str]", inherited: "Collection[int]" = ()) -> None:
     """Install the pinned packages, and write a .pth file that puts this checkout on the environment's path."""
     environment.stamp.unlink(missing_ok=True)
     environment.log.unlink(missing_ok=True)
@@ -422,7 +432,7 @@ def install(environment, extras, inherited=()):
     (environment.packages / "workbench-checkout.pth").write_text(way + "\n", encoding="ascii")
 
 
-def fetch(environment, command, start, inherited):
+def fetch(environment: Environment, command: "Sequence[str]", start: float, inherited: "Collection[int]") -> int:
     """Call pip with a folder for its downloads that is removed afterwards. Returns its exit status."""
     downloads = environment.folder / "downloads"  # on the same disk as .venv: /tmp is often small
     downloads.mkdir(exist_ok=True)
@@ -432,7 +442,7 @@ def fetch(environment, command, start, inherited):
     return status
 
 
-def write_catalog(environment):
+def write_catalog(environment: Environment) -> None:
     """Write the list of losses, data sets and backbones from which the window makes forms before torch is loaded."""
     code = "from workbench.entries import catalog; catalog.write_now()"
     command = [str(environment.python), "-c", code]
@@ -441,7 +451,7 @@ def write_catalog(environment):
         say("The list of losses and data sets could not be prepared: " + last_line(done.stdout))
 
 
-def prepare(environment, extras, qt):
+def prepare(environment: Environment, extras: "Collection[str]", qt: bool) -> None:
     """Do what the environment needs: nothing when it is complete."""
     new = environment.lacks(extras) == "make"
     if new:
@@ -452,7 +462,7 @@ def prepare(environment, extras, qt):
             bring_up(environment, extras, inherited)
 
 
-def bring_up(environment, extras, inherited):
+def bring_up(environment: Environment, extras: "Collection[str]", inherited: "Collection[int]") -> None:
     """Make or update the environment, unless another call did so while this one waited."""
     work = environment.lacks(extras)
     if work == "nothing":
@@ -473,18 +483,18 @@ def bring_up(environment, extras, inherited):
 # ---------------------------------------------------------------- the two commands
 
 
-def has_display(system, variables):
+def has_display(system: str, variables: "Mapping[str, str]") -> bool:
     return system != "Linux" or bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))
 
 
-def program(arguments, display):
+def program(arguments: "Sequence[str]", display: bool) -> list[str]:
     """The arguments of `python`: the CLI with the user's arguments, the window, or the sample in the terminal."""
     if arguments:
         return ["-m", "workbench", *arguments]
     return ["-m", "workbench"] if display else ["-m", "workbench", "sample"]
 
 
-def hand_over(environment, arguments, variables):
+def hand_over(environment: Environment, arguments: "Sequence[str]", variables: dict[str, str]) -> int:
     """Replace this process by the program, which then gets Ctrl+C and sets the exit status; wait for it on Windows."""
     command = [str(environment.python), *arguments]
     sys.stdout.flush()
@@ -498,12 +508,12 @@ def hand_over(environment, arguments, variables):
             continue  # the program gets Ctrl+C, too, and ends by itself
 
 
-def opens_window(arguments, display):
+def opens_window(arguments: "Sequence[str]", display: bool) -> bool:
     """Whether Qt will be loaded: the command line does not need it."""
     return arguments[0].partition("=")[0] in ("-w", "--workspace") if arguments else display
 
 
-def run(arguments):
+def run(arguments: "Sequence[str]") -> int:
     environment = Environment(ROOT)
     display = has_display(platform.system(), os.environ)
     prepare(environment, FORMATS, qt=opens_window(arguments, display))
@@ -512,7 +522,7 @@ def run(arguments):
     return hand_over(environment, program(arguments, display), dict(os.environ))
 
 
-def test(arguments):
+def test(arguments: "Sequence[str]") -> int:
     environment = Environment(ROOT)
     prepare(environment, [*FORMATS, "test"], qt=True)
     variables = dict(os.environ)
@@ -525,14 +535,15 @@ def test(arguments):
     return hand_over(environment, ["-m", "pytest", *arguments], variables)
 
 
-def main(arguments):
+def main(arguments: "Sequence[str]") -> int:
     command, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if command not in ("run", "test"):
         print(USAGE)
         return 0 if command in ("-h", "--help") else 2
     if rest[:1] == ["--"]:
         rest = rest[1:]
-    sys.stdout.reconfigure(errors="backslashreplace")  # a path may have letters that a file or pipe cannot, on Windows
+    if isinstance(sys.stdout, TextIOWrapper):  # a path may have letters that a file or pipe cannot, on Windows
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return run(rest) if command == "run" else test(rest)
     except Trouble as trouble:

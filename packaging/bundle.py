@@ -57,7 +57,7 @@ def make_folder(to: Path) -> Path:
     draw_icon(icon)
     words = ["--noconfirm", "--distpath", str(to), "--workpath", str(work), "--log-level", "INFO"]
     subprocess.run(
-        [sys.executable, "-m", "PyInstaller", *words, str(contents.ROOT / "packaging" / "workbench.spec")],
+        [sys.executable, "-m", "PyInstaller", *words, str(release.ROOT / "packaging" / "workbench.spec")],
         env={**os.environ, "WORKBENCH_BUNDLE_ICON": str(icon)},
         check=True,
     )
@@ -138,7 +138,7 @@ def make_installer(folder: Path, to: Path) -> Path:
         "Name": contents.NAME, "Version": contents.VERSION, "Publisher": contents.PUBLISHER,
         "Window": contents.WINDOW, "Folder": str(folder.resolve()), "To": str(to.resolve()),
     }  # fmt: skip
-    script = contents.ROOT / "packaging" / "windows.iss"
+    script = release.ROOT / "packaging" / "windows.iss"
     subprocess.run(["iscc", "/Q", *(f"/D{key}={value}" for key, value in facts.items()), str(script)], check=True)
     return to / f"{contents.NAME}-{contents.VERSION}-setup.exe"
 
@@ -166,7 +166,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     """The arguments of the command line."""
     parser = argparse.ArgumentParser(prog="packaging/bundle.py", description="Make a bundle of Workbench.")
     parser.add_argument("what", choices=("folder", "appimage", "installer", "dmg"))
-    parser.add_argument("--to", type=Path, default=contents.ROOT / "dist")
+    parser.add_argument("--to", type=Path, default=release.ROOT / "dist")
     parser.add_argument("--keep", action="store_true", help="take the folder that is there")
     parser.add_argument("--runtime", type=Path, help="the type-2 runtime that an AppImage begins with")
     known = contents.RUNTIME_SHA256.get(platform.machine(), "")

@@ -153,12 +153,13 @@ def _near_duplicates(window: "MainWindow", camera: "Photographer") -> None:
     """The pairs of photographs that look nearly the same, where images are split at random."""
     from workbench.config import Choice, RunConfig
 
-    config = RunConfig.recorded(window.session.run(PHOTOGRAPHS).config)
+    config = RunConfig.recorded(window.session.workspace.run(PHOTOGRAPHS).config)
     page = _show(window, camera, "setup")
     page.take_config(config.model_copy(update={"split": Choice(name="random")}))
     page.look_at_data()
     camera.wait(lambda: page.data_look.dialog is not None, most=PATIENCE)
-    dialog, shown = page.data_look.dialog, []
+    dialog = page.data_look.dialog
+    shown: list[int] = []
     tab = dialog.near_duplicates
     dialog.tabs.setCurrentWidget(tab)
     tab.shown.connect(shown.append)

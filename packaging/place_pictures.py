@@ -64,8 +64,12 @@ def _places(window: "MainWindow", camera: "Photographer") -> None:
     """The dialog with two workstations, then with a cluster. All three are stored afterwards."""
     from workbench.places.place import SlurmPlace, SshPlace
 
-    workstations = [SshPlace(name=f"Workstation {number}", host=f"lab{number}") for number in (1, 2)]
-    cluster = SlurmPlace(name="cluster", host="login1", partition="debug", time="12:00:00", at_once=1)
+    workstations = [
+        SshPlace.model_validate({"name": f"Workstation {number}", "host": f"lab{number}"}) for number in (1, 2)
+    ]
+    cluster = SlurmPlace.model_validate(
+        {"name": "cluster", "host": "login1", "partition": "debug", "time": "12:00:00", "at_once": 1}
+    )
     _checked(window, camera, workstations, DIALOG, "places")
     _checked(window, camera, [cluster], TALL, "places-slurm")
     store(window, camera, [cluster, *workstations])

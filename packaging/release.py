@@ -81,9 +81,9 @@ def _is_installed(name: str) -> bool:
 def licence(package: Distribution) -> dict[str, Any]:
     """The licence as CycloneDX writes it: an SPDX expression where the package has one, else a name."""
     facts = package.metadata
-    if expression := facts.get("License-Expression"):
-        return {"expression": expression}
-    named = (facts.get("License") or "").strip()
+    if "License-Expression" in facts:
+        return {"expression": facts["License-Expression"]}
+    named = facts["License"].strip() if "License" in facts else ""
     if not named or len(named) > LONGEST_NAME or "\n" in named:
         classifiers = [line for line in facts.get_all("Classifier") or () if line.startswith("License ::")]
         named = ", ".join(line.rpartition(" :: ")[2] for line in classifiers)

@@ -131,7 +131,10 @@ def starts(place: Place) -> None:
     """Times of the window until its first paint, each with the processor time that it took."""
     for number in range(STARTS):
         said = place.call("--workspace", f"{place.home}/start", "--measure-start")
-        print(f"  start {number + 1}: {said.strip()}; load {os.getloadavg()[0]:.1f}", flush=True)
+        load = ""
+        if sys.platform != "win32":  # which has no load average
+            load = f"; load {os.getloadavg()[0]:.1f}"
+        print(f"  start {number + 1}: {said.strip()}{load}", flush=True)
 
 
 @contextlib.contextmanager
@@ -239,7 +242,10 @@ def statuses(workspace: Path) -> list[str]:
 
 def make_debian(root: Path, more: tuple[str, ...]) -> None:
     """A Debian of the smallest kind, with the libraries that docs/install.md names and more, and a person in it."""
-    run = lambda *words: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)  # noqa: E731
+
+    def run(*words: str) -> None:
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
     if not (root / "etc" / "debian_version").is_file():
         run("debootstrap", "--variant=minbase", SUITE, str(root))
     libraries = [*LIBRARIES.read_text("utf-8").split(), *more]
@@ -259,7 +265,10 @@ def make_debian(root: Path, more: tuple[str, ...]) -> None:
 
 def mount(bundle: Path, root: Path) -> None:
     """Mount the bundle, read-only, and what every Linux has, below the root, until this process ends."""
-    run = lambda *words: subprocess.run(words, check=True)  # noqa: E731
+
+    def run(*words: str) -> None:
+        subprocess.run(words, check=True)
+
     inside = Path(f"{root}{inside_of(bundle)}")
     if bundle.is_dir():
         inside.mkdir(parents=True, exist_ok=True)
@@ -269,7 +278,7 @@ def mount(bundle: Path, root: Path) -> None:
     run("mount", "-o", "remount,bind,ro", str(inside))
     run("mount", "-t", "proc", "proc", str(root / "proc"))
     run("mount", "--rbind", "/dev", str(root / "dev"))
-    if (fuse := root / "dev" / "fuse").exists():  # writable for everybody, as on a desktop
+    if sys.platform != "win32" and (fuse := root / "dev" / "fuse").exists():  # writable for everybody, as on a desktop
         own = root / "var" / "fuse"
         own.unlink(missing_ok=True)
         os.mknod(own, stat.S_IFCHR, fuse.stat().st_rdev)

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
 
 import pytest
@@ -21,6 +22,11 @@ def findings(tool: list[str], *more: str) -> str:
     command = [sys.executable, "-m", *tool, *more]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def test_what_packages_the_program_is_typed_too():
+    checked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mypy"]["files"]
+    assert {"workbench", "packaging"} <= set(checked)
 
 
 def torch_is_older() -> bool:
