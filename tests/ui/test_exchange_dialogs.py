@@ -12,6 +12,7 @@ from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.import_dialog import ABOUT
+from workbench.workspace import Workspace
 
 pytestmark = [
     pytest.mark.qt_log_ignore("propagateSizeHints"),
@@ -305,10 +306,35 @@ def test_the_network_of_a_run_is_tested_on_a_folder_of_other_images(
     assert "3 of the 3 classes have the name of a class" in str(notices[-1])
 
 
-def test_a_test_without_a_run_or_without_its_network_says_so(qtbot, session, window, run_id, notices, tmp_path):
+def test_a_test_without_a_run_or_without_its_network_says_so(qtbot, session, window, run_id, notices, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: pytest.fail("a folder was asked for in vain"))
     window.run_actions.exchange.ask_test()
     assert "Choose a run" in str(notices[-1])
     session.show_run(run_id)
-    (tmp_path / "images").mkdir()
-    window.run_actions.exchange.test_on(session.run(), tmp_path / "images")
+    window.run_actions.exchange.test.trigger()
     qtbot.waitUntil(lambda: "has no checkpoint" in str(notices[-1]))
+
+
+@pytest.fixture
+def answer(session, window, run_id, monkeypatch, tmp_path):
+    """What a test of the shown run gets from its process, to be called with the answer."""
+    begun = []
+    monkeypatch.setattr("workbench.ui.actions.exchange_actions.ProcessWork", lambda *given, **_: begun.append(given))
+    session.show_run(run_id)
+    window.run_actions.exchange.test_on(session.run(), tmp_path / "own")
+    return begun[0][5]
+
+
+def test_a_test_that_is_done_leaves_the_page_that_the_person_went_to(session, run_id, answer, notices):
+    session.show_page("compare")
+    answer({"run_id": 7, "remarks": ["2 were left out."]})
+    assert (session.run_id, session.page) == (run_id, "compare")
+    assert str(notices[-1]).endswith("was tested on own: run 7 in the Runs list. 2 were left out.")
+
+
+def test_a_test_of_another_workspace_shows_no_run_of_this_one(session, answer, notices, tmp_path):
+    before = session.workspace.path
+    session.open_workspace(Workspace(tmp_path / "another", create=True))
+    answer({"run_id": 1, "remarks": []})
+    assert session.run_id is None
+    assert str(notices[-1]).endswith(f"was tested on own: run 1 of the workspace {before}.")

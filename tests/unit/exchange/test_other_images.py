@@ -11,7 +11,7 @@ from workbench.control import Cancelled
 from workbench.entries import catalog
 from workbench.exchange.imported.other_images import evaluate_images
 from workbench.problem import Problem
-from workbench.running.search.image_search import OwnImage, kept_network, search
+from workbench.running.search.image_search import OwnImage, check_network, kept_network, search
 from workbench.running.search.saliency import pair_saliency
 from workbench.workspace import Workspace
 from workbench.workspace.run_names import names_of
@@ -102,6 +102,46 @@ def test_the_run_is_searched_with_the_network_that_it_tests(workspace, photograp
     assert (shown.id, network.dataset.id) == (evaluation.id, workspace.run(made.run_id).dataset_id)
     pair = pair_saliency(workspace, made.run_id, evaluation.id, near.sample_id, near.sample_id)
     assert pair.similarity == pytest.approx(1, abs=1e-5)
+
+
+def test_a_test_of_a_test_is_a_test_of_the_run_that_trained_the_network(workspace, photographs):
+    again = evaluate_images(workspace, evaluate_images(workspace, 1, photographs).run_id, photographs)
+    assert workspace.run(again.run_id).name == "Trees on " + photographs.name
+    assert "class of run 1's data" in again.remarks[-1]
+    check_network(workspace, again.run_id)
+    assert search(workspace, again.run_id, [OwnImage("mine", photographs / "yew" / "3.png")], k=1)[0].neighbours
+
+
+def test_a_run_that_trains_on_meanwhile_does_not_change_which_network_was_tested(workspace, photographs):
+    best = workspace.folder(1) / "best.pt"
+    kept = best.read_bytes()
+
+    def train_on(text, done, total):
+        if text == "Embedding the images":
+            best.write_bytes(b"the network of a later epoch")
+
+    made = evaluate_images(workspace, 1, photographs, progress=train_on)
+    best.write_bytes(kept)
+    check_network(workspace, made.run_id)
+
+
+def test_a_device_that_is_not_here_is_refused_before_an_image_is_read(workspace, photographs):
+    said: list[str] = []
+    with pytest.raises(Problem, match=r"This machine has no CUDA GPU|There is no cuda:99 here"):
+        evaluate_images(workspace, 1, photographs, device="cuda:99", progress=lambda text, *_: said.append(text))
+    assert said == ["Loading the network"]
+
+
+@pytest.mark.parametrize(
+    ("images", "reason"), [((4,), "Images of one class alone can be read"), ((1, 1, 1), "No class has two images")]
+)
+def test_images_in_which_nothing_could_be_found_are_refused_with_the_reason(workspace, tmp_path, images, reason):
+    for number, count in enumerate(images):
+        (tmp_path / "few" / str(number)).mkdir(parents=True)
+        for row in range(count):
+            Image.new("RGB", (20, 20), (row * 40, number, 9)).save(tmp_path / "few" / str(number) / f"{row}.png")
+    with pytest.raises(Problem, match=reason):
+        evaluate_images(workspace, 1, tmp_path / "few")
 
 
 def test_without_the_networks_checkpoint_the_run_says_what_is_missing(workspace, photographs, monkeypatch):

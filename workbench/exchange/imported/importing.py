@@ -126,8 +126,12 @@ def readable(workspace: Workspace, images: ImageSet, progress: Progress) -> tupl
 def check_searchable(kept: ImageSet) -> None:
     """Raise Problem if the images that could be read leave nothing to find."""
     counts = np.bincount(kept.labels)
-    if np.count_nonzero(counts) < 2 or counts.max() < 2:
-        raise Problem("Too few images can be read: no two classes with two of them are left.", kept=KEPT)
+    if np.count_nonzero(counts) < 2:
+        what = "Images of one class alone can be read: every neighbour would be right."
+        raise Problem(what, kept=KEPT, todo="Choose images of two classes or more.")
+    if counts.max() < 2:
+        what = "No class has two images that can be read: no neighbour could be right."
+        raise Problem(what, kept=KEPT, todo="Choose classes of two images or more.")
 
 
 def _environment(

@@ -16,7 +16,7 @@ from workbench.exchange.imported.importing import check_writable, config_of, dat
 from workbench.jobs.threads import in_threads
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.running.search.image_search import BEST, Epoch, kept_network
+from workbench.running.search.image_search import BEST, Epoch, kept_network, tested_network
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 from workbench.workspace.times import now
@@ -47,7 +47,7 @@ def evaluate_images(
     Images are prepared and embedded as the run's own test half, and compared by its distance.
 
     Args:
-        run_id: of the run that trained the network; it must have a checkpoint.
+        run_id: of the run that trained the network, which must have a checkpoint; or of a test of it.
         images: a folder (or an archive) with a folder for each class, or a CSV list with the columns path and label.
         name: of the new run; by default the names of the run and of the images.
         epoch: which network: best, last, or the number of an epoch.
@@ -60,27 +60,29 @@ def evaluate_images(
     """
     check_writable(workspace)
     progress("Loading the network", 0, 0)
-    source = workspace.run(run_id)
-    config = RunConfig.recorded(source.config)
     network, evaluation = kept_network(workspace, run_id, epoch)
-    images = images.expanduser().absolute()
-    listed = _listed(images, network.dataset.channels, network.dataset.image_size, config, progress)
-    kept, cache = readable(workspace, listed, progress)
     network.move_to(device)
+    digest = files.digest(network.checkpoint)  # at once: a run that still trains replaces the file
+    tested = tested_network(RunConfig.recorded(workspace.run(run_id).config))
+    source = workspace.run(run_id if tested is None else tested.run)  # that trained the network
+    config, data = RunConfig.recorded(source.config), workspace.dataset(source.dataset_id or network.dataset.id)
+    images = images.expanduser().absolute()
+    listed = _listed(images, data.channels, data.image_size, config, progress)
+    kept, cache = readable(workspace, listed, progress)
     vectors = _embedded(network, kept, progress)
-    by = {"network": run_id, "epoch": network.epoch, "checkpoint": files.digest(network.checkpoint)}
+    by = {"network": source.id, "epoch": network.epoch, "checkpoint": digest}
     made = _config(name or f"{source.name} on {display_name(images.stem)}", config, evaluation, images, by)
     facts: dict[str, object] = {
         "workbench": __version__,
         "imported": {
-            "embeddings": f"run {run_id} ({source.name}), epoch {network.epoch}", "labels": str(images),
+            "embeddings": f"run {source.id} ({source.name}), epoch {network.epoch}", "labels": str(images),
             "images": str(images), "dimensions": vectors.shape[1], "at": now(),
-            "network": run_id,
+            "network": source.id,
         },
-        "data": data_facts(kept, f"embedded by run {run_id}, epoch {network.epoch}: every image queries all others"),
+        "data": data_facts(kept, f"embedded by run {source.id}, epoch {network.epoch}: every image queries all others"),
     }  # fmt: skip
     made_id = store_searched(workspace, made, kept, cache, vectors, facts, progress)
-    return Tested(made_id, _remarks(kept, network.dataset.class_names, run_id))
+    return Tested(made_id, _remarks(kept, data.class_names, source.id))
 
 
 def _listed(images: Path, channels: int, size: int, config: RunConfig, progress: Progress) -> ImageSet:

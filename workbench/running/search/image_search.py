@@ -140,22 +140,9 @@ def kept_network(
 ) -> tuple[trained_network.Trained, Evaluation]:
     """A network that the run keeps, and the evaluation of its weights. Raises Problem as `search`."""
     config = RunConfig.recorded(workspace.run(run_id).config)
-    if config.imported and (source := tested_network(config)) is not None:
-        return _network_tested(workspace, run_id, source)
-    if config.imported or config.own_loop:
-        came = "imported from another program" if config.imported else "recorded by a training loop of your own"
-        raise Problem(
-            f"Run {run_id} was {came}: its network is not here to embed an image with.",
-            todo="Choose a run that was trained in Workbench.",
-        )
-    checkpoints, home = trained_network.checkpoints(workspace, run_id), workspace.folder(run_id)  # the last first
-    if not checkpoints:
-        if deleted_checkpoints.day_of(home):
-            raise Problem(deleted_checkpoints.lack(run_id, home), todo=BACK_OR_OTHER)
-        raise Problem(
-            f"Run {run_id} has no checkpoint, so there is no network to embed an image with.",
-            todo="Resume the run for an epoch, or choose another run.",
-        )
+    checkpoints, home = _checkpoints(workspace, run_id, config), workspace.folder(run_id)
+    if (source := tested_network(config)) is not None:
+        return _network_tested(workspace, run_id, source.run, checkpoints[0])
     evaluations = workspace.evaluations(run_id)
     wanted: Evaluation | None = None
     if evaluation_id is not None:
@@ -186,6 +173,32 @@ def kept_network(
     )
 
 
+def check_network(workspace: Workspace, run_id: int) -> None:
+    """Raise Problem, as `search`, if the run keeps no network; nothing is loaded."""
+    _checkpoints(workspace, run_id, RunConfig.recorded(workspace.run(run_id).config))
+
+
+def _checkpoints(workspace: Workspace, run_id: int, config: RunConfig) -> list[Path]:
+    """The checkpoints of the run, the last first; of a test, the one that it tests. Raises Problem if there is none."""
+    if (source := tested_network(config)) is not None:
+        return [_checkpoint_tested(workspace, run_id, source)]
+    if config.imported or config.own_loop:
+        came = "imported from another program" if config.imported else "recorded by a training loop of your own"
+        raise Problem(
+            f"Run {run_id} was {came}: its network is not here to embed an image with.",
+            todo="Choose a run that was trained in Workbench.",
+        )
+    checkpoints, home = trained_network.checkpoints(workspace, run_id), workspace.folder(run_id)
+    if not checkpoints:
+        if deleted_checkpoints.day_of(home):
+            raise Problem(deleted_checkpoints.lack(run_id, home), todo=BACK_OR_OTHER)
+        raise Problem(
+            f"Run {run_id} has no checkpoint, so there is no network to embed an image with.",
+            todo="Resume the run for an epoch, or choose another run.",
+        )
+    return checkpoints
+
+
 @dataclass(frozen=True, slots=True)
 class TestedNetwork:
     """The network whose embeddings of other images a run holds."""
@@ -196,26 +209,30 @@ class TestedNetwork:
 
 def tested_network(config: RunConfig) -> TestedNetwork | None:
     """The network that an imported run is a test of; None if its embeddings come from elsewhere."""
+    if not config.imported:
+        return None
     run, digest = (config.dataset.params.get(name) for name in ("network", "checkpoint"))
     return TestedNetwork(run, digest) if isinstance(run, int) and isinstance(digest, str) else None
 
 
-def _network_tested(
-    workspace: Workspace, run_id: int, source: TestedNetwork
-) -> tuple[trained_network.Trained, Evaluation]:
-    """The network of another run, with the data set and the evaluation of the run that is a test of it.
-
-    Its checkpoint is known by its hash: the number of a run may be another's in another workspace.
-    """
+def _checkpoint_tested(workspace: Workspace, run_id: int, source: TestedNetwork) -> Path:
+    """The checkpoint that a run is a test of, known by its hash: in another workspace the number is another run's."""
     paths = trained_network.checkpoints(workspace, source.run)
     path = next((path for path in paths if files.digest(path) == source.digest), None)
-    dataset = workspace.run(run_id).dataset_id
-    if path is None or dataset is None:
+    if path is None or workspace.run(run_id).dataset_id is None:
         raise Problem(
             f"Run {run_id} is a test of the network of run {source.run}, which is not in this workspace any more.",
             todo="Test the run that trained it on these images again, or choose another run.",
         )
-    network = trained_network.trained(workspace, source.run, path)
+    return path
+
+
+def _network_tested(
+    workspace: Workspace, run_id: int, source: int, checkpoint: Path
+) -> tuple[trained_network.Trained, Evaluation]:
+    """The network of a run, with the data set and the evaluation of a run that is a test of it."""
+    network, dataset = trained_network.trained(workspace, source, checkpoint), workspace.run(run_id).dataset_id
+    assert dataset is not None  # _checkpoint_tested has looked
     return replace(network, dataset=workspace.dataset(dataset)), workspace.evaluations(run_id)[-1]
 
 

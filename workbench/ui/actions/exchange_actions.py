@@ -1,5 +1,6 @@
 """The commands "Export…" and "Test on other images…" of a run, and those that import embeddings, curves and folders."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,10 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from workbench.problem import Problem
 from workbench.ui.actions.run_folders import import_run_folders
 from workbench.ui.state.commands import Commands
+from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
+from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
 if TYPE_CHECKING:
@@ -61,24 +64,48 @@ class ExchangeActions(QObject):
         if run is None:
             session.notify("Choose a run in the Runs list to test its network.")
             return
+        from workbench.running.search.image_search import check_network  # late: the window is shown first
+
+        look = partial(check_network, session.workspace, run.id)
+        session.read(look, lambda _: self._ask_images(run))  # before a folder is looked for in vain
+
+    def _ask_images(self, run: Run) -> None:
         title = f"Images for the network of “{run.name}”: a folder with a folder for each class"
         if chosen := QFileDialog.getExistingDirectory(self._window, title):
             self.test_on(run, Path(chosen))
 
     def test_on(self, run: Run, images: Path) -> ProcessWork:
-        """Embed the images of a folder with the best network of a run, in a process, and show the new run."""
+        """Embed the images of a folder with the best network of a run, in a process.
+
+        The new run is shown, unless another page, run or workspace is shown by then: a message says that it is done.
+        """
         fields = {"run": run.id, "images": str(images), "name": "", "epoch": "best", "device": "auto"}
         process = process_of(self._session, "workbench.exchange.server")
         return ProcessWork(
-            self._session, process, f"Test run {run.id} on {images.name}", "evaluate", fields, self._tested,
-            self._session.notify, ends_process=True,
+            self._session, process, f"Test run {run.id} on {images.name}", "evaluate", fields,
+            partial(self._tested, self._shown, f"“{run.name}” was tested on {images.name}"), self._failed,
+            ends_process=True,
         )  # fmt: skip
 
-    def _tested(self, answer: dict[str, Any]) -> None:
-        self._session.show_run(answer["run_id"])
-        self._session.show_page("retrieval")
-        if answer["remarks"]:
-            self._session.notify(" ".join(answer["remarks"]))
+    @property
+    def _shown(self) -> tuple[Workspace, str, int | None]:
+        return self._session.workspace, self._session.page, self._session.run_id
+
+    def _tested(self, at_first: tuple[Workspace, str, int | None], done: str, answer: dict[str, Any]) -> None:
+        """Show the new run to a person who waits for it; others keep what they look at."""
+        session, run_id, remarks = self._session, answer["run_id"], answer["remarks"]
+        if self._shown == at_first:
+            session.show_run(run_id)
+            session.show_page("retrieval")
+            if remarks:
+                session.notify(" ".join(remarks))
+            return
+        here = session.workspace is at_first[0]
+        place = "in the Runs list" if here else f"of the workspace {at_first[0].path}"
+        session.notify(" ".join([f"{done}: run {run_id} {place}.", *remarks]), EVERYWHERE)
+
+    def _failed(self, problem: Problem) -> None:
+        self._session.notify(problem, EVERYWHERE)  # whatever is shown by now
 
     def ask_import(self) -> "ImportDialog":
         """Open the import dialog."""
