@@ -479,7 +479,7 @@ def test_a_place_that_was_removed_is_said_until_it_is_added_again(qtbot, at_box,
     records.store(place)
     dialog.store()
     qtbot.waitUntil(lambda: about(at_box.run(), {}) == "Queued · at box · digits")
-    qtbot.waitUntil(bar.isHidden)
+    qtbot.waitUntil(lambda: bar.what.text() == "Runs at box are followed again.")
 
 
 def test_a_run_is_looked_for_where_its_place_is_now(qtbot, at_box, played, tmp_path, monkeypatch):
