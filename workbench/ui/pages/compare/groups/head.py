@@ -27,6 +27,7 @@ METRIC = 8  # characters of a metric's name, likewise
 SEARCH, NARROW = 170, 80  # px at 100% text of the line for words, where the page is wide and at least
 LOW = 340  # px of the page's height at 100% text, under which the choices are shown only when they are asked for
 COPY, WITH_WORDS = "Copy table", 500  # px at 100% text that all words of the first line need
+WITH_TITLE = 420  # px at 100% text that its words need without those of that button
 
 
 class Head(QWidget):
@@ -59,7 +60,8 @@ class Head(QWidget):
         self.search.setToolTip(f"Only ticked runs with these words are compared. {WORDS}, or conditions: {CONDITIONS}")
         self.search.textChanged.connect(self.searched)
         buttons = (self.search, *beside, self.unfold, self.copy_button, self.report_button)
-        title = in_row(label("Compare", "title"), (self.summary, 1), *buttons, spacing=8)
+        self.title = label("Compare", "title")
+        title = in_row(self.title, (self.summary, 1), *buttons, spacing=8)
         self.choices = QWidget()
         self.choices.setLayout(self._choices())
         in_column(title, self.choices, on=self, spacing=8)
@@ -92,6 +94,7 @@ class Head(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.search.setFixedWidth(max(theme.text_px(NARROW), min(theme.text_px(SEARCH), self.width() // 6)))
+        self.title.setVisible(self.width() >= theme.text_px(WITH_TITLE))  # the tab of the page has the same word
         self.copy_button.setText(COPY if self.width() >= theme.text_px(WITH_WORDS) else "")
 
     def fit_height(self, height: int) -> bool:
