@@ -55,7 +55,7 @@ USAGE = """Usage: python3 packaging/bootstrap.py run [-- ARGS]     the window, o
 
 FORMATS = ["parquet", "onnx"]  # extras of pyproject.toml, so that every format that is offered can be written
 PIP_CACHE = 4 * 10**9  # bytes; measured: 2.9 GB are fetched
-MOST_PROCESSES = 4  # of the tests: each loads torch and Qt, over a gigabyte of memory
+MOST_PROCESSES, OF_PROCESS = 4, 5 << 30  # of the tests; bytes of memory that each may need
 
 # Name that the loader knows, Debian and Ubuntu package. Read off the Qt libraries and numba's thread pool with ldd.
 LIBRARIES = (
@@ -522,6 +522,16 @@ def run(arguments: "Sequence[str]") -> int:
     return hand_over(environment, program(arguments, display), dict(os.environ))
 
 
+def test_processes() -> int:
+    """How many processes run the tests: one more than cores, as tests also wait, if there is memory for it."""
+    cores = os.cpu_count() or 1
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # on Windows, and on systems that do not say
+        memory = 0
+    return min(MOST_PROCESSES, cores + (memory >= OF_PROCESS * (cores + 1)))
+
+
 def test(arguments: "Sequence[str]") -> int:
     environment = Environment(ROOT)
     prepare(environment, [*FORMATS, "test"], qt=True)
@@ -530,7 +540,7 @@ def test(arguments: "Sequence[str]") -> int:
     variables.setdefault("PYTHONUTF8", "1")  # the tests write UTF-8 without saying so; the program names its encodings
     os.chdir(ROOT)
     if not arguments:  # all but the slow ones, on a few processes of one thread each
-        arguments = ["-m", "not slow", "-n", str(min(MOST_PROCESSES, os.cpu_count() or 1)), "--dist", "worksteal"]
+        arguments = ["-m", "not slow", "-n", str(test_processes()), "--dist", "worksteal"]
         variables.setdefault("OMP_NUM_THREADS", "1")
     return hand_over(environment, ["-m", "pytest", *arguments], variables)
 

@@ -88,6 +88,22 @@ def test_changed_versions_are_installed(installed, changed):
     assert installed.lacks([]) == "install"
 
 
+@pytest.mark.parametrize(
+    ("cores", "gigabytes", "processes"), [(2, 24, 3), (2, 8, 2), (1, 24, 2), (2, None, 2), (3, 24, 4), (16, 64, 4)]
+)
+def test_the_tests_have_a_process_more_than_cores_where_there_is_memory_for_it(
+    monkeypatch, cores, gigabytes, processes
+):
+    def said(name):
+        if gigabytes is None:  # as where a system does not say it
+            raise ValueError("unrecognized configuration name")
+        return {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": (gigabytes << 30) // 4096}[name]
+
+    monkeypatch.setattr(bootstrap.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(bootstrap.os, "sysconf", said, raising=False)
+    assert bootstrap.test_processes() == processes
+
+
 def test_the_tests_need_more_than_the_program(installed):
     installed.write_stamp([])
     assert installed.lacks([]) == "nothing"
