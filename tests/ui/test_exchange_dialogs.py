@@ -9,9 +9,12 @@ from trained import trained_run
 
 from tests.trained_sample import sample_values, trained
 from workbench.config import RunConfig
+from workbench.jobs.serving import CAN_PEEK
 from workbench.problem import Problem
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.import_dialog import ABOUT
+from workbench.ui.state.background.analysis import AnalysisClient
+from workbench.ui.state.process_work import ProcessWork
 from workbench.workspace import Workspace
 
 pytestmark = [
@@ -338,3 +341,30 @@ def test_a_test_of_another_workspace_shows_no_run_of_this_one(session, answer, n
     answer({"run_id": 1, "remarks": []})
     assert session.run_id is None
     assert str(notices[-1]).endswith(f"was tested on own: run 1 of the workspace {before}.")
+
+
+@pytest.mark.parametrize("takes_back", [True, False])
+def test_a_cancelled_process_that_takes_back_its_run_is_asked_to_end_and_others_are_killed(session, takes_back):
+    said = []
+
+    class Process:
+        def __init__(self, on_answer):
+            pass
+
+        def request(self, op, **fields):
+            return 1
+
+        def cancel(self, number):
+            said.append("killed")
+
+        def end(self):
+            said.append("asked to end")
+
+        close = end
+
+    client = AnalysisClient(session, Process)
+    ProcessWork(
+        session, client, "Test", "evaluate", {}, said.append, said.append, ends_process=True, takes_back=takes_back
+    ).cancel()
+    assert ("killed" in said) != (takes_back and CAN_PEEK)
+    assert said[-1] == "asked to end"

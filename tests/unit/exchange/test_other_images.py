@@ -151,11 +151,12 @@ def test_without_the_networks_checkpoint_the_run_says_what_is_missing(workspace,
         kept_network(workspace, made.run_id)
 
 
-def test_a_cancelled_test_leaves_no_run(workspace, photographs):
+@pytest.mark.parametrize("moment", [("Embedding the images", 0), ("Storing the run", 0), ("Storing the run", 1)])
+def test_a_cancelled_test_leaves_no_run(workspace, photographs, moment):
     before = [run.id for run in workspace.runs()]
 
     def stop(text, done, total):
-        if text == "Embedding the images":
+        if (text, done) == moment:
             raise Cancelled
 
     with pytest.raises(Cancelled):

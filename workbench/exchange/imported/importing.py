@@ -93,7 +93,7 @@ def store_searched(
         EPOCH, 1, settings.distance, near.metrics, kept.sample_ids, kept.labels, vectors, near.ap, near.first_hit,
         near.r, near.neighbours, near.similarities,
     )  # fmt: skip
-    return _store(workspace, config, kept, cache, evaluated, facts)
+    return _store(workspace, config, kept, cache, evaluated, facts, progress)
 
 
 def config_of(
@@ -172,6 +172,7 @@ def _store(
     cache: Path | None,
     evaluated: Evaluated,
     facts: dict[str, object],
+    progress: Progress,
 ) -> int:
     """The run with all its rows, or none at all."""
     dataset = workspace.register_dataset(kept, cache)
@@ -182,6 +183,7 @@ def _store(
             if (name.startswith("recall@") and "/" not in name) or name in ("P@1", "P@R", "MAP@R"):
                 recorder(Scalar(f"test/{name}", evaluated.step, value))
         recorder(evaluated)
+        progress("Storing the run", 1, 1)  # the last moment at which a cancel is heard
     return recorder.run_id
 
 

@@ -84,7 +84,7 @@ class ExchangeActions(QObject):
         return ProcessWork(
             self._session, process, f"Test run {run.id} on {images.name}", "evaluate", fields,
             partial(self._tested, self._shown, f"“{run.name}” was tested on {images.name}"), self._failed,
-            ends_process=True,
+            ends_process=True, takes_back=True,
         )  # fmt: skip
 
     @property

@@ -121,7 +121,7 @@ class ImportDialog(ImportingDialog):
         process = process_of(self._session, "workbench.exchange.server")
         return ProcessWork(
             self._session, process, "Import embeddings", "import", fields, self._imported, self._refused, self._ended,
-            ends_process=True,
+            ends_process=True, takes_back=True,
         )  # fmt: skip
 
     def _imported(self, answer: dict[str, int]) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from workbench.jobs import AnalysisProcess
+from workbench.jobs.serving import CAN_PEEK
 from workbench.problem import Problem
 from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.session import Session
@@ -24,6 +25,7 @@ class ProcessWork:
         done: called with the answer. failed: called with the Problem. cancelled: called after the user cancelled,
             which the Activity panel says by itself.
         ends_process: the process does this alone and ends with it; torch, once loaded, would keep its memory.
+        takes_back: a cancelled process takes back what it has stored: it ends by itself, where it can hear the cancel.
 
     Attributes:
         item: its line in the Activity panel.
@@ -41,10 +43,12 @@ class ProcessWork:
         cancelled: Callable[[], None] = lambda: None,
         *,
         ends_process: bool = False,
+        takes_back: bool = False,
     ) -> None:
         self._done, self._failed, self._cancelled = done, failed, cancelled
         self.over = False
         self._client, self._ends_process = client, ends_process
+        self._ends_by_itself = takes_back and CAN_PEEK
         self.item = session.activity.add(title, self.cancel)
         asked = {"workspace": str(session.workspace.path), **fields}
         try:
@@ -56,7 +60,10 @@ class ProcessWork:
         """Cancel the request; `cancelled` is called. Nothing happens when it has ended."""
         if self.over:  # its line in the Activity panel may be older than its end
             return
-        self._request.cancel()
+        if self._ends_by_itself:
+            self._client.end()
+        else:
+            self._request.cancel()
         self._end()
         self.item.cancelled()
         self._cancelled()
