@@ -273,3 +273,23 @@ def test_the_saved_picture_is_a_png_of_both(qtbot, page, tmp_path, monkeypatch):
     qtbot.waitUntil(target.exists)
     assert QImage(str(target)).size() == dialog.both.grab().toImage().size()
     dialog.close()
+
+
+def test_a_name_without_png_gets_it_and_replaces_no_file_that_nobody_was_asked_about(
+    qtbot, session, page, tmp_path, monkeypatch
+):
+    page.pairs.ask()
+    notices, names = [], iter([tmp_path / "pair.v1", tmp_path / "pair.v1"])
+    session.noticed.connect(notices.append)
+    monkeypatch.setattr(
+        "workbench.ui.pages.retrieval.pair.dialog.QFileDialog.getSaveFileName", lambda *_: (str(next(names)), "")
+    )
+    page.pairs.dialog.save.click()
+    target = tmp_path / "pair.v1.png"
+    qtbot.waitUntil(lambda: len(notices) == 1)
+    target.write_bytes(b"mine")
+    page.pairs.dialog.save.click()
+    qtbot.waitUntil(lambda: len(notices) == 2)
+    assert "is there already" in str(notices[1])
+    assert target.read_bytes() == b"mine"
+    page.pairs.dialog.close()

@@ -168,7 +168,9 @@ class PairDialog(MainButtonDialog):
         if name:
             path, buffer = Path(name), QBuffer()
             self.both.grab().save(buffer, "PNG")
-            self.model.save(bytes(buffer.data().data()), path if path.suffix else path.with_suffix(".png"))
+            whole = path.suffix.lower() == ".png"
+            target = path if whole else path.with_name(f"{path.name}.png")
+            self.model.save(bytes(buffer.data().data()), target, may_replace=whole)
 
     def _step_back(self) -> None:
         self.model.step(-1)

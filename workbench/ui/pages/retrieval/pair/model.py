@@ -91,10 +91,15 @@ class PairModel:
             self.wanted = wanted
             self._look()
 
-    def save(self, picture: bytes, path: Path) -> None:
-        """Write a picture of the pair; the message bar says where, or why not."""
+    def save(self, picture: bytes, path: Path, *, may_replace: bool = True) -> None:
+        """Write a picture of the pair; the message bar says where, or why not.
+
+        Without `may_replace` a file that is there stays: the person was not asked about this name.
+        """
 
         def work(progress: Progress) -> str:
+            if not may_replace and path.exists():
+                raise Problem(f"{path} is there already.", kept="It was kept.", todo="Save with the whole name.")
             with files.atomic_write(path) as file:
                 file.write(picture)
             return f"Both images were written to {path}."
