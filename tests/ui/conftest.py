@@ -2,7 +2,7 @@
 
 import gc
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import count
 from pathlib import Path
 from time import perf_counter, sleep
@@ -31,6 +31,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
 CHANGE = Session.change
+HERE = Path(__file__).parent
 LONG_LOOK = 0.05  # s that the garbage collector may look at what stays after each test
 
 
@@ -53,14 +54,26 @@ def _widgets_freed_on_this_thread(_imports_left_out, qapp):
     gc.disable()
 
 
-def pytest_runtest_logfinish() -> None:
-    """Free the windows of a test of this folder: until here pytest itself refers to what its fixtures made."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """Free the windows of a test of this folder when it is over: until then pytest refers to what its fixtures made.
+
+    Between two tests of this folder nothing is collected either: a thread of the first may still work.
+    """
+    done = yield
+    if HERE in item.path.parents:
+        _free_windows()
+        if nextitem is None or HERE not in nextitem.path.parents:
+            gc.enable()
+    return done
+
+
+def _free_windows() -> None:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     began = perf_counter()
     gc.collect()
     if perf_counter() - began > LONG_LOOK:  # what stays, as modules do, is not looked at again after the next tests
         gc.freeze()
-    gc.enable()
 
 
 @pytest.fixture(autouse=True)
