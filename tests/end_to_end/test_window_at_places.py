@@ -17,7 +17,6 @@ from workbench.entries import catalog
 from workbench.places import records
 from workbench.ui.docks.run_row import about
 from workbench.ui.models.run_list import RUN_ROLE
-from workbench.ui.pages.setup.preflight.runner import PreflightRunner
 from workbench.ui.state.runs import place_follower
 from workbench.ui.state.session import Session
 from workbench.ui.sweeps.panel import SweepsPanel
@@ -218,9 +217,8 @@ def test_seeds_are_sent_left_alone_ended_resumed_and_brought_home(qtbot, place, 
 
 
 @pytest.mark.parametrize("place", ["slurm"], indirect=True)
-def test_a_sweep_is_started_at_a_cluster_from_its_dialog(qtbot, place, opened, monkeypatch):
-    """Its settings are one array job, two at a time."""
-    monkeypatch.setattr(PreflightRunner, "look", lambda *_, **__: None)  # it would load torch here, too
+def test_a_sweep_is_started_at_a_cluster_from_its_dialog(qtbot, place, opened):
+    """Its settings are one array job, two at a time. The dialog waits for the check of its config."""
     records.store(place.model_copy(update={"at_once": 2}))
     window = opened()
     session, page = window.session, window.pages.page("setup")
