@@ -26,6 +26,7 @@ KINDS = {
     "mapped": "UMAP of the test embeddings", "checked": "Preflight", "swept": "Start the sweep",
     "sent": "Starting at box", "measured": "Deployment", "loading": "Loading the engine",
 }  # fmt: skip
+SOMETIMES = ("imported", "reported", "checked", "measured")  # each has a kind with the same parts that is always run
 
 
 def left_behind(mark: str) -> list[psutil.Process]:
@@ -56,7 +57,9 @@ def read_whole(path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="another user's environment cannot be read there")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow if kind in SOMETIMES else ()) for kind in KINDS]
+)
 def test_a_window_that_is_closed_during_a_task_leaves_nothing_behind(tmp_path, kind):
     space, out, mark = tmp_path / "space", tmp_path / "out", uuid4().hex
     with Workspace(space, create=True) as workspace:

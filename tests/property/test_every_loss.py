@@ -30,7 +30,7 @@ def labelled_embeddings(draw):
 
 
 @every_loss
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(batch=labelled_embeddings(), seed=st.integers(0, 1000))
 def test_value_and_gradient_are_finite_and_order_does_not_matter(name, batch, seed):
     embeddings, labels = batch

@@ -481,7 +481,7 @@ def test_the_head_says_data_backbone_and_loss_unless_a_sentence_needs_the_line(p
     assert page.header.about.text() == "own loop · my loss"
 
 
-@pytest.mark.parametrize("others", [True, False])
+@pytest.mark.parametrize("others", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_all_tabs_fit_beside_the_options_at_every_width(page, session, qtbot, others):
     recorder = Recorder(session.workspace, session.workspace.create_run(RunConfig(name="live")))
     recorder(Status("Training"))

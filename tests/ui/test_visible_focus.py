@@ -84,7 +84,7 @@ def unseen_stops(window, page):
     return [control.accessibleName() or repr(control) for control in met if looks_alike(window, control)]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["setup", "train", "map", "retrieval", "compare", "report"])
 def test_every_stop_of_tab_shows_that_it_has_the_focus(window, session, qtbot, name, theme):
     session.theme.choose(theme)

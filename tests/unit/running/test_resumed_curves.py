@@ -59,7 +59,15 @@ CASES = {
 }  # fmt: skip
 
 
-LONG = ("samples", "tsc", "rankmi", "snca", "head")  # each has a case with the same parts that is told every time
+LONG = (
+    "samples",
+    "tsc",
+    "rankmi",
+    "snca",
+    "head",
+    "margin",
+    "ice",
+)  # each has a case with the same parts that is told every time
 
 
 class Killed(BaseException):
@@ -155,7 +163,7 @@ def told(workspace):
 
 
 @pytest.mark.parametrize("kill", [True, False], ids=["killed", "interrupted"])
-@pytest.mark.parametrize("step", [0, 5, 15, 37])
+@pytest.mark.parametrize("step", [0, pytest.param(5, marks=pytest.mark.slow), 15, 37])
 def test_ended_at_a_step_and_gone_on_with_it_tells_the_same(step, kill, workspace, left_alone, ended_at):
     run_id = launch.prepare_run(config("ce"), workspace)
     ended_at(workspace, run_id, step, kill=kill)

@@ -9,11 +9,17 @@ import pytest
 from workbench.commands.training.sweep_table import as_data, table
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import server, starting
-from workbench.sweeps.importance import DEPTH, FEWEST, SEED, TREES, from_answer, importance, notes
+from workbench.sweeps.importance import DEPTH, FEWEST, RESAMPLES, SEED, TREES, from_answer, importance, notes
 from workbench.sweeps.importance import as_data as as_data_of
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.workspace.experiments import sweeps
+
+
+@pytest.fixture(autouse=True)
+def _few_resamples(monkeypatch):
+    """The resamples take most of the time and only set the ranges; their full number is drawn in the processes."""
+    monkeypatch.setattr("workbench.sweeps.importance.RESAMPLES", 4)
 
 
 @pytest.fixture
@@ -328,7 +334,8 @@ def test_a_sweep_of_one_parameter_is_not_asked_which_matters(answered, workspace
     assert table(workspace, 1)[-1].startswith("| ")
 
 
-def test_the_process_of_the_window_answers_the_same(answered, workspace):
+def test_the_process_of_the_window_answers_the_same(answered, workspace, monkeypatch):
+    monkeypatch.setattr("workbench.sweeps.importance.RESAMPLES", RESAMPLES)
     measured = answered(["loss.name=ce,triplet", MARGIN, DIM], lambda setting: setting.get("loss.margin", 0), trials=60)
     said = []
     answer = server.importance({"workspace": str(workspace.path), "sweep": 1}, lambda *progress: said.append(progress))

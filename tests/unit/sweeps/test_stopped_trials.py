@@ -109,6 +109,7 @@ def test_a_setting_with_a_stopped_run_stands_behind_those_that_trained_to_their_
     assert last == "| 5 | 0.05 | 40.00% ± 14.14% (1 of 2 stopped early) | 5 6 | 1 done, 1 stopped early |"
 
 
+@pytest.mark.slow
 def test_of_real_runs_the_one_that_does_not_learn_is_stopped_and_a_good_one_is_not(workspace, known, monkeypatch):
     monkeypatch.setattr("workbench.sweeps.early_stop.LOOK", 0.0)
     fast = {"device": "cpu", "training.epochs": 8, "backbone.width": 8, "evaluation.probe_size": 0}

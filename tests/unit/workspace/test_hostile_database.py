@@ -135,7 +135,7 @@ def test_nothing_that_the_database_declares_is_computed(space, bomb):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows does not limit a process's memory")
-@pytest.mark.parametrize("begin", ["whole", "zeros"])
+@pytest.mark.parametrize("begin", [pytest.param("whole", marks=pytest.mark.slow), "zeros"])
 def test_a_log_of_any_length_is_read_in_parts(space, begin):
     log = space / "workspace.db-wal"
     with Workspace(space) as workspace:
