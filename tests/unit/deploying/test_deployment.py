@@ -20,6 +20,7 @@ from workbench.deploying.measure import measure, search_of
 from workbench.problem import Problem
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
+from workbench.workspace.measured import deployments
 from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.measured.deployments import newest_deployment, store_deployment
 from workbench.workspace.measured.stored_evaluation import training_path
@@ -77,6 +78,31 @@ def test_a_measurement_of_another_form_is_not_read(space, harm):
         db.execute("update deployments set measured = ?", (json.dumps(measured),))
     assert newest_deployment(workspace, evaluation) is None
     assert request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01)["gallery"] == len(LABELS)
+
+
+@pytest.mark.parametrize("before", ["", "\0"], ids=["long", "long behind a zero byte"])
+def test_a_measurement_that_is_too_large_is_not_read_and_an_older_one_is(space, monkeypatch, before):
+    workspace, run = space
+    evaluation = run.evaluations[-1]
+    measured = request.deployment(workspace, evaluation, ["int8"], 0.01)
+    text = json.dumps(measured)
+    monkeypatch.setattr(deployments, "LARGEST", len(text) + 100)
+    newer = {**measured, "evaluation": before + " " * 200}
+    with workspace.writing() as db:
+        sql = "insert into deployments values (?, 'newer', ?, '9999')"
+        db.execute(sql, (evaluation, before + json.dumps(newer)))
+    read = []
+    monkeypatch.setattr(deployments, "parsed", lambda content, kind: read.append(len(content)) or json.loads(content))
+    assert newest_deployment(workspace, evaluation) == measured
+    assert read == [len(text)], "the large one is not even parsed"
+
+
+def test_a_measurement_of_too_many_stores_is_not_read(space):
+    workspace, run = space
+    measured = request.deployment(workspace, run.evaluations[-1], ["int8"], 0.01)
+    measured["stores"] *= 300
+    store_deployment(workspace, run.evaluations[-1], "int8 0.01", measured)
+    assert newest_deployment(workspace, run.evaluations[-1]) is None
 
 
 def test_what_was_measured_before_new_classes_were_is_kept(space, monkeypatch):

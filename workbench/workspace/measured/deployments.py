@@ -18,6 +18,10 @@ WITH_DIRECTION = 1  # since these rules, cosine is refused where an embedding, o
 RULES = 2  # since these, the usual stores are also searched by query expansion, augmentation and re-ranking
 FIRST = "first"  # stores of first dimensions: first16
 SCORES = ("MAP@R", "MAP@R/low", "MAP@R/high", "recall@1")  # that every store has which was measured
+LARGEST = 64 << 20  # bytes of a row that is read: Workbench writes some 120 for each class
+MOST_STORES = 500  # of one measurement: the window draws each of them
+LONGEST = 1 << 16  # bytes of `wanted`
+MOST_READ = 100  # measurements of an evaluation that are looked at, the newest first
 
 
 class _Store(BaseModel):
@@ -111,7 +115,7 @@ class _Form(BaseModel):
     dim: Count
     fitted_on: str
     distance: Literal["cosine", "l2"]
-    stores: list[_Store]
+    stores: Annotated[list[_Store], Field(min_length=1, max_length=MOST_STORES)]
     limit: _Limit
     new_classes: _NewClasses | None = None  # older ones have none
     rules: Count = 0
@@ -143,24 +147,36 @@ def newest_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str 
     One of an earlier Workbench that ranked embeddings without a direction is not valid: it is measured again.
     """
     sql = (
-        "select measured from deployments where evaluation_id = ? and (wanted = ? or ? is null) "
-        "and wanted not like 'neighbours %' order by created desc"
+        "select wanted from deployments where evaluation_id = ? and (wanted = ? or ? is null) "
+        "and wanted not like 'neighbours %' and length(cast(wanted as blob)) <= ? "
+        "and length(cast(measured as blob)) <= ? order by created desc limit ?"
     )
     with workspace.reading() as db:
-        rows = db.execute(sql, (evaluation_id, wanted, wanted)).fetchall()
-    for (text,) in rows:
-        try:
-            measured = parsed(text, dict)
-            form = _Form.model_validate_json(text, strict=True)
-        except (Unreadable, ValidationError):
-            continue
-        if (
-            form.rules >= WITH_DIRECTION
-            or form.distance == "l2"
-            or _all_have_a_direction(workspace, evaluation_id, form)
-        ):
+        asked = db.execute(sql, (evaluation_id, wanted, wanted, LONGEST, LARGEST, MOST_READ)).fetchall()
+    for (name,) in asked:
+        measured = _measurement(workspace, evaluation_id, name)
+        if measured is not None:
             return measured
     return None
+
+
+def _measurement(workspace: OpenWorkspace, evaluation_id: int, wanted: str) -> Measurement | None:
+    """The measurement with this `wanted`; None where it is not valid, or was deleted meanwhile."""
+    sql = (
+        "select measured from deployments where evaluation_id = ? and wanted = ? "
+        "and length(cast(measured as blob)) <= ?"
+    )
+    with workspace.reading() as db:
+        row = db.execute(sql, (evaluation_id, wanted, LARGEST)).fetchone()
+    try:
+        measured = parsed(row and row[0], dict)
+        form = _Form.model_validate_json(row[0], strict=True)
+    except (Unreadable, ValidationError):
+        return None
+    ranks_rightly = (
+        form.rules >= WITH_DIRECTION or form.distance == "l2" or _all_have_a_direction(workspace, evaluation_id, form)
+    )
+    return measured if ranks_rightly else None
 
 
 def _all_have_a_direction(workspace: OpenWorkspace, evaluation_id: int, form: _Form) -> bool:

@@ -14,7 +14,7 @@ from workbench.workspace.times import now
 
 ASKED = "neighbours "  # how `wanted` begins in the table, before the name of the method
 DEEPEST, MOST_QUERIES, LONGEST = 200, 100_000, 60
-LARGEST = 64 << 20  # letters of a row that is read: Workbench writes some 4 million
+LARGEST = 64 << 20  # bytes of a row that is read: Workbench writes some 4 million
 COLUMNS = (  # name, type, whether there is a value for each neighbour
     ("queries", "<i4", False), ("near", "<i4", True), ("before", "<i4", True), ("similarities", "<f4", True),
     ("ap", "<f8", False), ("plain_ap", "<f8", False),
@@ -74,7 +74,10 @@ def read_searched(workspace: OpenWorkspace, evaluation_id: int, method: str, sam
     Args:
         samples: of the evaluation; lists that name others are not valid.
     """
-    sql = "select measured from deployments where evaluation_id = ? and wanted = ? and length(measured) <= ?"
+    sql = (  # the length of a text ends at its first zero byte, that of a blob does not
+        "select measured from deployments where evaluation_id = ? and wanted = ? "
+        "and length(cast(measured as blob)) <= ?"
+    )
     with workspace.reading() as db:
         row = db.execute(sql, (evaluation_id, ASKED + method, LARGEST)).fetchone()
     if row is None or not isinstance(row[0], str):
