@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442", "#000000")
+BESIDE_THEM = ("#6F3FB0", "#A11D3D", "#5F7000", "#87572A")  # violet, crimson, olive, brown: unlike all of these
 OF_RUNS = OKABE_ITO[:6]  # black and yellow cannot be seen on one of the two themes
 NEUTRAL = "#8A8F98"  # on both themes: a seventh class, and samples without a score
 GOLDEN = 0.618034

@@ -15,7 +15,7 @@ from workbench.deploying.request import added, deployment
 from workbench.deploying.searched_queries import search_queries
 from workbench.jobs import processes
 from workbench.ui.pages.retrieval import method_search
-from workbench.ui.pages.retrieval.deployment.more_methods import COSINES
+from workbench.ui.pages.retrieval.deployment.more_methods import COSINES, MoreMethods
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.model.listing import AP, FIRST_HIT, GAIN
 from workbench.ui.style import theme
@@ -162,7 +162,7 @@ def test_a_long_search_is_offered_with_its_cost_and_can_be_cancelled(
     choose(page, AQE)
     at_rest(qtbot, page)
     assert why.search.text() == "Search by αQE 10"
-    assert why.search_said.text() == "αQE 10 takes about 2 s."
+    assert why.search_said.text() == "αQE 10 takes about 2 s, estimated from 30 ns a pair of images."
     assert not page.methods.works, "nothing is begun"
     why.search.click()
     assert why.search.text() == "Cancel"
@@ -193,7 +193,7 @@ def test_one_more_method_is_measured_beside_the_stores(qtbot, session, workspace
     more = panel.more
     more.neighbours.setValue(4)
     assert more.name == "float32+aqe4"
-    assert more.said.text() == "αQE 4 takes about 2 s."
+    assert more.said.text() == "αQE 4 takes about 2 s, estimated from the measured times."
     more.measure.click()
     assert more.measure.text() == "Cancel"
     assert panel.currentIndex() == 2, "the table stays in sight"
@@ -209,6 +209,20 @@ def test_one_more_method_is_measured_beside_the_stores(qtbot, session, workspace
     qtbot.waitUntil(lambda: page.browsing.filters.by_method is not None)
     panel.choose("int8")
     assert not panel.look.isEnabled()
+
+
+def test_the_number_of_a_method_is_of_what_it_counts(qtbot):
+    more = MoreMethods()
+    qtbot.addWidget(more)
+    offered = {}
+    for at in range(more.ways.count()):
+        more.ways.setCurrentIndex(at)
+        box = more.neighbours
+        offered[more.name] = (box.minimum(), box.maximum(), box.suffix(), box.isHidden())
+    assert offered == {
+        "float32+aqe10": (1, 100, " neighbours", False), "float32+dba10": (1, 100, " neighbours", False),
+        "float32+reciprocal": (1, 100, " neighbours", True), "float32+candidates300": (22, 1000, " images", False),
+    }  # fmt: skip
 
 
 def test_measuring_again_asks_for_what_was_added(qtbot, session, workspace, run, tmp_path, monkeypatch):

@@ -19,12 +19,13 @@ from workbench.evaluation.health import Alarm, look
 from workbench.events import ProbeEmbeddings
 from workbench.jobs import processes
 from workbench.results.geometry_watch import Watched
+from workbench.results.search_methods import WAYS
 from workbench.results.triage import LABEL
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deployment.new_classes import NOT_THEN
 from workbench.ui.pages.retrieval.deployment.panel import NO_SEARCHES_THEN, ONE_AT_A_TIME, DeployPanel
-from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot, colour_of
+from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot, colour_of, dot
 from workbench.ui.pages.retrieval.deployment.rows import Row, StoreRows, rows_of
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.train.geometry.axes import POSITIVE
@@ -175,7 +176,7 @@ def test_search_methods_come_last_and_an_older_measurement_offers_them(qtbot, se
     table = panel.table.model()
     tip = table.index(table.rowCount() - 1, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == "float32 and 20 neighbours of each image, looked up once; the nearest 300 re-ranked"
-    assert table.index(0, 3).data(Qt.ItemDataRole.AccessibleDescriptionRole) == "as trained"
+    assert table.index(0, 2).data(Qt.ItemDataRole.AccessibleDescriptionRole) == "as trained"
     panel.choose("float32+dba10")
     assert panel.chosen == "float32+dba10"
 
@@ -185,14 +186,30 @@ def test_the_time_of_re_ranking_does_not_grow_with_the_gallery(workspace, sessio
     store = measured["stores"][-1]
     scan = store["ms"] - store["constant_ms"]
     assert rows_of(measured, 48_000)[-1].ms == pytest.approx(store["constant_ms"] + 1000 * scan)
+    store["ms"], store["constant_ms"] = 5.25, 4.0
+    words = "Measured: 5.25 ms a query among 48 images"
+    assert rows_of(measured, 48)[-1].timed == f"{words}."
+    expected = f"{words}; scaled to 480 images by their number, but for 4 ms of re-ranking."
+    assert rows_of(measured, 480)[-1].timed == expected
+    table = StoreRows()
+    table.show(rows_of(measured, 480))
+    assert table.index(1, 3).data(Qt.ItemDataRole.ToolTipRole) == expected
+    assert table.index(1, 2).data(Qt.ItemDataRole.ToolTipRole) == store["detail"]
     del store["constant_ms"]  # as in an older measurement
     assert rows_of(measured, 48_000)[-1].ms == pytest.approx(1000 * store["ms"])
 
 
-def test_search_methods_have_colours_of_their_own(session):
-    names = ("float32", "float32+aqe10", "float32+dba5", "float32+reciprocal")
-    assert len({colour_of(name, session.theme.tokens).name() for name in names}) == 4
-    assert colour_of("binary+int8", session.theme.tokens) == colour_of("binary", session.theme.tokens)
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_no_two_ways_to_store_or_to_search_look_alike(qapp, tokens):
+    names = ("float32", "float16", "int8", "pca8", "first4", "pq4", "binary", "hnsw", "ivfpq4")
+    searches = tuple(way.usual for way in WAYS)
+    drawn = {bytes(dot(name, name == "float32", tokens).toImage().constBits()) for name in names + searches}
+    assert len(drawn) == len(names + searches), "colour or mark differ"
+    colours = {name: colour_of(name, tokens).name() for name in names + searches}
+    for name in searches:
+        assert list(colours.values()).count(colours[name]) == 1, "a search method shares its colour with none"
+        assert theme.contrast(colours[name], tokens.plot_background) >= 3, "WCAG 2.2, 1.4.11"
+    assert colour_of("binary+int8", tokens) == colour_of("binary", tokens)
 
 
 def test_names_that_are_whole_numbers_sort_as_numbers(qtbot):

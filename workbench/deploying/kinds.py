@@ -1,7 +1,7 @@
 """The ways to store and to search embeddings, by name: float32, int8, pca32, pq16, hnsw, float32+aqe10. No faiss.
 
-The number is what is left of the dimensions (pca, first), the bytes of a code (pq, ivfpq) or the neighbours of which a
-mean is made (float32+aqe, float32+dba).
+The number is what is left of the dimensions (pca, first), the bytes of a code (pq, ivfpq), the neighbours of which a
+mean is made (float32+aqe, float32+dba) or the images that are re-ranked (float32+candidates).
 """
 
 import re
@@ -11,19 +11,23 @@ from workbench.names import nearest_first
 from workbench.problem import UnknownName
 from workbench.results.search_methods import (
     AUGMENTATION,
+    CANDIDATES,
     EXPANDED,
+    FEWEST_CANDIDATES,
+    MOST_CANDIDATES,
     MOST_EXPANDED,
     MOST_LISTED,
     QUERY_EXPANSION,
     RECIPROCAL,
+    REORDERED,
     SHARED,
 )
 
 BASELINE = "float32"
 SIZED = {
     "pca": "PCA", "first": "First", "pq": "PQ", "ivfpq": "IVF-PQ", QUERY_EXPANSION: "αQE", AUGMENTATION: "DBA",
+    CANDIDATES: "k-reciprocal of",
 }  # fmt: skip
-REORDERED = 300  # nearest of a query that are ranked again by the neighbours they share with it
 PLAIN = {
     "float32": ("float32", "as trained"),
     "float16": ("float16", "half precision"),
@@ -79,6 +83,7 @@ def kind(name: str) -> Kind:
         "ivfpq": f"{size} parts behind an inverted file",
         QUERY_EXPANSION: f"float32; the query becomes the mean with its {size} nearest and is searched again",
         AUGMENTATION: f"float32; each image is stored as the mean with its {size} nearest, made once",
+        CANDIDATES: f"float32; the nearest {size} re-ranked by neighbours that they share among themselves",
     }[family]
     return Kind(name, family, size, f"{SIZED[family]} {size}", detail)
 
@@ -88,8 +93,8 @@ def usual(dim: int, count: int, cosine: bool = True, fitted: int | None = None) 
 
     Args:
         dim: of the embeddings. count: images in the gallery; small galleries have fewer components and no
-            product quantiser, large ones
-            (MOST_LISTED) no lists of every image's neighbours.
+            product quantiser, large ones (MOST_LISTED) no lists of every image's neighbours; their queries are
+            re-ranked among the nearest of each.
         cosine: whether the evaluation compares by cosine, as the means with neighbours do.
         fitted: vectors that components and code words are fitted to; None: those of the gallery.
     """
@@ -105,6 +110,7 @@ def usual(dim: int, count: int, cosine: bool = True, fitted: int | None = None) 
     if least >= max(LEAST_CODES, 4 * PER_LIST) and parts:
         names.append(f"ivfpq{parts[0]}")
     searches = [kind(f"{QUERY_EXPANSION}{EXPANDED}"), kind(f"{AUGMENTATION}{EXPANDED}"), kind(RECIPROCAL)]
+    searches += [kind(f"{CANDIDATES}{REORDERED}")] if count > MOST_LISTED[RECIPROCAL] else []
     short = [wanted for wanted in searches if count <= MOST_LISTED.get(wanted.family, count)]
     return [kind(name) for name in names] + [wanted for wanted in short if not no_rule(wanted, count, cosine)]
 
@@ -132,6 +138,10 @@ def no_rule(wanted: Kind, images: int, cosine: bool) -> str:
         if wanted.size > MOST_EXPANDED:
             return f"its means are of {MOST_EXPANDED} neighbours at most"
         needed = wanted.size
+    if wanted.family == CANDIDATES:
+        if not FEWEST_CANDIDATES <= wanted.size <= MOST_CANDIDATES:
+            return f"{FEWEST_CANDIDATES} to {MOST_CANDIDATES:,} images are re-ranked"
+        needed = SHARED + 1  # and the query, which may be one of the gallery
     if needed and images < needed + 2:  # the image itself, and one to spare where a query is taken out
         return f"it needs {needed} neighbours of each image, the gallery has {images} images"
     return ""

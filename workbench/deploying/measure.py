@@ -10,7 +10,7 @@ import numpy as np
 from workbench.deploying.kinds import BASELINE, RERANKED, Kind, kind, no_rule, refusal
 from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
 from workbench.deploying.ranking import nearest, scores
-from workbench.deploying.reciprocal import Reciprocal
+from workbench.deploying.reciprocal import AmongNearest, Reciprocal
 from workbench.deploying.stores import Built, build, rescored, without_direction
 from workbench.evaluation.conventions import VOTERS, Between
 from workbench.evaluation.intervals import bootstrap_interval
@@ -69,6 +69,7 @@ class Measured:
     kept: float  # share of the exact ten nearest that are among the store's
     refused: str = ""  # why it was not measured
     constant_ms: float = 0.0  # part of `ms` that does not grow with the gallery
+    pair_seconds: float = 0.0  # s of one query and one image while all queries searched, one thread
 
 
 def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
@@ -162,9 +163,11 @@ def measure(
         if wanted.listed and near is None:
             near = neighbourhood(search.gallery, deepest, progress)
         built = build(wanted, search.gallery, search.fitted_on, search.cosine, near)
+        started = time.perf_counter()
         table, first = _ranked(built, search, ks, report)
+        a_pair = min(1.0, (time.perf_counter() - started) / (asked * len(search.gallery)))
         exact = exact or (table, first)
-        measured.append(_measured(built, search, ks, table, first, exact))
+        measured.append(replace(_measured(built, search, ks, table, first, exact), pair_seconds=a_pair))
     return measured
 
 
@@ -262,7 +265,7 @@ def milliseconds(built: Built, search: Search) -> tuple[float, float]:
     depth = min(VOTERS + (search.own is not None), len(search.gallery))
     asked = [search.queries[at : at + 1] for at in range(min(TIMED, len(search.queries)))]
     total = _median([_took(built.search, query, depth) for query in asked])
-    if isinstance(built.method, Reciprocal):
+    if isinstance(built.method, Reciprocal | AmongNearest):
         scan = _median([_took(built.method.scanned, query[0]) for query in asked])
     elif built.fine is not None:
         coarse = replace(built, fine=None)

@@ -9,14 +9,14 @@ queries into one set, so that they would be each other's neighbours.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from workbench.deploying.kinds import REORDERED
-from workbench.deploying.neighbourhood import Neighbourhood
-from workbench.deploying.ranking import ranked, squared_gaps, without_last_bits
+from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
+from workbench.deploying.ranking import nearest, ranked, squared_gaps, without_last_bits
 from workbench.evaluation.conventions import Between
-from workbench.results.search_methods import SHARED
+from workbench.results.search_methods import REORDERED, SHARED
 
 HALF = SHARED // 2 + 1  # of a neighbour's own set, with itself
 AVERAGED = 6  # k2: nearest, with the image itself, over which encodings are averaged
@@ -29,19 +29,20 @@ Lists = Callable[[np.ndarray], np.ndarray]  # images [m] -> [m, SHARED + 1], the
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reciprocal:
-    """A scan for the nearest of a query, and REORDERED of them in another order; the others stay as they are.
+    """A scan for the nearest of a query, and some of them in another order; the others stay as they are.
 
     The query counts as one more image, number n, which enters the lists of its neighbours.
     """
 
-    gallery: np.ndarray  # [n, d] float32
+    gallery: np.ndarray  # [n, d] float32, C-contiguous
     near: Neighbourhood  # SHARED + 1 deep
+    size: int = REORDERED  # nearest of a query that are put into another order
 
     def rankings(
         self, queries: np.ndarray, own: np.ndarray | None, depth: int, between: Between
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """As `ranking.nearest`, re-ranked; a query's own row is in no list, as if the gallery did not contain it."""
-        reach = min(max(depth, REORDERED), len(self.gallery) - (own is not None))
+        reach = min(max(depth, self.size), len(self.gallery) - (own is not None))
         for part, gaps in squared_gaps(queries, self.gallery, between):
             if own is not None:
                 gaps[np.arange(len(gaps)), own[part]] = np.inf
@@ -60,27 +61,31 @@ class Reciprocal:
 
     def scanned(self, query: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Squared distances [n] of one query [d] to the gallery, and its nearest rows: what grows with the gallery."""
-        gaps = np.zeros(len(self.gallery))
-        for start in range(0, len(gaps), 4096):
-            away = self.gallery[start : start + 4096] - query
-            gaps[start : start + 4096] = np.einsum("ij,ij->i", away, away)
-        gaps = without_last_bits(gaps, len(gaps))
-        return gaps, ranked(gaps[None], min(REORDERED, len(gaps)))[0]
+        import faiss
+
+        single = np.empty(len(self.gallery), np.float32)
+        asked = np.ascontiguousarray(query, np.float32)
+        # The scan of faiss's flat index, which has no call for the distances to all: those of NumPy took four times as
+        # long (docs/questions.md).
+        native: Any = faiss  # what it takes from its library is not in its Python source
+        native.fvec_L2sqr_ny(*map(faiss.swig_ptr, (single, asked, self.gallery)), self.gallery.shape[1], len(single))
+        gaps = without_last_bits(single.astype(np.float64), len(single))
+        return gaps, ranked(gaps[None], min(self.size, len(gaps)))[0]
 
     def reordered(
         self, query: np.ndarray, gaps: np.ndarray, order: np.ndarray, itself: int | None = None
     ) -> np.ndarray:
-        """A query's ranking [k] with its first REORDERED by the weighted sum of both distances, of equals as before.
+        """A query's ranking [k] with its first `size` by the weighted sum of both distances, of equals as before.
 
         Args:
             query: [d]. gaps: [n] float64 its squared distances, infinite to its own row. order: [k] as `ranked` gives.
             itself: its own row; None without one.
         """
-        first = order[:REORDERED]
+        first = order[: self.size]
         farthest = gaps.max(where=np.isfinite(gaps), initial=0) or 1
         distances = ORIGINAL * gaps[first] / farthest
         distances += (1 - ORIGINAL) * self.unshared(query, gaps, first, itself)
-        return np.concatenate([first[np.argsort(distances, kind="stable")], order[REORDERED:]])
+        return np.concatenate([first[np.argsort(distances, kind="stable")], order[self.size :]])
 
     def unshared(self, query: np.ndarray, gaps: np.ndarray, rows: np.ndarray, itself: int | None = None) -> np.ndarray:
         """Jaccard distances [k] in 0..1 between the averaged encodings of a query and of gallery rows [k].
@@ -155,6 +160,50 @@ class Reciprocal:
             return listed
 
         return lists
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AmongNearest:
+    """As Reciprocal, in a gallery of the nearest of each query alone: no list of neighbours is kept of any image.
+
+    Distances are divided by the largest among those images, and an image beyond them is no one's neighbour.
+    """
+
+    gallery: np.ndarray  # [n, d] float32
+    index: Any  # faiss.Index of the gallery
+    size: int  # nearest of a query, at least SHARED + 2; in a smaller gallery all
+
+    def rankings(
+        self, queries: np.ndarray, own: np.ndarray | None, depth: int, between: Between
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """As `ranking.nearest`, re-ranked; a query's own row is in no list, as if the gallery did not contain it."""
+        for part, rows in nearest(queries, self.gallery, own, max(depth, self.size), between):
+            for row, query in enumerate(queries[part]):
+                rows[row] = self.reordered(query, rows[row])
+                between()
+            yield part, rows[:, :depth]
+
+    def search(self, queries: np.ndarray, depth: int) -> np.ndarray:
+        """Gallery rows [m, depth] of queries [m, d] from outside the gallery, by a scan of the index."""
+        rows = self.index.search(queries, min(max(depth, self.size), len(self.gallery)))[1]
+        return np.array([self.reordered(query, order)[:depth] for query, order in zip(queries, rows, strict=True)])
+
+    def scanned(self, query: np.ndarray) -> np.ndarray:
+        """The nearest gallery rows of one query [d]: what grows with the gallery."""
+        return np.asarray(self.index.search(query[None], min(self.size, len(self.gallery)))[1][0])
+
+    def reordered(self, query: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """A query's ranking [k] with its first `size` re-ranked.
+
+        Args:
+            query: [d]. order: gallery rows, best first.
+        """
+        rows = np.sort(order[: self.size])  # of equal distances the lower row is first, as in a whole gallery
+        images = self.gallery[rows]
+        ((_, gaps),) = squared_gaps(query[None], images)
+        method = Reciprocal(images, neighbourhood(images, SHARED + 1), self.size)
+        first = rows[method.reordered(query, gaps[0], ranked(gaps, len(rows))[0])]
+        return np.concatenate([first, order[self.size :]])
 
 
 def reciprocal_sets(images: np.ndarray, lists: Lists) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench import __version__, files
 from workbench.deploying.expansion import ALPHA
-from workbench.deploying.kinds import REORDERED, Kind, no_rule
+from workbench.deploying.kinds import Kind, no_rule
 from workbench.deploying.measure import Measured, Search, measure
 from workbench.deploying.neighbourhood import neighbourhood
 from workbench.deploying.pairs import Limit
@@ -20,7 +20,14 @@ from workbench.files.new_files import NewFiles
 from workbench.files.spreadsheet import csv_text
 from workbench.numerals import finite
 from workbench.progress import Progress, quiet
-from workbench.results.search_methods import AUGMENTATION, QUERY_EXPANSION, RECIPROCAL, SHARED
+from workbench.results.search_methods import (
+    AUGMENTATION,
+    CANDIDATES,
+    QUERY_EXPANSION,
+    RECIPROCAL,
+    REORDERED,
+    SHARED,
+)
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 
@@ -43,6 +50,11 @@ SEARCHES = {
         f"Search the index for the {REORDERED} nearest of an embedding, and rank these again by k-reciprocal encoding "
         f"(Zhong et al., CVPR 2017) with k1 = {SHARED}, k2 = {AVERAGED} and lambda = {ORIGINAL}. The index holds the "
         f"plain embeddings: look up the {SHARED} nearest of each of them once, which the encoding needs."
+    ),
+    CANDIDATES: (
+        "Search the index for the {size} nearest of an embedding, and rank these again by k-reciprocal encoding (Zhong "
+        f"et al., CVPR 2017) with k1 = {SHARED}, k2 = {AVERAGED} and lambda = {ORIGINAL}, as if they were the whole "
+        "gallery."
     ),
 }
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.deploying.kinds import BASELINE, REORDERED, Kind, kind, no_rule
+from workbench.deploying.kinds import BASELINE, Kind, kind, no_rule
 from workbench.deploying.measure import KS, Search, as_an_index_compares, rankings, search_of
 from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
 from workbench.deploying.ranking import scores
@@ -10,7 +10,7 @@ from workbench.deploying.stores import build, one_thread
 from workbench.evaluation.conventions import VOTERS
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.search_methods import way_of
+from workbench.results.search_methods import REORDERED, way_of
 from workbench.results.stored import Stored, read_stored, rows_of
 from workbench.workspace import Workspace
 from workbench.workspace.measured.searched import Searched, store_searched

@@ -12,9 +12,9 @@ from workbench.deploying.expansion import Augmented, QueryExpansion, augmented
 from workbench.deploying.kinds import PER_LIST, RERANKED, Kind, kind, no_rule, refusal
 from workbench.deploying.methods import Method
 from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
-from workbench.deploying.reciprocal import Reciprocal
+from workbench.deploying.reciprocal import AmongNearest, Reciprocal
 from workbench.problem import Problem
-from workbench.results.search_methods import AUGMENTATION, QUERY_EXPANSION, SHARED
+from workbench.results.search_methods import AUGMENTATION, CANDIDATES, QUERY_EXPANSION, SHARED
 
 LINKS = 32  # of an image in an HNSW graph, twice as many in its lowest layer
 BUILDING, SEARCHING = 200, 64  # candidates looked at when a graph is built and searched
@@ -92,8 +92,8 @@ def build(
         return _components(wanted, gallery, fitted_on)
     if wanted.family == "first":
         return _first(wanted, gallery, cosine)
-    if wanted.family == QUERY_EXPANSION:
-        return _expanding(wanted, gallery)
+    if wanted.family in (QUERY_EXPANSION, CANDIDATES):
+        return _by_scan(wanted, gallery)
     if wanted.listed:
         return _by_neighbours(wanted, gallery, near or neighbourhood(gallery, wanted.listed))
     index = _index(wanted, dim, count)
@@ -228,9 +228,13 @@ def _flat(vectors: np.ndarray) -> Any:
     return index
 
 
-def _expanding(wanted: Kind, gallery: np.ndarray) -> Built:
+def _by_scan(wanted: Kind, gallery: np.ndarray) -> Built:
     index = _flat(gallery)
-    method = QueryExpansion(gallery, index, wanted.size)
+    method: Method
+    if wanted.family == QUERY_EXPANSION:
+        method = QueryExpansion(gallery, index, wanted.size)
+    else:
+        method = AmongNearest(gallery, index, wanted.size)
     return Built(wanted, index, _as_is, None, 4.0 * gallery.shape[1], method=method)
 
 

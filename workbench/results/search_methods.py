@@ -6,6 +6,7 @@ deploying/ searches by them; the window reads here what can be chosen, and the s
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +17,17 @@ from workbench.workspace.measured.searched import Searched
 from workbench.workspace.rows import Queries
 
 QUERY_EXPANSION, AUGMENTATION, RECIPROCAL = "float32+aqe", "float32+dba", "float32+reciprocal"
+CANDIDATES = "float32+candidates"  # k-reciprocal among the nearest of each query
 EXPANDED, MOST_EXPANDED = 10, 100  # neighbours in a mean: usually, and at most
 SHARED = 20  # k1 of k-reciprocal: neighbours of which two images share some
+REORDERED = 300  # nearest of a query that are ranked again by the neighbours they share with it
+FEWEST_CANDIDATES, MOST_CANDIDATES = SHARED + 2, 1000
 MOST_LISTED = {AUGMENTATION: 65_000, RECIPROCAL: 5_000}  # images, unless asked: about a minute on one core
 MOST_QUERIES = 5_000  # if there are more, this many are drawn; the gallery stays whole
 AT_ONCE = 10.0  # s: what takes no longer is begun without a question
 PER_PAIR = 3e-8  # s for one distance and its place in an order, on one core
-PER_QUERY, PER_IMAGE, MOST_PER_QUERY = 4e-3, 2e-6, 4e-2  # s of re-ranking: more in a larger gallery, up to a limit
+PER_QUERY, PER_IMAGE, MOST_PER_QUERY = 8e-3, 2e-6, 5e-2  # s of re-ranking: more in a larger gallery, up to a limit
+PER_CANDIDATE = 2e-5  # s of a query for each of its nearest, where these alone are ranked
 STARTING = 2.0  # s until the process has loaded faiss
 
 
@@ -30,23 +35,48 @@ STARTING = 2.0  # s until the process has loaded faiss
 class Way:
     """A family of methods that can be chosen."""
 
-    name: str  # of the method; with `sized` its beginning, before the number of neighbours
+    name: str  # of the method; with a size its beginning, before the number
     title: str
-    sized: bool  # whether it is followed by the number of neighbours in a mean
+    choice: str  # its title where no number stands beside it
     tip: str
+    size: int = 0  # usually, of its number: neighbours in a mean, or images that are re-ranked; 0: it has none
+    least: int = 1
+    most: int = MOST_EXPANDED
+    unit: str = "neighbours"  # what the number counts
+    by_cosine: bool = False  # whether it needs cosines
+
+    @property
+    def usual(self) -> str:
+        """The name of the method with its usual number."""
+        return f"{self.name}{self.size or ''}"
 
 
 WAYS = (
-    Way(QUERY_EXPANSION, "αQE", True, "Query expansion: the query becomes the mean with its nearest; two scans"),
-    Way(AUGMENTATION, "DBA", True, "Augmented gallery: each image becomes the mean with its nearest, made once"),
-    Way(RECIPROCAL, "k-reciprocal", False, "Re-ranking by the neighbours that a query and an image share"),
-)
-USUAL = tuple(way.name + (str(EXPANDED) if way.sized else "") for way in WAYS)
+    Way(
+        QUERY_EXPANSION, "αQE", "αQE", "Query expansion: the query becomes the mean with its nearest; two scans",
+        EXPANDED, by_cosine=True,
+    ),
+    Way(
+        AUGMENTATION, "DBA", "DBA", "Augmented gallery: each image becomes the mean with its nearest, made once",
+        EXPANDED, by_cosine=True,
+    ),
+    Way(
+        RECIPROCAL, "k-reciprocal", "k-reciprocal",
+        "Re-ranking by the neighbours that a query and an image share; those of all images are looked up once",
+    ),
+    Way(
+        CANDIDATES, "k-reciprocal of", "k-reciprocal of the nearest",
+        "Re-ranking by the neighbours that a query and an image share among the nearest of the query alone: nothing is "
+        "looked up before, and the time does not grow with the gallery but for the scan",
+        REORDERED, FEWEST_CANDIDATES, MOST_CANDIDATES, "images",
+    ),
+)  # fmt: skip
+USUAL = tuple(way.usual for way in WAYS)
 
 
 def way_of(name: str) -> Way | None:
     """The family of a method by its name, such as "float32+aqe10"; None for what is none."""
-    return next((way for way in WAYS if (_is_sized(way, name) if way.sized else name == way.name)), None)
+    return next((way for way in WAYS if (_is_sized(way, name) if way.size else name == way.name)), None)
 
 
 def title_of(name: str) -> str:
@@ -57,45 +87,83 @@ def title_of(name: str) -> str:
 
 def _is_sized(way: Way, name: str) -> bool:
     rest = name.removeprefix(way.name)
-    return name.startswith(way.name) and rest.isdecimal() and 1 <= int(rest) <= MOST_EXPANDED
+    return name.startswith(way.name) and rest.isdecimal() and way.least <= int(rest) <= way.most
 
 
-def seconds(name: str, gallery: int, queries: int) -> float:
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How fast queries are searched on one core; the usual ones are of a core of 2026."""
+
+    per_pair: float = PER_PAIR  # s of one distance in a scan of all queries, with its place in an order
+    per_query: float | None = None  # s in which k-reciprocal re-ranks one; None: by the size of the gallery
+
+    @property
+    def are_measured(self) -> bool:
+        """Whether the evaluation itself was searched at these rates."""
+        return self != USUAL_RATES
+
+
+USUAL_RATES = Rates()
+
+
+def rates_of(measured: dict[str, Any]) -> Rates:
+    """The rates at which a measurement of Deployment was made; the usual ones as far as it has none.
+
+    Args:
+        measured: as deploying.request.deployment gives it.
+    """
+    times = [
+        store["constant_ms"] / 1000
+        for store in measured["stores"]
+        if store["name"] == RECIPROCAL and store.get("constant_ms")
+    ]
+    return Rates(measured["stores"][0].get("pair_seconds") or PER_PAIR, times[0] if times else None)
+
+
+def seconds(name: str, gallery: int, queries: int, rates: Rates = USUAL_RATES) -> float:
     """About how long a method takes to search by all queries, and by plain neighbours as well, on one core.
 
     Args:
         gallery: images that are searched. queries: of them at most MOST_QUERIES are asked.
     """
     way, asked = way_of(name), min(queries, MOST_QUERIES)
-    scans = 3 if way is not None and way.name == QUERY_EXPANSION else 2
-    pairs = scans * asked * gallery
-    if way is not None and way.name in (AUGMENTATION, RECIPROCAL):
+    family = "" if way is None else way.name
+    pairs = (3 if family == QUERY_EXPANSION else 2) * asked * gallery
+    if family in (AUGMENTATION, RECIPROCAL):
         pairs += gallery**2
-    ranked = asked * min(MOST_PER_QUERY, PER_QUERY + PER_IMAGE * gallery) if name == RECIPROCAL else 0.0
-    return STARTING + PER_PAIR * pairs + ranked
+    ranked = 0.0
+    if family == RECIPROCAL:
+        ranked = rates.per_query or min(MOST_PER_QUERY, PER_QUERY + PER_IMAGE * gallery)
+    elif family == CANDIDATES:
+        ranked = PER_CANDIDATE * min(gallery, int(name.removeprefix(CANDIDATES)))
+    return STARTING + rates.per_pair * pairs + asked * ranked
 
 
 def not_by_itself(names: Collection[str], gallery: int, cosine: bool) -> str:
-    """Which usual methods are not among these stores because the gallery is large, as a sentence; empty for none."""
-    left_out = [
-        f"{title_of(name)} up to {MOST_LISTED[way.name]:,}"
-        for name, way in zip(USUAL, WAYS, strict=True)
-        if name not in names and gallery > MOST_LISTED.get(way.name, gallery) and (cosine or not way.sized)
+    """Which usual methods are not among these stores because the gallery is large, and what to do; empty for none."""
+    missing = [
+        way
+        for way in WAYS
+        if way.usual not in names and gallery > MOST_LISTED.get(way.name, gallery) and (cosine or not way.by_cosine)
     ]
-    listed = " and ".join(left_out)
-    return f"By itself is measured {listed} images; below the table it is measured in any number." if listed else ""
+    listed = " and ".join(f"{title_of(way.usual)} up to {MOST_LISTED[way.name]:,}" for way in missing)
+    if not listed:
+        return ""
+    above = f" {title_of(USUAL[-1])} has no such limit." if RECIPROCAL in [way.name for way in missing] else ""
+    return f"By itself is measured {listed} images; below the table it is measured in any number.{above}"
 
 
-def cost_words(name: str, gallery: int, queries: int) -> str:
-    """What a search by a method takes, as a sentence for who may begin it."""
-    whole = seconds(name, gallery, queries)
+def cost_words(name: str, gallery: int, queries: int, rates: Rates = USUAL_RATES) -> str:
+    """What a search by a method takes, as a sentence for who may begin it: an estimate, and from what it is made."""
+    whole = seconds(name, gallery, queries, rates)
     about = f"about {duration(60 * max(1, round(whole / 60)) if whole > 90 else whole)}"
     some = (
         f" {MOST_QUERIES:,} of the {queries:,} queries are asked, as in Deployment." if queries > MOST_QUERIES else ""
     )
-    lists_all = not name.startswith(QUERY_EXPANSION)
+    lists_all = not name.startswith((QUERY_EXPANSION, CANDIDATES))
     squared = " The neighbours of every image are looked up first." if lists_all else ""
-    return f"{title_of(name)} takes {about}.{squared}{some}"
+    source = "the measured times" if rates.are_measured else f"{1e9 * rates.per_pair:.0f} ns a pair of images"
+    return f"{title_of(name)} takes {about}, estimated from {source}.{squared}{some}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

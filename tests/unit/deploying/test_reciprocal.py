@@ -1,12 +1,13 @@
 """k-reciprocal re-ranking against the rules of its paper and public code, written with whole matrices in float64."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.unit.deploying.test_expansion import HALVES, own_row, plain_mean_precision
 from tests.unit.deploying.test_stores import evaluation
-from workbench.deploying import reciprocal
-from workbench.deploying.kinds import kind, no_rule
+from workbench.deploying.kinds import kind, no_rule, usual
 from workbench.deploying.measure import measure, scaled, search_of
 from workbench.deploying.ranking import squared_gaps
 from workbench.deploying.reciprocal import reciprocal_sets
@@ -113,12 +114,11 @@ def test_the_expanded_sets_are_those_of_the_paper():
     assert any(grown), "the sets of neighbours add something"
 
 
-def test_only_the_nearest_are_ranked_again_and_the_others_stay(monkeypatch):
+def test_only_the_nearest_are_ranked_again_and_the_others_stay():
     search = search_of(evaluation(33)[0])
     plain = build(kind("float32"), search.gallery, search.gallery, True)
     before = np.array([row[row != own] for row, own in zip(plain.search(search.queries, 90), search.own, strict=True)])
-    monkeypatch.setattr(reciprocal, "REORDERED", 25)
-    method = build(KIND, search.gallery, search.gallery, True).method
+    method = replace(build(KIND, search.gallery, search.gallery, True).method, size=25)
     after = np.concatenate([rows for _, rows in method.rankings(search.queries, search.own, 60, lambda: None)])
     assert (np.sort(after[:, :25]) == np.sort(before[:, :25])).mean() > 0.99, "copies may change places"
     assert (after[:, 25:] == before[:, 25:60]).mean() > 0.99
@@ -148,3 +148,64 @@ def test_images_that_are_all_alike_can_be_searched():
     search = search_of(evaluation(36, count=40, distance="l2", zero=range(40))[0])
     store = measure(search, [KIND])[1]
     assert store.metrics["MAP@R"] == measure(search, [])[0].metrics["MAP@R"]
+
+
+def test_the_scan_of_one_query_has_the_distances_of_float64():
+    search = search_of(evaluation(37, distance="l2")[0])
+    method = build(KIND, search.gallery, search.gallery, False).method
+    for query in search.queries[:9]:
+        gaps, rows = method.scanned(query)
+        exact = ((search.gallery.astype(np.float64) - query) ** 2).sum(1)
+        np.testing.assert_allclose(gaps, exact, rtol=1e-5, atol=1e-5)
+        assert (np.diff(gaps[rows]) >= 0).all()
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("is_query", [None, HALVES])
+def test_among_the_nearest_it_ranks_as_the_paper_does_in_a_gallery_of_those(distance, is_query):
+    search = search_of(evaluation(38, distance=distance, is_query=is_query)[0])
+    method = build(kind("float32+candidates25"), search.gallery, search.gallery, search.cosine).method
+    ((_, all_gaps),) = squared_gaps(search.queries, search.gallery)
+    ((_, ranks),) = method.rankings(search.queries, search.own, 40, lambda: None)
+    for number, (query, gaps) in enumerate(zip(search.queries.astype(np.float64), all_gaps, strict=True)):
+        order = [row for row in np.argsort(np.round(gaps, 10), kind="stable") if row not in own_row(search, number)]
+        near = np.sort(order[:25])
+        _, final = distances_by_the_paper(np.vstack([search.gallery[near].astype(np.float64), query]))
+        by_paper = sorted(range(25), key=lambda at: (round(final[-1, at], 6), round(gaps[near[at]], 10), at))
+        made = ranks[number, :25].tolist()
+        assert sorted(made) == near.tolist()
+        places = {int(row): at for at, row in enumerate(near)}
+        distances = [final[-1, places[row]] for row in made]
+        np.testing.assert_allclose(distances, final[-1, by_paper], atol=2e-6)
+        assert ranks[number, 25:].tolist() == order[25:40]
+
+
+def test_a_single_query_finds_what_the_ranking_of_all_finds():
+    search = search_of(evaluation(39, is_query=HALVES)[0])
+    for name in ("float32+candidates30", "float32+reciprocal"):
+        method = build(kind(name), search.gallery, search.gallery, True).method
+        whole = np.concatenate([rows for _, rows in method.rankings(search.queries, search.own, 20, lambda: None)])
+        assert (method.search(search.queries, 20) == whole).mean() > 0.99, "copies may change places"
+
+
+def test_re_ranking_among_the_nearest_needs_no_lists_and_has_no_limit():
+    wanted = kind("float32+candidates300")
+    assert wanted.listed == 0
+    assert wanted.name not in [store.name for store in usual(64, 5_000)]
+    large = [store.name for store in usual(64, 5_001, cosine=False)]
+    assert large[-1] == wanted.name
+    assert KIND.name not in large
+    search = search_of(evaluation(34, count=200)[0])
+    store = measure(search, [wanted])[1]
+    assert store.bytes == 64
+    assert 0 < store.constant_ms <= store.ms
+    assert 0 < store.pair_seconds < 1
+
+
+def test_re_ranking_among_the_nearest_is_refused_where_it_cannot_be():
+    assert no_rule(kind("float32+candidates21"), 100, True) == "22 to 1,000 images are re-ranked"
+    assert no_rule(kind("float32+candidates1001"), 100, True) == "22 to 1,000 images are re-ranked"
+    wanted = kind("float32+candidates1000")
+    assert no_rule(wanted, 22, False) == "it needs 21 neighbours of each image, the gallery has 22 images"
+    search = search_of(evaluation(35, count=23, classes=3)[0])
+    assert not measure(search, [wanted])[1].refused

@@ -16,7 +16,16 @@ from workbench.deploying.measure import search_of
 from workbench.deploying.searched_queries import search_queries, searched_by
 from workbench.deploying.stores import build
 from workbench.problem import Problem
-from workbench.results.search_methods import USUAL, ByMethod, cost_words, not_by_itself, seconds, title_of, way_of
+from workbench.results.search_methods import (
+    USUAL,
+    ByMethod,
+    cost_words,
+    not_by_itself,
+    rates_of,
+    seconds,
+    title_of,
+    way_of,
+)
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import newest_deployment
@@ -146,6 +155,9 @@ def test_a_large_gallery_says_what_is_not_measured_by_itself():
     assert not_by_itself(USUAL, 10**6, True) == not_by_itself([], 5_000, True) == ""
     said = not_by_itself(["float32", "float32+aqe10"], 70_000, True)
     assert said.startswith("By itself is measured DBA 10 up to 65,000 and k-reciprocal up to 5,000 images")
+    assert said.endswith(
+        " images; below the table it is measured in any number. k-reciprocal of 300 has no such limit."
+    )
     assert "DBA" not in not_by_itself(["float32"], 70_000, False), "means need cosines"
 
 
@@ -162,13 +174,37 @@ def test_by_l2_the_similarities_are_minus_the_distances(space, monkeypatch):
 
 
 def test_names_titles_and_costs_of_methods():
-    assert [title_of(name) for name in USUAL] == ["αQE 10", "DBA 10", "k-reciprocal"]
+    assert [title_of(name) for name in USUAL] == ["αQE 10", "DBA 10", "k-reciprocal", "k-reciprocal of 300"]
     assert all(title_of(name) == kind(name).title for name in USUAL)
-    for name in ("int8", "float32", "float32+aqe", "float32+aqe0", "float32+aqe101", "float32+aqex", "float32+dba10x"):
+    for name in (
+        "int8",
+        "float32",
+        "float32+aqe",
+        "float32+aqe0",
+        "float32+aqe101",
+        "float32+aqex",
+        "float32+dba10x",
+        "float32+candidates21",
+    ):
         assert way_of(name) is None, name
     assert seconds("float32+dba10", 60_000, 10_000) > 2 * seconds("float32+dba10", 30_000, 10_000)
     assert "5,000 of the 60,000 queries are asked" in cost_words("float32+reciprocal", 60_000, 60_000)
-    assert cost_words("float32+aqe10", 160, 160) == "αQE 10 takes about 2 s."
+    said = cost_words("float32+aqe10", 160, 160)
+    assert said == "αQE 10 takes about 2 s, estimated from 30 ns a pair of images."
+    assert seconds("float32+candidates300", 60_000, 10_000) < 0.3 * seconds("float32+reciprocal", 60_000, 10_000)
+
+
+def test_costs_are_estimated_from_what_was_measured():
+    stores = [{"name": "float32", "pair_seconds": 6e-8}, {"name": "float32+reciprocal", "constant_ms": 2.0}]
+    rates = rates_of({"stores": stores})
+    assert rates.are_measured
+    slower = seconds("float32+aqe10", 50_000, 5_000, rates)
+    assert slower - 2 == pytest.approx(2 * (seconds("float32+aqe10", 50_000, 5_000) - 2))
+    pairs = 2 * 5_000 * 10_000 + 10_000**2
+    assert seconds("float32+reciprocal", 10_000, 5_000, rates) == pytest.approx(2 + 6e-8 * pairs + 5_000 * 0.002)
+    assert ", estimated from the measured times." in cost_words("float32+aqe10", 160, 160, rates)
+    older = rates_of({"stores": [{"name": "float32"}, {"name": "float32+aqe10"}]})
+    assert not older.are_measured
 
 
 @pytest.mark.parametrize("is_query", [None, HALVES])

@@ -267,10 +267,10 @@ def test_a_small_gallery_is_offered_as_many_components_as_it_can_have(count, fit
     ("count", "cosine", "names"),
     [
         (5_000, True, ["float32+aqe10", "float32+dba10", "float32+reciprocal"]),
-        (65_000, True, ["float32+aqe10", "float32+dba10"]),
-        (65_001, True, ["float32+aqe10"]),
+        (65_000, True, ["float32+aqe10", "float32+dba10", "float32+candidates300"]),
+        (65_001, True, ["float32+aqe10", "float32+candidates300"]),
         (5_000, False, ["float32+reciprocal"]),
-        (5_001, False, []),
+        (5_001, False, ["float32+candidates300"]),
         (21, True, ["float32+aqe10", "float32+dba10"]),
         (11, True, []),
     ],

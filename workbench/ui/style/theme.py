@@ -63,7 +63,8 @@ SERIES = {
 }  # fmt: skip
 LIGHTER = {  # of the same curve on a dark ground
     "#0072B2": "#4AA3DF", "#D55E00": "#F08A3C", "#009E73": "#2FC299", "#CC79A7": "#E09BC2", "#56B4E9": "#86CBF2",
-    "#E69F00": "#F2B632", "#5A6372": "#A3ACBA",
+    "#E69F00": "#F2B632", "#5A6372": "#A3ACBA", "#6F3FB0": "#B594EA", "#A11D3D": "#F2889E", "#5F7000": "#B9C75A",
+    "#87572A": "#D3A878",
 }  # fmt: skip
 DARKER = {lighter: colour for colour, lighter in LIGHTER.items()}
 RUN_COLOURS = OF_RUNS

@@ -39,6 +39,7 @@ class _Store(BaseModel):
     difference: tuple[Number | None, Number | None, Number | None]
     detail: str = ""
     constant_ms: Annotated[float, Field(allow_inf_nan=False, ge=0)] = 0.0  # older ones have none
+    pair_seconds: Annotated[float, Field(allow_inf_nan=False, ge=0, le=1)] = 0.0  # older ones have none
 
     @model_validator(mode="after")
     def _is_measured(self) -> "_Store":

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
 
-from workbench.results.search_methods import EXPANDED, MOST_EXPANDED, WAYS, Way, cost_words, title_of
+from workbench.results.search_methods import WAYS, Way, cost_words, rates_of, title_of
 from workbench.ui.style.icons import icon
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -16,6 +16,7 @@ from workbench.ui.widgets.labels import label
 
 MEASURE, CANCEL = "Measure it, too", "Cancel"
 THERE = "{title} is in the table."
+COUNTED = "Neighbours of which a mean is made, or images that are re-ranked"
 WORKING = "{title} is measured; Activity has its progress. The table stays as it is until then."
 COSINES = "Its weights are powers of cosines, and this evaluation compares by L2."
 
@@ -33,20 +34,18 @@ class MoreMethods(QWidget):
         self.ways = QComboBox()
         self.ways.setToolTip("How the float32 embeddings are searched")
         for way in WAYS:
-            self.ways.addItem(way.title, way)
+            self.ways.addItem(way.choice, way)
             self.ways.setItemData(self.ways.count() - 1, way.tip, Qt.ItemDataRole.ToolTipRole)
         self.neighbours = number_box(QSpinBox())
-        self.neighbours.setRange(1, MOST_EXPANDED)
-        self.neighbours.setValue(EXPANDED)
-        self.neighbours.setSuffix(" neighbours")
-        self.neighbours.setToolTip("Neighbours of which the mean is made")
-        self.neighbours.setAccessibleName("Neighbours in a mean")
+        self.neighbours.setToolTip(COUNTED)
+        self.neighbours.setAccessibleName(COUNTED)
         self.measure = button(MEASURE, "plus")
         self.said = label("", "caption", wrap=True)
         named = QWidget()
         in_row(caption("Search method", self.ways), self.ways, on=named, spacing=8)
         in_column(in_lines(named, self.neighbours, self.measure), self.said, on=self, spacing=4)
-        self.ways.currentIndexChanged.connect(self._draw)
+        self._take_way()
+        self.ways.currentIndexChanged.connect(self._take_way)
         self.neighbours.valueChanged.connect(self._draw)
         self.measure.clicked.connect(self._press)
 
@@ -54,7 +53,7 @@ class MoreMethods(QWidget):
     def name(self) -> str:
         """The name of the method that is set."""
         way = self._way
-        return way.name + (str(self.neighbours.value()) if way.sized else "")
+        return way.name + (str(self.neighbours.value()) if way.size else "")
 
     @property
     def _way(self) -> Way:
@@ -65,14 +64,24 @@ class MoreMethods(QWidget):
         self._measured, self._working = measured, working
         self._draw()
 
+    def _take_way(self) -> None:
+        """Offer the numbers of the chosen method, the usual one at first."""
+        way = self._way
+        if way.size:
+            with QSignalBlocker(self.neighbours):
+                self.neighbours.setRange(way.least, way.most)
+                self.neighbours.setValue(way.size)
+                self.neighbours.setSuffix(f" {way.unit}")
+        self._draw()
+
     def _draw(self) -> None:
         measured = self._measured
+        self.neighbours.setVisible(bool(self._way.size))
         if measured is None:
             return
-        self.neighbours.setVisible(self._way.sized)
         self.measure.setText(CANCEL if self._working else MEASURE)
         self.measure.setIcon(icon("x" if self._working else "plus"))
-        refused = COSINES if self._way.sized and measured["distance"] == "l2" else ""
+        refused = COSINES if self._way.by_cosine and measured["distance"] == "l2" else ""
         there = any(store["name"] == self.name and not store["refused"] for store in measured["stores"])
         self.measure.setEnabled(bool(self._working) or not (there or refused))
         for part in (self.ways, self.neighbours):
@@ -82,7 +91,8 @@ class MoreMethods(QWidget):
         elif there:
             self.said.setText(THERE.format(title=title_of(self.name)))
         else:
-            self.said.setText(refused or cost_words(self.name, measured["gallery"], measured["queries_there"]))
+            sizes = (measured["gallery"], measured["queries_there"])
+            self.said.setText(refused or cost_words(self.name, *sizes, rates_of(measured)))
 
     def _press(self) -> None:
         if self._working:

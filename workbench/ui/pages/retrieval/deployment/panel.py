@@ -45,6 +45,7 @@ WHY = (
 )
 LOOK = "What the chosen search method changes of each query, beside plain nearest neighbours"
 NO_LOOK = "Choose αQE, DBA or k-reciprocal in the table: the others find the same neighbours, or nearly"
+TIMES = "Times were measured among the searched images, and are scaled to the gallery."
 NO_SEARCHES_THEN = "Query expansion and re-ranking were not measured: Measure again adds them."
 
 
@@ -196,7 +197,7 @@ class DeployPanel(QStackedWidget):
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
-            f"dimensions. {fitted_sentence(measured['fitted_on'])} {MAY_BE_0}",
+            f"dimensions. {fitted_sentence(measured['fitted_on'])} {MAY_BE_0} {TIMES}",
             *(f"Not measured: {why}." for why in refused),
             NO_SEARCHES_THEN if is_older else not_by_itself(
                 [store["name"] for store in measured["stores"]], measured["gallery"], measured["distance"] == "cosine"

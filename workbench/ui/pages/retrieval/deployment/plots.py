@@ -6,10 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPixmap,
+    QPolygonF,
+)
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from workbench.colours import OKABE_ITO
+from workbench.colours import BESIDE_THEM, OKABE_ITO
 from workbench.numerals import minus
 from workbench.ui.pages.retrieval.deployment.store_titles import DOT, Mark, placed
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
@@ -19,10 +29,14 @@ from workbench.ui.widgets.labels import plain_tip
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
 RING, REACH = 9, 14  # px
-FAMILIES = (
-    "float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq", "float32+aqe", "float32+dba",
-    "float32+reciprocal",
-)  # fmt: skip
+SQUARE = 4.25  # px, half the side of a square about as large as a disc
+FORMATS = ("float16", "int8", "pca", "first", "pq", "binary")  # drawn as discs
+INDICES = ("hnsw", "ivfpq")  # as squares
+SEARCHES = ("float32+aqe", "float32+dba", "float32+reciprocal", "float32+candidates")  # as diamonds
+COLOURS = {
+    **dict(zip(FORMATS, OKABE_ITO, strict=False)), **dict(zip(INDICES, OKABE_ITO, strict=False)),
+    **dict(zip(SEARCHES, BESIDE_THEM, strict=True)),
+}  # fmt: skip
 NEUTRAL = "#5A6372"
 BEHIND = 210  # of 255, opacity of the ground behind a title
 ONE_POINT = 1.0  # of MAP@R in percent, below the baseline: the dotted line
@@ -40,24 +54,40 @@ class Point:
     high: float
 
 
+def family_of(name: str) -> str:
+    """The family of a store, for its colour and mark: "pca" of "pca32", "binary" of "binary+int8"; else "float32"."""
+    family = name if name in COLOURS else name.rstrip("0123456789")
+    family = family if family in COLOURS else family.partition("+")[0]
+    return family if family in COLOURS else "float32"
+
+
 def colour_of(name: str, tokens: Tokens) -> QColor:
-    """The colour of a store, by its family, in a theme."""
-    family = name if name in FAMILIES else name.rstrip("0123456789")
-    family = family if family in FAMILIES else family.partition("+")[0]
-    number = FAMILIES.index(family) if family in FAMILIES else 0
-    return QColor(theme.drawn(NEUTRAL if number == 0 else OKABE_ITO[(number - 1) % 6], tokens))
+    """The colour of a store, by its family, in a theme; a format and an index may share it, and differ in their mark."""
+    return QColor(theme.drawn(COLOURS.get(family_of(name), NEUTRAL), tokens))
+
+
+def mark_of(name: str, at: QPointF) -> QPainterPath:
+    """The outline of a store's mark around a point: a disc, of an index a square, of a search method a diamond."""
+    path, family = QPainterPath(), family_of(name)
+    if family in INDICES:
+        path.addRect(QRectF(at.x() - SQUARE, at.y() - SQUARE, 2 * SQUARE, 2 * SQUARE))
+    elif family in SEARCHES:
+        path.addPolygon(QPolygonF([at + QPointF(x, y) for x, y in ((0, -DOT), (DOT, 0), (0, DOT), (-DOT, 0))]))
+        path.closeSubpath()
+    else:
+        path.addEllipse(at, DOT, DOT)
+    return path
 
 
 def dot(name: str, is_baseline: bool, tokens: Tokens) -> QPixmap:
-    """The dot of a store as its points are drawn, for its row of the table."""
+    """The mark of a store as its points are drawn, for its row of the table."""
     side = 2 * DOT
     picture = QPixmap(side, side)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(tokens.text) if is_baseline else colour_of(name, tokens))
-    painter.drawEllipse(0, 0, side, side)
+    ink = QColor(tokens.text) if is_baseline else colour_of(name, tokens)
+    painter.fillPath(mark_of(name, QPointF(DOT, DOT)), ink)
     painter.end()
     return picture
 
@@ -115,9 +145,7 @@ class TradePlot(PaintedPlot):
             pen = QPen(colour, 1)
             painter.setPen(pen)
             painter.drawLine(QPointF(at.x(), self._y(point.low, box)), QPointF(at.x(), self._y(point.high, box)))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colour)
-            painter.drawEllipse(at, DOT, DOT)
+            painter.fillPath(mark_of(point.name, at), colour)
             if point.name == self._marked:
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(QColor(tokens.text), 2))

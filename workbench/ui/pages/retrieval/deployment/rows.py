@@ -16,6 +16,10 @@ from workbench.ui.widgets.labels import plain_tip
 
 MILLION = 1_000_000
 TIPS = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole)
+MS = 3  # the column of milliseconds
+SCALED = {
+    "linear": "scaled to {gallery:,} images by their number", "log": "scaled to {gallery:,} images by their logarithm",
+}  # fmt: skip
 STORE_TITLES = ("Store or search", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %", "In words")
 
 
@@ -35,6 +39,7 @@ class Row:
     kept: float
     is_baseline: bool = False  # which the others are compared with
     detail: str = ""  # how it is stored and searched
+    timed: str = ""  # how its milliseconds were found
 
 
 class StoreRows(SortedRows):
@@ -46,7 +51,8 @@ class StoreRows(SortedRows):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell shows in a role; the words, which a narrow column cuts, also as a tooltip of the row."""
         if role in TIPS and index.isValid():
-            return plain_tip(self.rows[index.row()].detail) or None
+            row = self.rows[index.row()]
+            return plain_tip(row.timed if index.column() == MS and row.timed else row.detail) or None
         return super().data(index, role)
 
 
@@ -67,10 +73,21 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
             100 * store["metrics"]["MAP@R"], 100 * store["difference"][0],
             store["difference"][1] > 0 or store["difference"][2] < 0, 100 * store["metrics"]["recall@1"],
             100 * store["kept"], store is measured["stores"][0], store.get("detail", ""),
+            timed_words(store, measured["gallery"], gallery),
         )
         for store in measured["stores"]
         if not store["refused"]
     ]  # fmt: skip
+
+
+def timed_words(store: dict[str, Any], measured_on: int, gallery: int) -> str:
+    """How the milliseconds of a store were found: what was measured, and how it is scaled to a gallery."""
+    measured = f"Measured: {store['ms']:.3g} ms a query among {measured_on:,} images"
+    if gallery == measured_on:
+        return f"{measured}."
+    constant = store.get("constant_ms", 0.0)
+    part = f", but for {constant:.3g} ms of re-ranking" if constant else ""
+    return f"{measured}; {SCALED[store['grows']].format(gallery=gallery)}{part}."
 
 
 def _ms(store: dict[str, Any], factor: float) -> float:
