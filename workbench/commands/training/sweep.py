@@ -167,15 +167,18 @@ def list_presets(as_json: bool) -> None:
 
 @sweep.command("show", short_help="Show the settings of a sweep and the time left.")
 @click.argument("number", metavar="SWEEP", type=NUMBER)
+@click.argument("words", nargs=-1)
 @json_option
 @workspace_option
-def show(number: int, as_json: bool, folder: Path | None) -> None:
-    """Show the settings of a sweep by their objective, and the time left."""
+def show(number: int, words: tuple[str, ...], as_json: bool, folder: Path | None) -> None:
+    """Show the settings of a sweep by their objective, and the time left. With WORDS, only settings with a run that has
+    each of them in settings, state or problem, or meets it as a condition, in quotes: "lr<0.01", "MAP@R>80" (in %),
+    state=failed, seed=1."""
     with Workspace(folder or default_workspace()) as workspace:
         if as_json:
-            show_json(sweep_table.as_data(workspace, number))
+            show_json(sweep_table.as_data(workspace, number, words))
             return
-        for line in sweep_table.table(workspace, number):
+        for line in sweep_table.table(workspace, number, words):
             click.echo(line)
 
 

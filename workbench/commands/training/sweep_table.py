@@ -9,12 +9,14 @@ from workbench.problem import Problem
 from workbench.progress import duration
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps as stored
+from workbench.workspace.run_search import unquoted
 
 if TYPE_CHECKING:
     from workbench.comparing.grouping.settings import Settings
     from workbench.entries.catalog import Catalog
     from workbench.sweeps.importance import Share
     from workbench.sweeps.plan import SweepPreset
+    from workbench.sweeps.progress import Standing
     from workbench.sweeps.space import Setting
 
 COLUMNS = (
@@ -35,8 +37,12 @@ def preset_as_data(preset: "SweepPreset") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def table(workspace: Workspace, number: int) -> list[str]:
+def table(workspace: Workspace, number: int, words: Sequence[str] = ()) -> list[str]:
     """The sweep in words and its settings as a Markdown table, best first.
+
+    Args:
+        words: only settings with a run that has each of them, or meets it as a condition: see sweeps/trial_search.py.
+            Means, and the importance of parameters, are of all runs.
 
     Raises:
         Problem: there is no such sweep.
@@ -53,11 +59,13 @@ def table(workspace: Workspace, number: int) -> list[str]:
     untrained = valued_untrained(sweep, trials, best_untrained)
     lines += remarks(sweep, trials, best_untrained)
     lines += [sweep.problem] if sweep.problem else []
-    settings = standings(sweep, trials)
+    every, known = standings(sweep, trials), catalog.current()
+    settings = _searched(sweep, every, words, known)
     fields = set_fields(sweep, trials)
-    known = catalog.current()
-    chosen = [*_settings_of(sweep), *(standing.setting for standing in settings)]  # whose losses have other fields
+    chosen = [*_settings_of(sweep), *(standing.setting for standing in every)]  # whose losses have other fields
     titles = column_titles(fields, chosen, known)
+    if len(settings) < len(every):
+        lines += [f"The search leaves {len(settings):,} of {len(every):,} settings."]
     means = f"{sweep.metric}, mean ± SD over its runs"
     lines += ["", f"| {' | '.join(('setting', *titles.values(), means, 'runs', 'state'))} |"]
     lines.append("|---" * (len(fields) + 4) + "|")
@@ -68,13 +76,34 @@ def table(workspace: Workspace, number: int) -> list[str]:
         mean = f"{written(sweep.metric, standing.mean)}{spread}{at}" if standing.mean is not None else ""
         cells = (str(standing.point), *values, mean, " ".join(map(str, standing.runs)), states(standing.trials))
         lines.append(f"| {' | '.join(cells)} |")
+    points = {standing.point for standing in settings}
+    left = [trial for trial in trials if trial.point in points]
     problems = [
         f"Setting {trial.point}, seed {trial.seed}: {trial.problem}"
-        for trial in trials if trial.problem and not trial.refused
+        for trial in left if trial.problem and not trial.refused
     ]  # fmt: skip
-    problems += _refusals(trials)
+    problems += _refusals(left)
     lines += ["", *problems] if problems else []
     return [*lines, "", *_importance(sweep, trials, titles)] if len(sweep.parameters) > 1 else lines
+
+
+def _searched(
+    sweep: stored.Sweep, settings: "list[Standing]", words: Sequence[str], known: "Catalog"
+) -> "list[Standing]":
+    """The settings that have a run which fits every word of a search."""
+    from workbench.comparing.grouping.setting_titles import value_title
+    from workbench.sweeps.trial_search import fits
+
+    searched = [unquoted(word) for word in words]
+
+    def shown(field: str, value: Any) -> str:
+        return value_title(field, value, known)
+
+    return [
+        standing
+        for standing in settings
+        if any(fits(trial, sweep.metric, searched, shown) for trial in standing.trials)
+    ]
 
 
 def _importance(sweep: stored.Sweep, trials: list[stored.Trial], titles: dict[str, str]) -> list[str]:
@@ -129,8 +158,11 @@ def _settings_of(sweep: stored.Sweep) -> list["Settings"]:
         return []
 
 
-def as_data(workspace: Workspace, number: int) -> dict[str, Any]:
+def as_data(workspace: Workspace, number: int, words: Sequence[str] = ()) -> dict[str, Any]:
     """The sweep and its settings, best first, as plain data: values of the objective as they are stored.
+
+    Args:
+        words: as of `table`.
 
     Raises:
         Problem: there is no such sweep.
@@ -156,7 +188,7 @@ def as_data(workspace: Workspace, number: int) -> dict[str, Any]:
                 for trial in standing.trials
             ],
         }
-        for standing in standings(sweep, trials)
+        for standing in _searched(sweep, standings(sweep, trials), words, catalog.current())
     ]  # fmt: skip
     notes = remarks(sweep, trials, stored.best_untrained(workspace, number))
     shares = importance.as_data(importance.importance(sweep, trials, catalog.current()))

@@ -26,11 +26,12 @@ from workbench.sweeps.progress import (
     stopped_words,
     valued_untrained,
 )
+from workbench.sweeps.trial_search import fits
 from workbench.ui.style.words import NO_VALUE, counted, duration
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps as stored
 from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
-from workbench.workspace.run_search import row_meets, words_of
+from workbench.workspace.run_search import words_of
 from workbench.workspace.tables import placements
 
 HEAD = ("Sweep", "Name", "State", "Runs done", "Time left", "Best")
@@ -128,19 +129,14 @@ class SweepsModel:
         return tuple(self._columns().values()), rows
 
     def search(self, text: str) -> None:
-        """List only the runs of which each word is in settings, state or problem, or is a condition that they meet.
-
-        Conditions are those of the list of runs: of the state, of a field, of seed, fold, run and epoch, and of the
-        objective as it is shown.
-        """
+        """List only the runs of which each word is in settings, state or problem, or is a condition that they meet."""
         self._words = words_of(text)
 
     def _fits(self, trial: Trial) -> bool:
         if not self._words or self.shown is None:
             return True
-        values = _values(trial, self.shown)
-        text = " ".join((trial.problem, *(word for words in values.values() for word in words))).casefold()
-        return all(word in text or row_meets(values, word) for word in self._words)
+        known = self.shown.known
+        return fits(trial, self.shown.sweep.metric, self._words, lambda *value: value_title(*value, known))
 
     def order_by(self, column: int) -> None:
         """Order the runs by the column of that place, by the objective with the best first; again, the other way."""
@@ -317,20 +313,6 @@ def _key(column: str, line: int, trial: Trial) -> Any:
         case "objective":
             return trial.objective
     return trial.setting.get(column)
-
-
-def _values(trial: Trial, shown: Look) -> dict[str, tuple[str, ...]]:
-    """What a run is searched by: the values of its fields and columns, each as it is written and as it is shown."""
-    values: dict[str, tuple[str, ...]] = {
-        field.casefold(): (str(value), value_title(field, value, shown.known)) for field, value in trial.setting.items()
-    }
-    run = "" if trial.run_id is None else str(trial.run_id)
-    values |= {"state": (trial.outcome, trial.state), "seed": (str(trial.seed),), "fold": (str(trial.fold),)}
-    values |= {"run": (run,), "epoch": (str(trial.epoch),)}
-    if trial.objective is not None:
-        metric, value = shown.sweep.metric.casefold(), written(shown.sweep.metric, trial.objective).removesuffix("%")
-        values |= {metric: (value,), metric.rpartition("/")[2]: (value,)}
-    return values
 
 
 def _summary(shown: Look) -> tuple[str, ...]:

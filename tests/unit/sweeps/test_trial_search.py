@@ -1,0 +1,61 @@
+"""`workbench sweep show` with words and conditions, as in the search field of the Sweeps panel."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from workbench.cli import cli
+from workbench.settings.changed import changed, read_config
+from workbench.sweeps import starting
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
+from workbench.sweeps.worker import Worker
+from workbench.ui.sweeps.panel_model import SweepsModel, look
+from workbench.workspace.experiments import sweeps
+
+
+@pytest.fixture
+def number(workspace, known, runs):
+    config = changed(read_config("sample-digits"), {"device": "cpu"}, known, "test")
+    runs.fail = 3
+    rates = [read("training.lr=0.01,0.02,0.03,0.04")]
+    stored = starting.store(workspace, planned(config, rates, "grid", known, metric="MAP@R"))
+    Worker(workspace, stored, lambda line: None).run()
+    return stored
+
+
+def shown(workspace, number, *words):
+    """The learning rates that the table lists, those of the data, and the lines of the table."""
+    of_command = ["sweep", "show", str(number), *words, "-w", str(workspace.path)]
+    lines = CliRunner().invoke(cli, of_command, catch_exceptions=False).output.splitlines()
+    rates = sorted(float(line.split("|")[2]) for line in lines if line.startswith("| ") and "setting" not in line)
+    data = json.loads(CliRunner().invoke(cli, [*of_command, "--json"], catch_exceptions=False).output)
+    of_data = sorted(setting["values"]["training.lr"] for setting in data["settings"])
+    assert rates == of_data
+    return rates, lines
+
+
+@pytest.mark.parametrize(
+    ("words", "rates"),
+    [
+        ([], [0.01, 0.02, 0.03, 0.04]),
+        (["lr<0.025"], [0.01, 0.02]),
+        (["training.lr>=0.02", "MAP@R>88.5"], [0.02, 0.04]),
+        (["state=failed"], [0.03]),
+        (["failed"], [0.03]),
+        (["0.04"], [0.04]),
+        (["lr<0.001"], []),
+    ],
+)
+def test_settings_are_listed_that_fit_as_in_the_panel(workspace, number, words, rates):
+    listed, lines = shown(workspace, number, *words)
+    assert listed == rates
+    leaves = [line for line in lines if line.startswith("The search leaves")]
+    assert leaves == ([f"The search leaves {len(rates)} of 4 settings."] if len(rates) < 4 else [])
+    assert any(line.startswith("Setting ") for line in lines) == (0.03 in rates), "why a setting failed is with it"
+    model = SweepsModel()
+    model.take(look(workspace, lambda *of: None))
+    model.search(" ".join(words))
+    trials = {trial.id: trial.setting["training.lr"] for trial in sweeps.trials(workspace, number)}
+    assert sorted(trials[trial] for trial, _ in model.trial_rows()[1]) == rates
