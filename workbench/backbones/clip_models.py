@@ -21,6 +21,7 @@ from workbench.backbones.pretrained import (
 from workbench.backbones.prompts import takes_prompts
 from workbench.backbones.recomputed import count_batches_once, first_computation
 from workbench.backbones.timm_models import before_blocks
+from workbench.files.packages import how_to_add
 from workbench.files.unreadable import refusing
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -178,9 +179,7 @@ def _recompute(visual: Any, refused: Callable[[str, str], Problem]) -> None:
 def _made(params: ClipParams) -> Any:
     """Both towers without weights. Raises Problem for an unknown model, or where open_clip is not installed."""
     if find_spec("open_clip") is None:
-        raise Problem(
-            "CLIP needs open_clip_torch: install the extra clip with pip (page Install).", kept="Nothing was started."
-        )
+        raise Problem(f"CLIP needs open_clip_torch: {how_to_add('clip')}.", kept="Nothing was started.")
     import open_clip  # seconds: here, so that runs with other backbones start without it
 
     if params.model not in open_clip.list_models():

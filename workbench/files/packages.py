@@ -1,10 +1,23 @@
 """Optional packages: one sentence says what to install, without the project's name: no index has the project yet."""
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
 from workbench.problem import Problem
+
+
+def is_bundle() -> bool:
+    """Whether this program is a bundle with its own Python and without pip (`sys.frozen` is set by PyInstaller)."""
+    return bool(getattr(sys, "frozen", False))
+
+
+def how_to_add(extra: str) -> str:
+    """How the packages of an extra come in, as the end of a sentence: by pip, or in a bundle, by an installation."""
+    if is_bundle():
+        return f"this bundle is without it and has no pip, so use an installation with the extra {extra} (page Install)"
+    return f"install the extra {extra} with pip (page Install)"
 
 
 def missing(format_name: str, extra: str, packages: tuple[str, ...]) -> str:
@@ -18,7 +31,7 @@ def missing(format_name: str, extra: str, packages: tuple[str, ...]) -> str:
     lacking = [name for name in packages if find_spec(name) is None]
     if not lacking:
         return ""
-    return f"{format_name} needs {' and '.join(lacking)}: install the extra {extra} with pip (page Install)."
+    return f"{format_name} needs {' and '.join(lacking)}: {how_to_add(extra)}."
 
 
 def load(module: str, format_name: str, extra: str) -> ModuleType:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.files.packages import missing
+from workbench.files.packages import is_bundle, missing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.projection.align import align
@@ -76,7 +76,8 @@ def make_map(
     elif isinstance(chosen, TsneParams):
         progress("Loading t-SNE", 0, 0)
         if said := missing("t-SNE", "tsne", ("openTSNE",)):
-            raise Problem(said, kept="Other maps can be made.", todo="On ARM, pip compiles it and needs a C compiler.")
+            todo = "" if is_bundle() else "On ARM, pip compiles it and needs a C compiler."
+            raise Problem(said, kept="Other maps can be made.", todo=todo)
         from workbench.projection.tsne_map import tsne_map
 
         points, placed = tsne_map(vectors, stars, chosen, seed, progress, exact=exact)

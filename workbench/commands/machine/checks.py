@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench import machine_memory, registry
-from workbench.commands.machine.findings import REINSTALL, Finding, display_findings, driver_findings
+from workbench.commands.machine.findings import Finding, display_findings, driver_findings, reinstall
 from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
@@ -114,7 +114,7 @@ def torchvision_findings() -> list[Finding]:
         import_module("torchvision")
     except (ImportError, OSError, RuntimeError) as error:
         why = f"{type(error).__name__}: {error}".splitlines()[0]
-        said = f"does not load with torch {version('torch')} ({why}). Take both for the same device: {REINSTALL}."
+        said = f"does not load with torch {version('torch')} ({why}). Take both for the same device: {reinstall()}."
         return [Finding("torchvision", said, good=False)]
     return []
 

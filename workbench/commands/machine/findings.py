@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from workbench.files.packages import is_bundle
+
 NVIDIA = "0x10de"  # PCI vendor
 NO_DEVICE, MISMATCH = 100, 803  # of cuInit: no GPU to be seen; the kernel's module and the library differ
 SONAME = re.compile(rb"lib[\w.+-]+?\.so\.\d+(?:\.\d+)*(?=\0)")
 DEBIAN = {"libgthread-2.0.so.0": "libglib2.0-0"}  # packages that are not named after the library
-REINSTALL = (
-    "`python -m pip install --force-reinstall torch torchvision`, from the address on PyTorch's installation page"
-)
+BY_PIP = "`python -m pip install --force-reinstall torch torchvision`, from the address on PyTorch's installation page"
+IN_A_BUNDLE = "a bundle has no pip, so take one that was built with it, or an installation by pip (page Install)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ class Cuda:
     built: tuple[int, int] | None = None
     compute: tuple[int, int] | None = None
     kernels: tuple[str, ...] = ()
+
+
+def reinstall() -> str:
+    """How another PyTorch comes in, behind a colon."""
+    return IN_A_BUNDLE if is_bundle() else BY_PIP
 
 
 def driver_findings() -> list[Finding]:
@@ -82,17 +88,18 @@ def judge_driver(facts: Cuda) -> list[Finding]:
         said = f"it is installed, but finds no GPU that it can use (error {facts.status}). `nvidia-smi` tells more."
         return [_driver_problem(said)]
     if facts.built is None:
-        return [_driver_problem(f"it supports CUDA {driver}, but this PyTorch is built without CUDA. {REINSTALL}.")]
+        said = f"it supports CUDA {driver}, but this PyTorch is built without CUDA. To take one with it"
+        return [_driver_problem(f"{said}: {reinstall()}.")]
     built = ".".join(map(str, facts.built))
     if facts.driver[0] < facts.built[0]:
         said = f"it supports CUDA {driver}, but this PyTorch needs {built}. {_driver_command()} Or take a PyTorch for"
-        return [_driver_problem(f"{said} CUDA {facts.driver[0]}: {REINSTALL}.")]
+        return [_driver_problem(f"{said} CUDA {facts.driver[0]}: {reinstall()}.")]
     if facts.compute is None:
         return [_driver_problem("PyTorch sees no GPU, though the driver does. Look at `echo $CUDA_VISIBLE_DEVICES`.")]
     if not _has_kernels(facts.compute, facts.kernels):
         capability = ".".join(map(str, facts.compute))
         said = f"this PyTorch has no code for a GPU of compute capability {capability}, only {' '.join(facts.kernels)}."
-        return [_driver_problem(f"{said} Install another PyTorch: {REINSTALL}.")]
+        return [_driver_problem(f"{said} Install another PyTorch: {reinstall()}.")]
     return [Finding("NVIDIA driver", f"supports CUDA {driver}; PyTorch is built for {built}")]
 
 
