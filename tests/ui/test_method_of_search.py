@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
 
 from tests.ui.browsed import at_rest, listed, open_page
 from tests.ui.small_run import blobs, store_run
@@ -223,6 +223,35 @@ def test_the_number_of_a_method_is_of_what_it_counts(qtbot):
         "float32+aqe10": (1, 100, " neighbours", False), "float32+dba10": (1, 100, " neighbours", False),
         "float32+reciprocal": (1, 100, " neighbours", True), "float32+candidates300": (22, 1000, " images", False),
     }  # fmt: skip
+
+
+def rows_in_sight(panel):
+    """Rows of the table that are whole in the part of the page that is seen at first."""
+    table, seen = panel.table, panel.column.viewport()
+    below = table.viewport().mapTo(seen, table.viewport().rect().bottomLeft()).y()
+    assert table.viewport().mapTo(seen, QPoint()).y() >= 0
+    return (min(below, seen.height()) + 1 - table.viewport().mapTo(seen, QPoint()).y()) // table.rowHeight(0)
+
+
+@pytest.mark.parametrize(
+    ("percent", "size", "is_low"), [(150, (890, 560), True), (100, (890, 560), True), (100, (1200, 760), False)]
+)
+def test_five_stores_are_in_sight_at_once_and_the_plots_are_scrolled_to(qtbot, session, workspace, run, percent, size):
+    deployment(workspace, run.evaluations[-1], ["int8", "pca4", "binary", "first4", AQE], 0.01)
+    session.theme.set_text_size(percent)
+    page = open_page(qtbot, session, size)
+    panel = page.views.make(2)
+    page.views.setCurrentIndex(2)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    qtbot.deliver()
+    assert rows_in_sight(panel) >= 5
+    assert panel.column.begins_with_table is is_low
+    panel.column.ensureWidgetVisible(panel.by_time)
+    foot = panel.by_time.mapTo(panel.column.viewport(), panel.by_time.rect().bottomLeft()).y()
+    assert foot <= panel.column.viewport().height(), "the axis of the plot can be seen"
+    page.resize(1400, 1100)
+    qtbot.deliver()
+    assert not panel.column.begins_with_table
 
 
 def test_measuring_again_asks_for_what_was_added(qtbot, session, workspace, run, tmp_path, monkeypatch):

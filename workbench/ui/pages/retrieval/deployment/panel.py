@@ -15,6 +15,7 @@ from workbench.ui.pages.retrieval.deployment.more_methods import MoreMethods
 from workbench.ui.pages.retrieval.deployment.new_classes import NewClassesSide
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import MILLION, StoreRows, rows_of
+from workbench.ui.pages.retrieval.deployment.stores_column import StoresColumn
 from workbench.ui.pages.retrieval.deployment.threshold import ROW_PX, ThresholdSide
 from workbench.ui.state.concern import of_page
 from workbench.ui.state.process_work import ProcessWork, process_of
@@ -93,9 +94,8 @@ class DeployPanel(QStackedWidget):
         header.setTextElideMode(Qt.TextElideMode.ElideNone)
         header.setStretchLastSection(True)  # words: the numbers stay beside the names
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
-        plots = in_row((self.by_size, 1), (self.by_time, 1), spacing=12)
         self.more = MoreMethods()
-        middle = in_column((plots, 3), (self.table, 2), self.more, spacing=8)
+        self.column = StoresColumn((self.by_size, self.by_time), self.table, self.more)
         self.threshold, self.new_classes = ThresholdSide(), NewClassesSide()
         self.sides = Segments("Beside the stores", SIDES)
         self.sides.set_value(SIDES[0][0])
@@ -109,7 +109,7 @@ class DeployPanel(QStackedWidget):
         self.look = button("Show its queries", "magnifying-glass")
         self.beside = QWidget()
         in_column(self.sides, (self.side, 1), self.look, self.export, on=self.beside, spacing=8)
-        row = in_row((middle, 1), self.beside, spacing=12)
+        row = in_row((self.column, 1), self.beside, spacing=12)
         content = QWidget()
         in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
         for page in (self.ask, self.measuring, content):
@@ -140,6 +140,7 @@ class DeployPanel(QStackedWidget):
     def _fit_text(self) -> None:
         self._fit_side()
         self._fit_columns()
+        self.column.fit_rows()
 
     def _fit_columns(self) -> None:
         """Make columns of numbers as wide as their words; the last column gets the rest, however little that is."""
