@@ -236,7 +236,9 @@ def rows_in_sight(panel):
 @pytest.mark.parametrize(
     ("percent", "size", "is_low"), [(150, (890, 560), True), (100, (890, 560), True), (100, (1200, 760), False)]
 )
-def test_five_stores_are_in_sight_at_once_and_the_plots_are_scrolled_to(qtbot, session, workspace, run, percent, size):
+def test_five_stores_are_in_sight_at_once_and_the_plots_are_scrolled_to(
+    qtbot, session, workspace, run, percent, size, is_low
+):
     deployment(workspace, run.evaluations[-1], ["int8", "pca4", "binary", "first4", AQE], 0.01)
     session.theme.set_text_size(percent)
     page = open_page(qtbot, session, size)

@@ -136,7 +136,7 @@ class SweepsModel:
         if not self._words or self.shown is None:
             return True
         known = self.shown.known
-        return fits(trial, self.shown.sweep.metric, self._words, lambda *value: value_title(*value, known))
+        return fits(trial, self.shown.sweep.metric, self._words, lambda field, value: value_title(field, value, known))
 
     def order_by(self, column: int) -> None:
         """Order the runs by the column of that place, by the objective with the best first; again, the other way."""
