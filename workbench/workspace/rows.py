@@ -125,6 +125,12 @@ class Run:
         network = imported.get("network") if isinstance(imported, dict) else None
         return network if isinstance(network, int) else None
 
+    @property
+    def tested_epoch(self) -> int | None:
+        """The epoch of the network that a test is of, 0 before training; None of other runs, or where it is unknown."""
+        epoch = self.environment["imported"].get("epoch") if self.tested is not None else None
+        return epoch if isinstance(epoch, int) else None
+
     def has_no(self, what: str) -> str:
         """A sentence: it has no evaluation, or other thing; whether one may still come, and why none is there."""
         if self.only_searched:

@@ -61,9 +61,17 @@ def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
 def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
     """Data set, backbone and loss of a run, as the form calls them."""
     if run.tested is not None:
-        return data_title(known, run), "", f"test of run {run.tested}"
+        return data_title(known, run), "", f"test of {network_tested(run)}"
     loss = CURVES if run.curves_of else title_of(known, "loss", run.loss)
     return data_title(known, run), backbone_title(known, run), loss
+
+
+def network_tested(run: Run) -> str:
+    """The network that a run is a test of: "run 3, epoch 12"; "run 3, untrained" before its first epoch."""
+    epoch = run.tested_epoch
+    if epoch is None:
+        return f"run {run.tested}"
+    return f"run {run.tested}, epoch {epoch}" if epoch else f"run {run.tested}, untrained"
 
 
 def name_with_seed(run: Run) -> str:

@@ -1,5 +1,7 @@
 """The network of a run on other images, as a run of its own."""
 
+import json
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -10,7 +12,8 @@ from workbench.cli import cli
 from workbench.control import Cancelled
 from workbench.entries import catalog
 from workbench.exchange.imported.other_images import evaluate_images
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
+from workbench.reports.content.gathering import gather
 from workbench.running.search.image_search import OwnImage, check_network, kept_network, search
 from workbench.running.search.saliency import pair_saliency
 from workbench.workspace import Workspace
@@ -70,7 +73,42 @@ def test_an_image_has_the_embedding_and_the_score_that_the_run_stored(workspace,
     assert run.environment["data"]["note"].startswith("embedded by run 1, epoch ")
     assert run.tested == 1
     assert workspace.run(1).tested is None
-    assert names_of(catalog.current(), run) == (photographs.name, "", "test of run 1")
+    assert names_of(catalog.current(), run) == (
+        photographs.name,
+        "",
+        f"test of run 1, epoch {kept_network(workspace, 1)[1].epoch}",
+    )
+
+
+def test_lists_and_reports_name_the_network_that_was_tested(workspace, space, photographs):
+    of_best = kept_network(workspace, 1)[1].epoch
+    network = f"run 1, epoch {of_best}"
+    run = workspace.run(evaluate_images(workspace, 1, photographs, "Shown").run_id)
+    assert (run.tested_epoch, workspace.run(1).tested_epoch) == (of_best, None)
+    assert (run.epoch, run.epochs, run.best_epoch) == (run.tested_epoch,) * 3
+    assert [evaluation.epoch for evaluation in workspace.evaluations(run.id)] == [run.tested_epoch]
+    lines = CliRunner().invoke(cli, ["list", "runs", "Shown", "-w", str(space)]).output.splitlines()
+    assert f"test of {network}" in lines[1]
+    assert photographs.name in lines[1]
+    listed = json.loads(CliRunner().invoke(cli, ["list", "runs", "Shown", "--json", "-w", str(space)]).output)[0]
+    assert listed["tested"] == {"run": 1, "epoch": run.best_epoch}
+    content = gather(workspace, run.id, ("summary", "metrics"), "")
+    assert content.summary[0] == f"The network of {network}, was tested on {photographs.name}; nothing was trained."
+    assert content.summary[2].startswith("Tested: MAP@R ")
+    assert content.command == f"workbench test 1 {photographs} --epoch {run.best_epoch} --name=Shown"
+
+
+@pytest.mark.parametrize("epoch", [7, "last"])
+def test_a_test_has_no_network_but_the_one_that_it_is_of(workspace, photographs, epoch):
+    made = evaluate_images(workspace, 1, photographs)
+    of_best = workspace.run(made.run_id).tested_epoch
+    refused = "it has none of epoch 7" if epoch == 7 else "it has no last one"
+    with pytest.raises(UnknownName, match=f"is a test of .* of run 1.*{refused}.*Nothing was tested"):
+        evaluate_images(workspace, made.run_id, photographs, epoch=epoch)
+    again = evaluate_images(workspace, made.run_id, photographs, epoch=of_best)
+    assert workspace.run(again.run_id).tested_epoch == of_best
+    with pytest.raises(UnknownName, match=f"has no evaluation 999. It has {workspace.evaluations(made.run_id)[0].id}"):
+        kept_network(workspace, made.run_id, evaluation_id=999)
 
 
 def test_what_limits_the_result_is_said(workspace, photographs):
@@ -140,8 +178,19 @@ def test_images_in_which_nothing_could_be_found_are_refused_with_the_reason(work
         (tmp_path / "few" / str(number)).mkdir(parents=True)
         for row in range(count):
             Image.new("RGB", (20, 20), (row * 40, number, 9)).save(tmp_path / "few" / str(number) / f"{row}.png")
-    with pytest.raises(Problem, match=reason):
+    with pytest.raises(Problem, match=f"{reason}.*Nothing was tested"):
         evaluate_images(workspace, 1, tmp_path / "few")
+
+
+def test_every_refusal_says_that_nothing_was_tested(workspace, photographs, tmp_path, monkeypatch):
+    (tmp_path / "list.csv").write_text("path,label\nnowhere/1.png,yew\n", encoding="utf-8")
+    with pytest.raises(Problem, match="Nothing was tested") as refused:
+        evaluate_images(workspace, 1, tmp_path / "list.csv")
+    assert "imported" not in str(refused.value)
+    assert "started" not in str(refused.value)
+    monkeypatch.setattr(workspace, "read_only", True)
+    with pytest.raises(Problem, match="open for reading only. Nothing was tested"):
+        evaluate_images(workspace, 1, photographs)
 
 
 def test_without_the_networks_checkpoint_the_run_says_what_is_missing(workspace, photographs, monkeypatch):
@@ -174,3 +223,4 @@ def test_a_csv_list_is_tested_and_a_folder_without_classes_is_not(space, photogr
     said = CliRunner().invoke(cli, ["test", "1", str(tmp_path / "empty"), "-w", str(space)])
     assert said.exit_code == 1
     assert "There are no images in" in said.output
+    assert "Nothing was tested." in said.output

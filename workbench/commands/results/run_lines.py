@@ -13,7 +13,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
 from workbench.workspace.folders.run_folders import FolderSize, sizes_of_runs
 from workbench.workspace.rows import Run, newest_first
-from workbench.workspace.run_names import short_names
+from workbench.workspace.run_names import names_of, short_names
 from workbench.workspace.run_search import asks_for_size, meets, unquoted
 from workbench.workspace.tables import placements
 
@@ -58,10 +58,11 @@ def listed_runs(
     listed = []
     for run in runs:
         data, backbone = short_names(known, run)
+        of_test = names_of(known, run) if run.tested is not None else ()
         place = places.get(run.id, "")
         scores = [percentage(run.best[metric], 2) if metric in run.best else NONE for metric in ("recall@1", "MAP@R")]
         loss = "" if run.curves_of else run.loss
-        of_run = [cell or NONE for cell in (data, backbone, loss)]
+        of_run = [cell or NONE for cell in of_test or (data, backbone, loss)]
         cells = [str(run.id), run.status, *of_run, *scores, place or NONE, run.name]
         line = " ".join([*cells, run.unread]).casefold()
         size = measured[run.id].bytes if run.id in measured else None
@@ -94,4 +95,5 @@ def _data(run: Run, data: str, backbone: str, loss: str, place: str) -> dict[str
         "epochs": run.epochs, "best_epoch": run.best_epoch if run.best else None, "best": run.best, "last": run.last,
         "seconds": run.seconds, "memory_bytes": run.memory_bytes, "created": run.created, "ended": run.ended,
         "experiment": run.experiment_id, "tags": list(run.tags), "note": run.note, "place": place, "unread": run.unread,
+        "tested": None if run.tested is None else {"run": run.tested, "epoch": run.tested_epoch},
     }  # fmt: skip

@@ -64,7 +64,7 @@ def import_embeddings(
 
 def store_searched(
     workspace: Workspace, config: RunConfig, kept: ImageSet, cache: Path | None, vectors: np.ndarray,
-    facts: dict[str, object], progress: Progress,
+    facts: dict[str, object], progress: Progress, epoch: int = EPOCH,
 ) -> int:  # fmt: skip
     """Make a run of embeddings [n, d] of the images, each of which queries all others; returns its number.
 
@@ -72,6 +72,7 @@ def store_searched(
         config: of `config_of`; says how embeddings are compared and what is measured.
         kept, cache: of `readable`.
         facts: the run's environment.
+        epoch: of the network, where it is known; 0 is the untrained one.
 
     Raises:
         Problem: too few images to find anything, or a workspace that cannot be written.
@@ -90,7 +91,7 @@ def store_searched(
     near.metrics.update(quality(vectors, kept.labels, kept.sample_ids, near, settings.distance))
     progress("Storing the run", 0, 0)
     evaluated = Evaluated(
-        EPOCH, 1, settings.distance, near.metrics, kept.sample_ids, kept.labels, vectors, near.ap, near.first_hit,
+        epoch, 1, settings.distance, near.metrics, kept.sample_ids, kept.labels, vectors, near.ap, near.first_hit,
         near.r, near.neighbours, near.similarities,
     )  # fmt: skip
     return _store(workspace, config, kept, cache, evaluated, facts, progress)
@@ -176,7 +177,7 @@ def _store(
 ) -> int:
     """The run with all its rows, or none at all."""
     dataset = workspace.register_dataset(kept, cache)
-    with imported_run(workspace, config, "Storing the run") as recorder:
+    with imported_run(workspace, config, "Storing the run", evaluated.epoch) as recorder:
         recorder.dataset(dataset)
         recorder.environment(facts)
         for name, value in evaluated.metrics.items():
@@ -188,14 +189,18 @@ def _store(
 
 
 @contextlib.contextmanager
-def imported_run(workspace: Workspace, config: RunConfig, doing: str) -> Iterator[Recorder]:
-    """A new run that is done at the end of the block, or gone after an error in it. Raises Problem."""
+def imported_run(workspace: Workspace, config: RunConfig, doing: str, epoch: int = EPOCH) -> Iterator[Recorder]:
+    """A new run that is done at the end of the block, after that epoch, or gone after an error in it.
+
+    Raises:
+        Problem: the workspace cannot be written.
+    """
     run_id = workspace.create_run(config)
     recorder = Recorder(workspace, run_id)
     try:
         recorder(Status(doing))
         yield recorder
-        recorder.reached(EPOCH)
+        recorder.reached(epoch)
         recorder(events.Progress(1, 1, 0.0))
         recorder(Ended("done"))
     except BaseException:

@@ -1,7 +1,7 @@
 """The network of a run on other images, as a run of its own: nothing is trained, every image queries all others."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,9 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import bits_of, display_name, on_disk
 from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
 from workbench.jobs.threads import in_threads
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
-from workbench.running.search.image_search import BEST, Epoch, kept_network, tested_network
+from workbench.running.search.image_search import BEST, LAST, Epoch, kept_network, tested_network
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 from workbench.workspace.times import now
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 32  # images that are embedded together
 LISTS = (".csv", ".tsv", ".txt")  # endings of lists of images; anything else is a folder or an archive
-KEPT = "No run was made."
+KEPT = "Nothing was tested."
 NAMED = 3  # classes that a remark names
 
 
@@ -50,16 +50,40 @@ def evaluate_images(
         run_id: of the run that trained the network, which must have a checkpoint; or of a test of it.
         images: a folder (or an archive) with a folder for each class, or a CSV list with the columns path and label.
         name: of the new run; by default the names of the run and of the images.
-        epoch: which network: best, last, or the number of an epoch.
+        epoch: which network: best, last, or the number of an epoch. A test has one network alone, that it is of.
         device: as in a config: auto, cpu, cuda, cuda:1, mps.
 
     Raises:
-        Problem: a run without a network (see `image_search.search`); images that cannot be used; too few of them; a
-            device that is not here; a workspace that cannot be written.
+        Problem: a run without a network, or without one of that epoch (see `image_search.search`); images that cannot
+            be used; too few of them; a device that is not here; a workspace that cannot be written.
         Cancelled: by `progress`, which leaves no run behind.
     """
+    with _refusals_of_a_test():
+        return _tested(workspace, run_id, images, name, epoch, device, progress)
+
+
+@contextmanager
+def _refusals_of_a_test() -> Iterator[None]:
+    """Let each Problem say that nothing was tested, also one of a part that imports or trains, too."""
+    try:
+        yield
+    except Problem as problem:
+        kind = UnknownName if isinstance(problem, UnknownName) else Problem
+        raise kind(problem.what, kept=KEPT, todo=problem.todo) from problem
+
+
+def _tested(
+    workspace: Workspace, run_id: int, images: Path, name: str, epoch: Epoch, device: str, progress: Progress
+) -> Tested:
+    """As `evaluate_images`."""
     check_writable(workspace)
     progress("Loading the network", 0, 0)
+    source_of_test = workspace.run(run_id).tested
+    if source_of_test is not None and epoch == LAST:  # of the test, or of the run that trained?
+        raise UnknownName(
+            f"Run {run_id} is a test of one network of run {source_of_test}: it has no last one.",
+            todo=f"Test run {source_of_test} for its last network.",
+        )
     network, evaluation = kept_network(workspace, run_id, epoch)
     network.move_to(device)
     digest = files.digest(network.checkpoint)  # at once: a run that still trains replaces the file
@@ -77,11 +101,11 @@ def evaluate_images(
         "imported": {
             "embeddings": f"run {source.id} ({source.name}), epoch {network.epoch}", "labels": str(images),
             "images": str(images), "dimensions": vectors.shape[1], "at": now(),
-            "network": source.id,
+            "network": source.id, "epoch": network.epoch,
         },
         "data": data_facts(kept, f"embedded by run {source.id}, epoch {network.epoch}: every image queries all others"),
     }  # fmt: skip
-    made_id = store_searched(workspace, made, kept, cache, vectors, facts, progress)
+    made_id = store_searched(workspace, made, kept, cache, vectors, facts, progress, network.epoch)
     return Tested(made_id, _remarks(kept, data.class_names, source.id))
 
 
@@ -112,7 +136,7 @@ def _embedded(network: "Trained", kept: ImageSet, progress: Progress) -> np.ndar
             vectors.append(network.embed_inputs(batch))
     embedded = np.concatenate(vectors)
     if not np.isfinite(embedded).all():
-        raise Problem("The network gives embeddings that are not finite.", kept=KEPT, todo="Choose another run.")
+        raise Problem("The network gives embeddings that are not finite.", todo="Choose another run.")
     return embedded
 
 
@@ -121,6 +145,7 @@ def _config(name: str, source: RunConfig, evaluation: Evaluation, images: Path, 
     made = config_of(name, Path(f"run {by['network']}, epoch {by['epoch']}"), None, images, "cosine", None)
     values = made.model_dump()
     values["dataset"].update(by)
+    values["training"]["epochs"] = max(1, int(str(by["epoch"])))  # those after which the network was tested
     values["evaluation"].update(
         distance=evaluation.distance, recall_at=source.evaluation.recall_at, neighbours=source.evaluation.neighbours
     )

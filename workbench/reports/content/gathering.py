@@ -40,7 +40,7 @@ from workbench.results.slices import slices
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
-from workbench.workspace.run_names import backbone_title, data_title, title_of
+from workbench.workspace.run_names import backbone_title, data_title, network_tested, title_of
 
 SHOWN_METRICS = (  # after every recall@k
     "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
@@ -153,7 +153,11 @@ def _summary(
         f"{in_sentence(title_of(known, 'loss', run.loss))} on {data_title(known, run)}: "
         f"{run.status} after epoch {run.epoch} of {run.epochs}, {duration(run.seconds)} of work.",
     ]
-    if imported := run.environment.get("imported"):
+    imported = run.environment.get("imported")
+    if run.tested is not None:
+        said = [f"The network of {network_tested(run)}, was tested on {data_title(known, run)}; nothing was trained."]
+        said += [f"{data['test']:,} images: each queries all others."] if data else []
+    elif imported:
         said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
     elif run.curves_of:
         source = visible_name(run.curves_of)
@@ -173,7 +177,7 @@ def _summary(
     if best is None:
         said.append(run.has_no("evaluation"))
     else:
-        metrics, when = best.metrics, "Imported" if imported else f"Best at epoch {best.epoch}"
+        metrics, when = best.metrics, _measured(run) if imported else f"Best at epoch {best.epoch}"
         said.append(
             f"{when}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and R@1 "
             f"{percent(metrics.get('recall@1', np.nan))} over {metrics.get('queries', 0):,.0f} queries "
@@ -191,6 +195,11 @@ def _summary(
         )
     said += [words for words in (run.problem, run.unread) if words]
     return said
+
+
+def _measured(run: Run) -> str:
+    """What was done with the embeddings of an imported run."""
+    return "Imported" if run.tested is None else "Tested"
 
 
 def _settings(config: RunConfig) -> list[Setting]:

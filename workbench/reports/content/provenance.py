@@ -46,11 +46,16 @@ def facts_of(run: Run) -> dict[str, str]:
 def command_of(run: Run) -> str:
     """The command line that repeats the run from its config in a bundle; for embeddings, that imports them again.
 
-    For a run of a user's own loop, the program that recorded it.
+    For a test, that tests the network on the same images again; for a run of a user's own loop, the program that
+    recorded it.
     """
     config = RunConfig.recorded(run.config)
+    params = config.dataset.params
+    if run.tested is not None:
+        epoch = [] if run.tested_epoch is None else ["--epoch", str(run.tested_epoch)]
+        images = _as_argument(str(params.get("images", "")))
+        return shlex.join(["workbench", "test", str(run.tested), images, *epoch, f"--name={config.name}"])
     if config.imported:
-        params = config.dataset.params
         chosen = {name: params[name] for name in ("labels", "images") if params.get(name)}
         chosen |= {"image-size": params["image_size"]} if params.get("image_size") else {}
         chosen |= {"name": config.name, "distance": config.evaluation.distance}
@@ -66,4 +71,9 @@ def command_of(run: Run) -> str:
 
 def _own_program(name: str) -> str:
     """The command line of the file that recorded a run; Python would run a name like "-cCODE" as code."""
-    return shlex.join(["python", f"./{name}" if name.startswith("-") else name])
+    return shlex.join(["python", _as_argument(name)])
+
+
+def _as_argument(path: str) -> str:
+    """A path that no program takes for one of its options."""
+    return f"./{path}" if path.startswith("-") else path

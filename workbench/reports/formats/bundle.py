@@ -98,6 +98,7 @@ def _run(run: Run, report: Made) -> dict[str, Any]:
         "epochs": run.epochs,
         "created": run.created,
         "ended": run.ended,
+        "tested": None if run.tested is None else {"run": run.tested, "epoch": run.tested_epoch},
         "config": config_name(run),
         "command": command_of(run),
         "data": {"name": run.dataset, **{key: value for key, value in data.items() if key != "left_out"}},

@@ -22,7 +22,7 @@ from workbench.reports.writing.fair_blocks import fair_blocks
 from workbench.reports.writing.importance_blocks import importance_blocks
 from workbench.reports.writing.published_blocks import published_blocks
 from workbench.workspace.rows import Run
-from workbench.workspace.run_names import short_names
+from workbench.workspace.run_names import network_tested, short_names
 
 UNMEASURED = "None of these runs has an evaluation yet."
 ACROSS = 4  # groups beside each other in one table
@@ -233,7 +233,7 @@ def _runs(content: GroupContent) -> list[Block]:
     compared = content.overview
     rows = tuple(
         (
-            str(run.id), group.title, str(run.seed), run.status, f"{run.epoch} of {run.epochs}",
+            str(run.id), group.title, str(run.seed), run.status, _epochs(run),
             str(at.epoch) if (at := compared.measured[run.id].at(compared.at)) is not None else NO_VALUE,
             words.number(compared.measured[run.id].value(compared.metric, compared.at), compared.metric),
         )
@@ -242,6 +242,11 @@ def _runs(content: GroupContent) -> list[Block]:
     )  # fmt: skip
     head = ("Run", "Group", "Seed", "Status", "Epochs", "Taken at", words.metric_title(compared.metric))
     return [Table("runs", f"The runs; {_where(content)}.", head, rows, frozenset({0, 2, 4, 5, 6}))]
+
+
+def _epochs(run: Run) -> str:
+    """The epochs that a run has trained; of a test the network that was tested."""
+    return f"{run.epoch} of {run.epochs}" if run.tested is None else network_tested(run)
 
 
 def _provenance(runs: Sequence[Run]) -> list[Block]:

@@ -102,7 +102,9 @@ def _metrics(content: Content) -> list[Block]:
     )
     of_what = "on the test half"
     if content.config.imported:  # measured once: there is neither a best nor a last epoch
-        head, rows, of_what = (head[0], "Imported", head[2]), tuple(row[:3] for row in rows), "among what was imported"
+        tested = content.run.tested is not None
+        head, rows = (head[0], "Tested" if tested else "Imported", head[2]), tuple(row[:3] for row in rows)
+        of_what = "among the images of the test" if tested else "among what was imported"
     queries, left_out = shown.metrics.get("queries", 0), shown.metrics.get("queries/left_out", 0)
     counts = (
         f"{queries:,.0f} queries, {left_out:,.0f} left out because no other image searched is of their class; "

@@ -72,7 +72,7 @@ def search(
 
     Raises:
         Problem: an image that cannot be read; a run that was imported, or that has no checkpoint; no checkpoint or no
-            evaluation of that epoch.
+            evaluation of that epoch. The best and the last network of a test are the one that it is of.
         Cancelled: by `progress`.
     """
     progress("Reading the images", 0, 3)
@@ -141,8 +141,6 @@ def kept_network(
     """A network that the run keeps, and the evaluation of its weights. Raises Problem as `search`."""
     config = RunConfig.recorded(workspace.run(run_id).config)
     checkpoints, home = _checkpoints(workspace, run_id, config), workspace.folder(run_id)
-    if (source := tested_network(config)) is not None:
-        return _network_tested(workspace, run_id, source.run, checkpoints[0])
     evaluations = workspace.evaluations(run_id)
     wanted: Evaluation | None = None
     if evaluation_id is not None:
@@ -151,6 +149,15 @@ def kept_network(
             there = ", ".join(str(evaluation.id) for evaluation in evaluations)
             raise UnknownName(f"Run {run_id} has no evaluation {evaluation_id}.", todo=f"It has {there}.")
         epoch = wanted.epoch
+    if (source := tested_network(config)) is not None:
+        network, made_with_it = _network_tested(workspace, run_id, source.run, checkpoints[0])
+        if wanted is None and isinstance(epoch, int) and epoch != network.epoch:
+            raise UnknownName(
+                f"Run {run_id} is a test of the network of run {source.run} after epoch {network.epoch}: it has none "
+                f"of epoch {epoch}.",
+                todo=f"Name epoch {network.epoch}, or run {source.run} for its other networks.",
+            )
+        return network, made_with_it if wanted is None else wanted
     gone = deleted_checkpoints.stands_still(home)
     if isinstance(epoch, str):
         if epoch == LAST and gone:

@@ -372,7 +372,8 @@ def scores(metrics: Mapping[str, float]) -> str:
 def details(run: Run, known: Catalog) -> str:
     """Lines for the tooltip; `known` is how entries are called."""
     last = f"last {scores(run.last)}"
-    lines = [run.name, f"{state_word(run.status)}, epoch {run.epoch} / {run.epochs}", f"best {scores(run.best)}", last]
+    reached = f", epoch {run.epoch} / {run.epochs}" if run.tested is None else ""
+    lines = [run.name, f"{state_word(run.status)}{reached}", f"best {scores(run.best)}", last]
     lines += [f"{', '.join(filter(None, names_of(known, run)))}, seed {run.seed}"]
     lines += [f"on {device}"] if (device := device_of(run)) else []
     lines += [", ".join(run.tags)] if run.tags else []

@@ -26,7 +26,7 @@ from workbench.ui.style.words import (
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip, restyle
 from workbench.workspace.rows import Run
-from workbench.workspace.run_names import names_of
+from workbench.workspace.run_names import names_of, network_tested
 
 PARTS = 1000  # of the progress bar
 ELSEWHERE = "This run belongs to another program: stop it there."
@@ -123,7 +123,8 @@ class RunHeader(QWidget):
         self.about.setText(" · ".join(filter(None, dict.fromkeys(names_of(known, run)))))  # an own loop may tell little
         whole = run.problem or run.unread or run.loss == IMPORTED or run.curves_of  # sentences need the whole line
         self.about.setVisible(not whole)
-        self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
+        counted = run.epochs and run.tested is None  # the epochs of a test are those of another run
+        self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if counted else "")
         ended = "done" if run.status == "done" else ""
         if self.bar.property("state") != ended:
             self.bar.setProperty("state", ended)
@@ -185,7 +186,7 @@ def _after_word(run: Run) -> str:
     if run.curves_of:
         return f"curves of another program, from {visible_name(run.curves_of)}"
     if run.tested is not None:
-        return f"the network of run {run.tested} on other images, so there are no training curves"
+        return f"test of {network_tested(run)}, on other images, so there are no training curves"
     if run.loss == IMPORTED:
         return "imported embeddings, so there are no training curves"
     if run.placement is not None and run.live:
