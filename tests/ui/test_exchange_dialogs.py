@@ -1,10 +1,12 @@
 """Export… and Import embeddings… in the window, with real files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLabel
+from PySide6.QtWidgets import QLabel
 from trained import trained_run
 
 from tests.trained_sample import sample_values, trained
@@ -13,6 +15,7 @@ from workbench.jobs.serving import CAN_PEEK
 from workbench.problem import Problem
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.import_dialog import ABOUT
+from workbench.ui.actions.other_images_dialog import OtherImagesDialog
 from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.process_work import ProcessWork
 from workbench.workspace import Workspace
@@ -294,13 +297,19 @@ def digits(workspace, tmp_path):
     return run_id, tmp_path / "pages"
 
 
-def test_the_network_of_a_run_is_tested_on_a_folder_of_other_images(
-    qtbot, session, window, digits, notices, monkeypatch
-):
+def images_dialog(qtbot, window):
+    """The dialog of a test of the shown run, once it is open."""
+    window.run_actions.exchange.test.trigger()
+    qtbot.waitUntil(lambda: any(dialog.isVisible() for dialog in window.findChildren(OtherImagesDialog)))
+    return window.findChildren(OtherImagesDialog)[-1]
+
+
+def test_the_network_of_a_run_is_tested_on_a_folder_of_other_images(qtbot, session, window, digits, notices):
     run_id, folder = digits
     session.show_run(run_id)
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
-    window.run_actions.exchange.test.trigger()
+    dialog = images_dialog(qtbot, window)
+    dialog.images.take(str(folder))
+    qtbot.keyClick(dialog.name, Qt.Key.Key_Return)  # as its main button
     qtbot.waitUntil(lambda: session.run_id != run_id)
     run = session.run()
     assert (run.name, run.status) == ("Sample: Digits on pages", "done")
@@ -309,13 +318,64 @@ def test_the_network_of_a_run_is_tested_on_a_folder_of_other_images(
     assert "3 of the 3 classes have the name of a class" in str(notices[-1])
 
 
+@pytest.fixture
+def begun(monkeypatch):
+    """The fields of each test that the window begins, without its process."""
+    fields = []
+    monkeypatch.setattr(
+        "workbench.ui.actions.exchange_actions.ProcessWork", lambda *given, **_: fields.append(given[4])
+    )
+    return fields
+
+
+def test_a_list_is_tested_by_the_last_network_under_a_name(qtbot, session, window, digits, tmp_path, begun):
+    run_id, _ = digits
+    session.show_run(run_id)
+    (tmp_path / "list.csv").write_text("path,label\n", encoding="utf-8")
+    dialog = images_dialog(qtbot, window)
+    dialog.images.take(str(tmp_path / "list.csv"))
+    dialog.network.set_value("last")
+    dialog.name.setText(" Night ")
+    dialog.start.click()
+    assert begun == [
+        {"run": run_id, "images": str(tmp_path / "list.csv"), "name": "Night", "epoch": "last", "device": "auto"}
+    ]
+
+
+def test_the_dialog_of_a_test_says_what_is_wrong_with_the_images(qtbot, session, window, digits, tmp_path):
+    session.show_run(digits[0])
+    dialog = images_dialog(qtbot, window)
+    assert not dialog.start.isEnabled()
+    (tmp_path / "notes.md").write_text("", encoding="utf-8")
+    for path, wrong in ((tmp_path / "gone", "There is no folder or file"), (tmp_path / "notes.md", "is no folder")):
+        dialog.images.take(str(path))
+        assert wrong in dialog.said.text()
+        assert not dialog.start.isEnabled()
+    dialog.images.take(str(tmp_path))
+    assert dialog.start.isEnabled()
+    dialog.reject()
+
+
+def test_the_network_of_a_test_is_not_chosen(qtbot, session, window, digits, monkeypatch):
+    session.show_run(digits[0])
+    tested = replace(session.run(), environment={"imported": {"network": 4, "epoch": 12}})
+    monkeypatch.setattr(session, "run", lambda: tested)
+    dialog = images_dialog(qtbot, window)
+    assert [dialog.network.itemText(row) for row in range(dialog.network.count())] == [
+        "The tested one: run 4, epoch 12"
+    ]
+    dialog.reject()
+
+
 def test_a_test_without_a_run_or_without_its_network_says_so(qtbot, session, window, run_id, notices, monkeypatch):
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: pytest.fail("a folder was asked for in vain"))
+    asked = []
+    monkeypatch.setattr("workbench.ui.actions.other_images_dialog.OtherImagesDialog.open", asked.append)
     window.run_actions.exchange.ask_test()
     assert "Choose a run" in str(notices[-1])
     session.show_run(run_id)
     window.run_actions.exchange.test.trigger()
     qtbot.waitUntil(lambda: "has no checkpoint" in str(notices[-1]))
+    assert not asked, "images were asked for in vain"
 
 
 @pytest.fixture

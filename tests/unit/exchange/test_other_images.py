@@ -189,7 +189,7 @@ def test_every_refusal_says_that_nothing_was_tested(workspace, photographs, tmp_
     assert "imported" not in str(refused.value)
     assert "started" not in str(refused.value)
     monkeypatch.setattr(workspace, "read_only", True)
-    with pytest.raises(Problem, match="open for reading only. Nothing was tested"):
+    with pytest.raises(Problem, match=r"open for reading only\. Nothing was tested"):
         evaluate_images(workspace, 1, photographs)
 
 

@@ -109,10 +109,15 @@ def _tested(
     return Tested(made_id, _remarks(kept, data.class_names, source.id))
 
 
+def is_list(images: Path) -> bool:
+    """Whether a path is taken for a list of images, by its name; else it is a folder or an archive."""
+    return images.suffix.lower() in LISTS
+
+
 def _listed(images: Path, channels: int, size: int, config: RunConfig, progress: Progress) -> ImageSet:
     """The images with their classes, read as those of the run were."""
     registry.discover("workbench.datasets")
-    name, field = ("csv", "file") if images.suffix.lower() in LISTS else ("folder", "folder")
+    name, field = ("csv", "file") if is_list(images) else ("folder", "folder")
     entry = registry.entry("dataset", name)
     fields: dict[str, Any] = {
         field: str(images), "colour": "grey" if channels == 1 else "colour", "image_size": size,

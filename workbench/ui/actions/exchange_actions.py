@@ -30,7 +30,7 @@ class ExchangeActions(QObject):
         self._session, self._window = session, window
         self.export = commands.add("run.export", "Export…", self.ask_export, "", "export")
         self.test = commands.add("run.test", "Test on other images…", self.ask_test, "", "image")
-        self.test.setToolTip("Its network embeds the images of a folder; they become a run of their own")
+        self.test.setToolTip("Its network embeds the images of a folder or list; they become a run of their own")
         self.import_embeddings = commands.add(
             "file.import", "Import embeddings…", self.ask_import, "", "download-simple"
         )
@@ -54,7 +54,7 @@ class ExchangeActions(QObject):
         return dialog
 
     def ask_test(self) -> None:
-        """Ask for a folder of images, and make a run of what the network of the shown run makes of them."""
+        """Ask for images, and make a run of what the network of the shown run makes of them."""
         session = self._session
         try:
             run = session.run()
@@ -67,19 +67,23 @@ class ExchangeActions(QObject):
         from workbench.running.search.image_search import check_network  # late: the window is shown first
 
         look = partial(check_network, session.workspace, run.id)
-        session.read(look, lambda _: self._ask_images(run))  # before a folder is looked for in vain
+        session.read(look, lambda _: self._ask_images(run))  # before images are looked for in vain
 
     def _ask_images(self, run: Run) -> None:
-        title = f"Images for the network of “{run.name}”: a folder with a folder for each class"
-        if chosen := QFileDialog.getExistingDirectory(self._window, title):
-            self.test_on(run, Path(chosen))
+        from workbench.ui.actions.other_images_dialog import OtherImagesDialog
 
-    def test_on(self, run: Run, images: Path) -> ProcessWork:
-        """Embed the images of a folder with the best network of a run, in a process.
+        OtherImagesDialog(self._session, run, self.test_on, self._window).open()
+
+    def test_on(self, run: Run, images: Path, name: str = "", epoch: str = "best") -> ProcessWork:
+        """Embed the images of a folder, archive or list with a network of a run, in a process.
 
         The new run is shown, unless another page, run or workspace is shown by then: a message says that it is done.
+
+        Args:
+            name: of the new run; by default the names of the run and of the images.
+            epoch: best or last.
         """
-        fields = {"run": run.id, "images": str(images), "name": "", "epoch": "best", "device": "auto"}
+        fields = {"run": run.id, "images": str(images), "name": name, "epoch": epoch, "device": "auto"}
         process = process_of(self._session, "workbench.exchange.server")
         return ProcessWork(
             self._session, process, f"Test run {run.id} on {images.name}", "evaluate", fields,

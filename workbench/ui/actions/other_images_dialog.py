@@ -1,0 +1,117 @@
+"""The dialog "Test on other images": the images, which network of the run, and a name for the run that is made."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
+
+from workbench.exchange.imported.other_images import is_list
+from workbench.files.archive_names import is_archive
+from workbench.running.search.image_search import BEST, LAST
+from workbench.ui.state.session import Session
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.buttons import button, button_row
+from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.fields.editors import ChoiceEditor, PathEditor
+from workbench.ui.widgets.labels import ElidedLabel, label, restyle
+from workbench.ui.widgets.scrolled import ScrolledPart
+from workbench.workspace.rows import Run
+from workbench.workspace.run_names import network_tested
+
+HELP = (
+    "A folder with a folder for each class, an archive (zip or tar) of one, or a list: a .csv, .tsv or .txt file with "
+    "the columns path and label"
+)
+ABOUT = (
+    "The network embeds the images and nothing is trained. The result is a run of its own, in which every image "
+    "queries all others. The Activity panel has the progress and Cancel."
+)
+WIDTH = 640  # px at 100% text
+Start = Callable[[Run, Path, str, str], object]  # run, images, name (empty for one of both), epoch (best or last)
+
+
+class OtherImagesDialog(MainButtonDialog):
+    """Asks on which images a run's network is tested, and closes when the test has begun.
+
+    Args:
+        start: begins the test.
+    """
+
+    def __init__(self, session: Session, run: Run, start: Start, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Test on other images")
+        self._session, self._run, self._begin = session, run, start
+        self.images = PathEditor("any", [])
+        self.said = label(HELP, "caption", wrap=True)
+        self.network = self._networks()
+        self.name = QLineEdit(placeholderText="The name of the run, and that of the images")
+        self.cancel, self.start = button("Cancel"), button("Test", "image", "primary")
+        self.main = self.start
+        self._build()
+        self.images.edited.connect(self._check)
+        self.start.clicked.connect(self._start)
+        self.cancel.clicked.connect(self.reject)
+        session.workspace_changed.connect(self.reject)  # there another run may have its number
+        self._check()
+
+    def _networks(self) -> ChoiceEditor:
+        """The networks that a run keeps; a test has the one that it is of."""
+        if self._run.tested is not None:
+            return ChoiceEditor([BEST], [f"The tested one: {network_tested(self._run)}"])
+        return ChoiceEditor([BEST, LAST], ["Best epoch", "Last epoch"])
+
+    def _build(self) -> None:
+        fields = QWidget()
+        form = QFormLayout(fields)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(4)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.images.setAccessibleName("Images")
+        self.images.setAccessibleDescription(HELP)
+        self.network.setAccessibleName("Network")
+        self.name.setAccessibleName("Name of the new run")
+        form.addRow("Images", self.images)
+        form.addRow("", self.said)
+        form.addRow("Network", self.network)
+        form.addRow("Name", self.name)
+        title = ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section", Qt.TextElideMode.ElideMiddle)
+        foot = button_row(self.cancel, self.start)
+        in_column(
+            title, ScrolledPart(fields), label(ABOUT, "muted", wrap=True), 1, foot, on=self, margins=16, spacing=8
+        )
+        open_at(self, self._session.theme.px(WIDTH), self.sizeHint().height())
+
+    @property
+    def _path(self) -> Path | None:
+        text = self.images.value()
+        return Path(text).expanduser() if text else None
+
+    def _check(self) -> None:
+        """Say what is wrong with the path, and offer the test where nothing is."""
+        wrong = "" if self._path is None else _wrong(self._path)
+        self.said.setText(wrong or HELP)
+        self.said.setProperty("role", "error" if wrong else "caption")
+        restyle(self.said)
+        self.images.setAccessibleDescription(wrong or HELP)
+        self.start.setEnabled(self._path is not None and not wrong)
+        self.start.setToolTip("" if self.start.isEnabled() else "Choose images first")
+
+    def _start(self) -> None:
+        if self._path is not None:
+            self._begin(self._run, self._path, self.name.text().strip(), str(self.network.value()))
+            self.accept()
+
+
+def _wrong(path: Path) -> str:
+    """Why the path cannot be images; empty if it may be."""
+    if path.is_dir():
+        return ""
+    if not path.is_file():
+        return f"There is no folder or file {path}."
+    if is_list(path) or is_archive(path):
+        return ""
+    return f"{path.name} is no folder, archive (zip or tar) or list (.csv, .tsv, .txt) of images."
