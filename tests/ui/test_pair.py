@@ -258,7 +258,79 @@ def test_an_own_image_is_shown_beside_its_neighbours_and_words_are_not(qtbot, pa
     page.pairs.ask()
     assert page.pairs.model.ranking.query is query
     session.show_run(None)
-    qtbot.waitUntil(lambda: not dialog.isVisible())
+    at_rest(qtbot, page)
+    assert dialog.isVisible()
+    assert dialog.query.title.text() == "Query: mine.png"
+    dialog.close()
+
+
+def run_of(workspace, images="Small"):
+    """Another run, with other embeddings, called Second; `images` names its data set."""
+    names = ("ant", "bee", "<b>cat</b>")
+    run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 3.0, 4)], class_names=names, name=images)
+    workspace.rename(run.run_id, "Second")
+    return run
+
+
+def test_another_run_of_the_same_images_shows_the_same_pair(qtbot, session, workspace, page):
+    """The neighbour has another rank there, and is the same image also where the run's list does not reach it."""
+    page.browsing.step(7)
+    at_rest(qtbot, page)
+    page.pairs.ask()
+    dialog, model = page.pairs.dialog, page.pairs.model
+    model.step(5)
+    query, near = model.ranking.query, model.neighbour
+    assert (
+        dialog.source.text() == f"Run {session.run_id}: {session.run().name}, epoch {session.evaluations()[-1].epoch}"
+    )
+    second = run_of(workspace)
+    session.show_run(second.run_id)
+    qtbot.waitUntil(lambda: model.ranking.run_id == second.run_id)
+    at_rest(qtbot, page)
+    assert (model.ranking.query, model.neighbour.sample_id) == (query, near.sample_id)
+    assert model.neighbour.similarity != near.similarity
+    assert session.query == query
+    assert dialog.source.text().startswith(f"Run {second.run_id}: Second, epoch ")
+    dialog.close()
+
+
+def test_a_neighbour_behind_the_stored_ones_is_shown_without_a_rank(qtbot, session, workspace, page, monkeypatch):
+    monkeypatch.setattr("workbench.ui.pages.retrieval.model.browsing.SHOWN", 4)
+    page.pairs.ask()
+    dialog, model = page.pairs.dialog, page.pairs.model
+    near = model.neighbour
+    second = run_of(workspace)
+    stored = workspace.neighbours
+
+    def without(run_id, sample_id, evaluation_id=None):
+        return [other for other in stored(run_id, sample_id, evaluation_id) if other.sample_id != near.sample_id]
+
+    monkeypatch.setattr(workspace, "neighbours", without)
+    session.show_run(second.run_id)
+    qtbot.waitUntil(lambda: model.ranking.run_id == second.run_id)
+    assert model.neighbour.sample_id == near.sample_id
+    assert dialog.neighbour.title.text().startswith(f"Behind the stored neighbours: {near.class_name}")
+    assert not dialog.facts.text()
+    dialog.close()
+
+
+def test_a_run_of_other_images_leaves_the_pair_until_a_query_is_chosen(qtbot, session, workspace, page):
+    """Its images have the same ids, as they have the same paths, and are others all the same."""
+    page.browsing.step(7)
+    at_rest(qtbot, page)
+    page.pairs.ask()
+    dialog, model = page.pairs.dialog, page.pairs.model
+    first, title = model.ranking, dialog.source.text()
+    other = run_of(workspace, "Others")
+    session.show_run(other.run_id)
+    qtbot.waitUntil(lambda: page.browsing.shown is not None and page.browsing.shown.evaluation.run_id == other.run_id)
+    at_rest(qtbot, page)
+    assert (model.ranking, dialog.source.text(), dialog.isVisible()) == (first, title, True)
+    page.browsing.step(1)
+    at_rest(qtbot, page)
+    assert model.ranking.run_id == other.run_id
+    assert model.ranking.query == session.query
+    dialog.close()
 
 
 def test_the_saved_picture_is_a_png_of_both(qtbot, page, tmp_path, monkeypatch):

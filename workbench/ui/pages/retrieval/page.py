@@ -226,8 +226,7 @@ class RetrievalPage(QStackedWidget):
         match change:
             case Change.EVALUATION:
                 self.result.setVisible(self.browsing.shown is not None)
-                if self.browsing.shown is None:
-                    self.pairs.follow_page()
+                self.pairs.keep_query()
                 if self.browsing.result is None and self.browsing.answer is None:  # of another run
                     self.result.show_nothing(READING if len(self.browsing.listing) else NO_QUERY)
                 self.queries.model.relist()  # at once, so that no removed row is painted

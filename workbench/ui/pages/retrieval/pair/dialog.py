@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFileDialog, QVBoxLay
 from workbench.running.search.image_search import OwnImage
 from workbench.running.search.saliency import Saliency
 from workbench.ui.pages.retrieval.pair.heat import HeatScale, heat_image
-from workbench.ui.pages.retrieval.pair.model import PairModel, Ranking
+from workbench.ui.pages.retrieval.pair.model import BEHIND, PairModel, Ranking
 from workbench.ui.pages.retrieval.pair.picture import PairPicture, Zoom
 from workbench.ui.style import theme
 from workbench.ui.style.words import own_keys
@@ -48,7 +48,7 @@ class Side(QWidget):
 
 
 class PairDialog(MainButtonDialog):
-    """Draws a PairModel; it stays open beside the main window and follows its query.
+    """Draws a PairModel; it stays open beside the main window, follows its query, and names the run of the pair.
 
     Args:
         loader: of the pictures.
@@ -65,6 +65,8 @@ class PairDialog(MainButtonDialog):
         self.query, self.neighbour = Side(self.zoom, "The query"), Side(self.zoom, "The neighbour")
         offer_image_menu(self.query.picture, loader, self._query_sample)
         offer_image_menu(self.neighbour.picture, loader, self._neighbour_sample)
+        self.source = ElidedLabel("", "muted", Qt.TextElideMode.ElideMiddle)
+        self.source.setAccessibleName("Run and epoch of the pair")
         self.facts = label("", wrap=True)
         self.saliency = QCheckBox(SALIENCY)
         self.saliency.setToolTip(TIP)
@@ -82,6 +84,7 @@ class PairDialog(MainButtonDialog):
         column = QVBoxLayout(self)
         self.both = QWidget()
         in_row((self.query, 1), (self.neighbour, 1), on=self.both, spacing=12)
+        column.addWidget(self.source)
         column.addWidget(self.both, 1)
         column.addLayout(in_row(self.before, self.place, self.after, (self.facts, 1), spacing=8))
         column.addLayout(in_row(self.saliency, self.scale, (self.state, 1), self.copy, self.save, buttons, spacing=12))
@@ -104,6 +107,8 @@ class PairDialog(MainButtonDialog):
             self.close()
             return
         near = model.neighbour
+        self.source.setText(ranking.source)
+        self.source.setVisible(bool(ranking.source))
         self.query.title.setText(ranking.title)
         self.neighbour.title.setText(titled(near, judged=ranking.judged))
         known = "" if isnan(near.similarity) else near.similarity_words
@@ -187,8 +192,10 @@ class PairDialog(MainButtonDialog):
 
 
 def titled(near: Neighbour, *, judged: bool) -> str:
-    """ "Neighbour 3: flamingo ✓ right"; "In the training half: flamingo" for rank 0."""
+    """ "Neighbour 3: flamingo ✓ right"; "In the training half: flamingo" for rank 0, and so on for BEHIND."""
     if not near.rank:
         return f"In the training half: {near.class_name}"
+    if near.rank == BEHIND:
+        return f"Behind the stored neighbours: {near.class_name}"
     sign, word, _ = VERDICTS[near.right if judged else None]
     return f"Neighbour {near.rank}: {near.class_name}" + (f" {sign} {word}" if judged else "")

@@ -16,6 +16,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Neighbour
 
 KEPT = 32  # pairs whose saliency is kept, to be seen again at once
+BEHIND = -1  # rank of a neighbour that is not among those that the evaluation stored for the query
 Key = tuple[int, object, int]  # evaluation, query, neighbour
 
 
@@ -37,7 +38,9 @@ class Ranking:
     query: OwnImage | int  # an own image, or a sample id
     title: str  # above its picture
     judged: bool  # whether the query's class is known
-    near: list[Neighbour]  # best first, at least one; rank 0 and a similarity of NaN for what was not ranked
+    near: list[Neighbour]  # best first, at least one; rank 0 (or BEHIND) and a similarity of NaN for what has no rank
+    dataset: int | None = None  # of the images; None: that of the shown run
+    source: str = ""  # the run and epoch, where they are to be named: "Run 3: Birds, epoch 12"
 
 
 class PairModel:

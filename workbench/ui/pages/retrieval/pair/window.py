@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.ui.pages.retrieval.pair.dialog import PairDialog
 from workbench.ui.pages.retrieval.pair.model import PairModel, Ranking
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.images.pictures import shared_loader
+from workbench.ui.widgets.images.pictures import PictureLoader
 
 
 class PairWindow(QObject):
@@ -27,7 +27,7 @@ class PairWindow(QObject):
     def open(self, ranking: Ranking, sample_id: int | None = None) -> None:
         """Show a query beside a neighbour, by default the first."""
         if self.dialog is None:
-            self.dialog = PairDialog(self.model, shared_loader(self._session), self._owner)
+            self.dialog = PairDialog(self.model, PictureLoader(self._session, self._dataset, self), self._owner)
             self._session.part_made.emit(self.dialog)
         self.dialog.show()
         self.dialog.raise_()
@@ -41,6 +41,13 @@ class PairWindow(QObject):
         before, near = self.model.ranking, self.model.neighbour
         same = ranking is not None and before is not None and ranking.query == before.query
         self.model.show(ranking, near.sample_id if same and near is not None else None)
+
+    def _dataset(self) -> int | None:
+        """The data set of the pair: it stays that of its run when the main window shows another one."""
+        run, ranking = self._session.run(), self.model.ranking
+        if ranking is not None and ranking.dataset is not None:
+            return ranking.dataset
+        return None if run is None else run.dataset_id
 
     def _draw(self) -> None:
         if self.dialog is not None:
