@@ -36,7 +36,7 @@ UNREAD = 141  # as a shell says of a program that SIGPIPE ended
 GROUPS = {  # heading of the help -> its commands
     "Train": (data.data, run.run, run.sample, sweep.sweep, benchmark.benchmark, place.place, ingest.take_in),
     "Look at runs": (
-        lists.list_entries, compare.compare_runs, report.report_runs, search.search_run, gallery.index,
+        lists.list_entries, compare.compare_runs, report.report_runs, search.search_run, search.pair, gallery.index,
         geometry.geometry, triage.triage, tags.tags, deploy.deploy, exchange.test, exchange.export,
         exchange.import_run, annotate.annotate, checkpoints.checkpoints, trash.trash,
     ),

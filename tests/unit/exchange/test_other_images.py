@@ -16,6 +16,7 @@ from workbench.problem import Problem, UnknownName
 from workbench.reports.content.gathering import gather
 from workbench.running.search.image_search import OwnImage, check_network, kept_network, search
 from workbench.running.search.saliency import pair_saliency
+from workbench.running.search.saliency_picture import GAP, SIDE
 from workbench.workspace import Workspace
 from workbench.workspace.run_names import names_of
 
@@ -211,6 +212,27 @@ def test_a_cancelled_test_leaves_no_run(workspace, photographs, moment):
     with pytest.raises(Cancelled):
         evaluate_images(workspace, 1, photographs, progress=stop)
     assert [run.id for run in workspace.runs()] == before
+
+
+def test_two_images_of_a_test_are_compared_and_drawn_by_a_command(workspace, space, photographs, tmp_path):
+    made = evaluate_images(workspace, 1, photographs)
+    first, second = workspace.samples(workspace.run(made.run_id).dataset_id).ids[[0, 9]].tolist()
+    words = ["-w", str(space), "--json", "--png", str(tmp_path / "new" / "pair.png")]
+    compared = CliRunner().invoke(cli, ["pair", str(made.run_id), str(first), str(second), *words])
+    assert compared.exit_code == 0, compared.output
+    shown = json.loads(compared.stdout)
+    ids, _, vectors = workspace.embeddings(workspace.evaluations(made.run_id)[-1].id)
+    unit = {one: vector / np.linalg.norm(vector) for one, vector in zip(ids.tolist(), vectors, strict=True)}
+    assert shown["similarity"] == pytest.approx(float(unit[first] @ unit[second]), abs=1e-4)
+    assert shown["epoch"] == workspace.run(made.run_id).tested_epoch
+    with Image.open(tmp_path / "new" / "pair.png") as picture:
+        assert picture.size == (2 * SIDE + GAP, SIDE)
+    of_file = CliRunner().invoke(
+        cli, ["pair", "1", str(photographs / "yew" / "3.png"), str(second), "-w", str(space), "--epoch", "1"]
+    )
+    assert of_file.output.splitlines()[0].startswith("cosine similarity "), of_file.output
+    missing = CliRunner().invoke(cli, ["pair", "1", "5", str(second), "-w", str(space)])
+    assert (missing.exit_code, "has no sample 5" in missing.output) == (2, True)
 
 
 def test_a_csv_list_is_tested_and_a_folder_without_classes_is_not(space, photographs, tmp_path):

@@ -8,7 +8,8 @@ from tests.ui.small_run import store_run
 from workbench.control import Cancelled
 from workbench.problem import Problem
 from workbench.running.search.image_search import OwnImage
-from workbench.running.search.saliency import heat_of, pair_saliency, windows_of
+from workbench.running.search.saliency import PairSaliency, Saliency, heat_of, pair_saliency, windows_of
+from workbench.running.search.saliency_picture import GAP, SIDE, pair_picture
 from workbench.workspace import Workspace
 
 
@@ -123,3 +124,20 @@ def test_an_image_that_is_gone_and_a_run_without_a_network_are_said(workspace, t
         shown = other.evaluations(stored.run_id)[-1]
         with pytest.raises(Problem, match="has no checkpoint"):
             pair_saliency(other, stored.run_id, shown.id, query, query)
+
+
+def test_the_picture_of_a_pair_is_orange_and_blue_on_one_scale_and_plain_without_changes():
+    flat = np.full((40, 20, 3), 128, np.uint8)
+    fall, rise = np.zeros((40, 20)), np.zeros((40, 20))
+    fall[:10], rise[30:] = 0.2, -0.1
+    pair = PairSaliency(0.5, "cosine", 1, Saliency(flat, fall), Saliency(flat, rise))
+    picture = pair_picture(pair).astype(int)
+    assert picture.shape == (SIDE, SIDE + GAP, 3)
+    orange, blue, plain = picture[9, 99], picture[-9, -99], picture[SIDE // 2, 99]
+    assert orange[0] > 150 > orange[2]
+    assert blue[2] > 128 > blue[0]
+    assert abs(orange - plain).max() > 1.5 * abs(blue - plain).max()
+    assert (plain == 128).all()
+    assert (picture[0, SIDE // 2 + GAP // 2] == 255).all()
+    without = PairSaliency(0.5, "cosine", 1, *(Saliency(flat, np.zeros((40, 20))) for _ in range(2)))
+    assert set(np.unique(pair_picture(without))) == {128, 255}

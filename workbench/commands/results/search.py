@@ -1,4 +1,4 @@
-"""`workbench search`: the test images nearest to the user's own images, as on the Retrieval page."""
+"""`workbench search` and `pair`: the test images nearest to the user's own, and what makes two images similar."""
 
 import json
 from collections.abc import Sequence
@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER, TEXT, epoch, workspace_option
-from workbench.commands.terminal import printable
+from workbench.commands.arguments import NUMBER, TEXT, epoch, epoch_option, workspace_option
+from workbench.commands.terminal import printable, show_json, told
 from workbench.files.spreadsheet import csv_text
-from workbench.numerals import percentage
+from workbench.numerals import minus, percentage
+from workbench.problem import UnknownName
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 if TYPE_CHECKING:
-    from workbench.running.search.image_search import Answer, Epoch
+    from workbench.running.search.image_search import Answer, Epoch, OwnImage
     from workbench.running.search.text_search import TextAnswer
 
     AnyAnswer = Answer | TextAnswer
@@ -103,6 +104,72 @@ def search_run(
         click.echo(as_plain_json(run_id, answers, rows))
     elif csv_file is None:
         click.echo(printable(as_tables(run_id, answers, rows)))
+
+
+@click.command("pair", short_help="Show which parts of two images make them similar.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@click.argument("query", metavar="QUERY", type=TEXT)
+@click.argument("neighbour", metavar="NEIGHBOUR", type=NUMBER)
+@workspace_option
+@click.option(
+    "--png", "png_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    help="Write both images, with the colours of their saliency, to this file.",
+)  # fmt: skip
+@epoch_option("whose network compares the images")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+def pair(
+    run_id: int, query: str, neighbour: int, folder: Path | None, png_file: Path | None, epoch: "Epoch", as_json: bool
+) -> None:
+    """Compare two images by the network of run RUN, as Pair does on the Retrieval page.
+
+    QUERY is an image file, or the number of a sample; NEIGHBOUR is the number of a sample. `workbench search --json`
+    and the table of queries that the Retrieval page exports have these numbers as sample_id.
+
+    Parts of each image are covered in turn. In the picture a part is orange where the similarity falls without it,
+    and blue where it rises.
+    """
+    from PIL import Image
+
+    from workbench.running.search.saliency import pair_saliency
+    from workbench.running.search.saliency_picture import pair_picture
+
+    with Workspace(folder or default_workspace()) as workspace:
+        ids = _sample_ids(workspace, run_id)
+        asked = _sample_or_image(query)
+        for sample_id in (asked, neighbour):
+            if isinstance(sample_id, int) and sample_id not in ids:
+                raise UnknownName(
+                    f"The data set of run {run_id} has no sample {sample_id}.",
+                    todo="`workbench search --json` prints the numbers of samples.",
+                )
+        with told() as progress:
+            compared = pair_saliency(workspace, run_id, None, asked, neighbour, progress, epoch)
+    if png_file is not None:
+        with files.named_file(png_file) as file:
+            Image.fromarray(pair_picture(compared)).save(file, "PNG")
+    parts = {"query": compared.query, "neighbour": compared.neighbour}
+    changes = {name: {"fall": float(part.heat.max()), "rise": -float(part.heat.min())} for name, part in parts.items()}
+    if as_json:
+        about = {"run": run_id, "epoch": compared.epoch, "distance": compared.distance}
+        show_json({**about, "similarity": compared.similarity, **changes})
+    else:
+        click.echo(f"{KINDS[compared.distance]} {minus(f'{compared.similarity:.4f}')}, epoch {compared.epoch}")
+        for name, change in changes.items():
+            fall, rise = (max(0.0, change[way]) for way in ("fall", "rise"))
+            click.echo(f"{name}: without a part it falls by up to {fall:.4f}, and rises by up to {rise:.4f}")
+    if png_file is not None:
+        click.echo(png_file, err=as_json)
+
+
+def _sample_ids(workspace: Workspace, run_id: int) -> set[int]:
+    dataset = workspace.run(run_id).dataset_id
+    return set() if dataset is None else set(workspace.samples(dataset).ids.tolist())
+
+
+def _sample_or_image(query: str) -> "OwnImage | int":
+    from workbench.running.search.image_search import OwnImage
+
+    return int(query) if query.isdecimal() else OwnImage(query, Path(query))
 
 
 def _scores(metrics: dict[str, float], as_json: bool) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.datasets.pictures import Pictures
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.running.search.image_search import OwnImage, kept_network, similarities
+from workbench.running.search.image_search import BEST, Epoch, OwnImage, kept_network, similarities
 from workbench.workspace import Workspace
 
 SHARE = 4  # a window has one of this many parts of the image's short side
@@ -46,8 +46,8 @@ class PairSaliency:
 
 
 def pair_saliency(
-    workspace: Workspace, run_id: int, evaluation_id: int, query: OwnImage | int, neighbour: int,
-    progress: Progress = quiet,
+    workspace: Workspace, run_id: int, evaluation_id: int | None, query: OwnImage | int, neighbour: int,
+    progress: Progress = quiet, epoch: Epoch = BEST,
 ) -> PairSaliency:  # fmt: skip
     """How much each part of a query, and of a neighbour, adds to their similarity in an evaluation.
 
@@ -58,8 +58,10 @@ def pair_saliency(
     made in this way, but without the negative part; the windows are those of Zeiler and Fergus (2014).
 
     Args:
+        evaluation_id: of the network; None: that of `epoch`.
         query: an own image, or the id of a sample of the run's data set.
         neighbour: the id of a sample.
+        epoch: best, last, or the number of an epoch.
 
     Raises:
         Problem: the network of the evaluation is not here (see `image_search.search`); an image cannot be read.
@@ -67,7 +69,7 @@ def pair_saliency(
     """
     total = 2 * PLACES**2
     progress("Loading the network", 0, total)
-    network, evaluation = kept_network(workspace, run_id, evaluation_id=evaluation_id)
+    network, evaluation = kept_network(workspace, run_id, epoch, evaluation_id)
     pictures = workspace.pictures(network.dataset.id)
     sources = [query.source if isinstance(query, OwnImage) else _stored(pictures, query), _stored(pictures, neighbour)]
     inputs = [network.inputs([source])[0] for source in sources]

@@ -5,31 +5,19 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.colours import OKABE_ITO
 from workbench.numerals import minus
+from workbench.running.search.saliency_picture import AGAINST, CELLS, FOR, STRONGEST, layer_of
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
 
-FOR, AGAINST = OKABE_ITO[1], OKABE_ITO[0]
-STRONGEST = 0.7  # opacity of the largest value
-CELLS = 20  # along a side: the map is smooth between their centres, as windows are larger than pixels
 WIDE, HIGH = 150, 10  # px of the scale at 100% text
 NAME = "Colours of saliency"
 
 
 def heat_image(heat: np.ndarray, largest: float) -> QImage:
-    """A layer to paint over an image [H, W]: the colour tells the sign, the opacity the size.
-
-    Args:
-        heat: [H, W]. largest: the size that is painted strongest, above 0.
-    """
+    """The layer of `layer_of` as an image, smooth between its cells."""
     height, width = heat.shape
-    share = np.clip(heat / largest, -1, 1)
-    pixels = np.empty((height, width, 4), np.uint8)
-    for sign, name in ((share >= 0, FOR), (share < 0, AGAINST)):
-        colour = QColor(name)
-        pixels[sign, :3] = (colour.red(), colour.green(), colour.blue())
-    pixels[..., 3] = np.rint(np.abs(share) * STRONGEST * 255)
+    pixels = layer_of(heat, largest)
     image = QImage(pixels.tobytes(), width, height, 4 * width, QImage.Format.Format_RGBA8888)
     cells, smooth = QSize(min(width, CELLS), min(height, CELLS)), Qt.TransformationMode.SmoothTransformation
     small = image.convertToFormat(QImage.Format.Format_ARGB32_Premultiplied).scaled(
