@@ -7,19 +7,26 @@ from typing import Any, Literal
 import click
 
 from workbench.commands.arguments import FOLDER, NUMBER, TEXT, epoch_option, typed, workspace_option
-from workbench.commands.terminal import one_line, told
+from workbench.commands.results.columns import Column, table_lines, terminal_width
+from workbench.commands.terminal import one_line, show_lines, told
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.imported.curve_import import holds_curves, import_curves
 from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.exchange.imported.importing import import_embeddings
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
 from workbench.numerals import percentage
+from workbench.results.network_scores import NetworkScore, network_scores
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORMAT_HELP = "May be given several times. " + "; ".join(f"{key}: {known.help}" for key, known in FORMATS.items()) + "."
+
+TESTS = (
+    Column("run", numbers=True), Column("images", narrowest=16), Column("epoch", numbers=True),
+    Column("queries", numbers=True), Column("MAP@R", numbers=True), Column("R@1", numbers=True),
+)  # fmt: skip
 
 
 @click.command("export", short_help="Write a run as files for other programs.")
@@ -117,7 +124,7 @@ def import_run(
 
 @click.command("test", short_help="Test a run's network on other images, as a new run.")
 @click.argument("run_id", metavar="RUN", type=NUMBER)
-@click.argument("images", type=click.Path(path_type=Path, exists=True))
+@click.argument("images", metavar="[IMAGES]", type=click.Path(path_type=Path, exists=True), required=False)
 @workspace_option
 @click.option("--name", type=TEXT, default="", help="Name of the new run; by default those of the run and the images.")
 @epoch_option("whose network embeds the images")
@@ -125,15 +132,20 @@ def import_run(
     "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
     help="Where the images are embedded.",
 )  # fmt: skip
-def test(run_id: int, images: Path, folder: Path | None, name: str, epoch: Epoch, device: str) -> None:
+def test(run_id: int, images: Path | None, folder: Path | None, name: str, epoch: Epoch, device: str) -> None:
     """Embed IMAGES with the network of run RUN, and make a run of the result: nothing is trained.
 
     IMAGES is a folder with a folder for each class, an archive of one, or a CSV list with the columns path and label.
     Each image queries all others. The new run has the metrics of RUN, a map and everything else of an evaluation.
+    Without IMAGES the tests that there are stand beside the run's own test half.
     """
     from workbench.exchange.imported.other_images import evaluate_images
 
     with Workspace(folder or default_workspace()) as workspace:
+        if images is None:
+            rows = [_of_test(score) for score in network_scores(workspace, run_id)]
+            show_lines(table_lines(TESTS, rows, terminal_width()), f"Run {run_id} was not tested on other images.")
+            return
         with told() as progress:
             made = evaluate_images(workspace, run_id, images, name, epoch, device, progress)
         click.echo(_scores(workspace.run(made.run_id)))
@@ -145,6 +157,14 @@ def _scores(run: Run) -> str:
     """The sentence on an imported run that is done."""
     scores = f"MAP@R {percentage(run.best['MAP@R'], 2)}, R@1 {percentage(run.best['recall@1'], 2)}"
     return f"Run {run.id} done. {scores} over {run.best['queries']:,.0f} queries."
+
+
+def _of_test(score: NetworkScore) -> list[str]:
+    """The cells of TESTS of one test."""
+    metrics = score.evaluation.metrics
+    shares = [percentage(metrics.get(name), 2) for name in ("MAP@R", "recall@1")]
+    queries = f"{metrics.get('queries', 0):,.0f}"
+    return [str(score.run_id), one_line(score.images), str(score.epoch), queries, *shares]
 
 
 def _import_curves(source: Path, folder: Path | None, name: str) -> None:

@@ -36,6 +36,7 @@ from workbench.reports.content.run_content import (
     Setting,
     percent,
 )
+from workbench.results.network_scores import network_scores
 from workbench.results.slices import slices
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
@@ -102,6 +103,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         chosen=chosen,
         last=last,
         metrics=_metrics(shown, last, metrics),
+        tests=network_scores(workspace, run_id) if "metrics" in sections else [],
         published=_published(workspace, run, config, shown, last if shown is best else shown),
         classes=_classes(workspace, run, shown) if shown and "classes" in sections else [],
         tags=slices(workspace, shown.id) if shown and "classes" in sections and run.dataset_id is not None else [],

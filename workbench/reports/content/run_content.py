@@ -10,6 +10,7 @@ from workbench.comparing.published.published_tables import (
 )
 from workbench.config import RunConfig
 from workbench.numerals import percentage
+from workbench.results.network_scores import NetworkScore
 from workbench.results.slices import Slice
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
@@ -103,6 +104,7 @@ class Content:
     chosen: str  # on which images the best epoch was chosen; empty without a choice
     last: Evaluation | None
     metrics: list[MetricRow]
+    tests: list[NetworkScore]  # of its networks on its own test half and on other images; empty without tests
     published: list[Beside]
     classes: list[ClassRow]  # by rising MAP@R
     tags: list[Slice]  # attributes by name, each by rising MAP@R

@@ -11,6 +11,8 @@ from workbench.workspace.measured import evaluations
 
 TAGS = ("tag", "images", "queries", "recall_at_1", "map_at_r", "map_at_r_low_95", "map_at_r_high_95")  # as in Slice
 
+TESTS = ["run", "images", "epoch", "queries", "map_at_r", "map_at_r_low_95", "map_at_r_high_95", "recall_at_1"]
+
 
 def csv_tables(report: Made, workspace: Workspace) -> dict[str, str]:
     """CSV texts by name: metrics, scalars, classes, settings and queries of the first run, groups of several."""
@@ -40,6 +42,7 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
             [[row.name, row.queries, row.map_at_r, row.recall_at_1] for row in content.classes],
         ),
         **({"tags.csv": csv_text(list(TAGS), list(map(list, map(astuple, content.tags))))} if content.tags else {}),
+        **({"tests.csv": csv_text(TESTS, _tests(content))} if content.tests else {}),
         "settings.csv": csv_text(["section", "field", "value", "changed_from_default"], settings),
         "queries.csv": csv_text(
             ["sample_id", "path", "class", "ap", "first_hit", "r", "right"], _queries(content, workspace)
@@ -73,6 +76,14 @@ def _of_groups(report: Made) -> dict[str, str]:
         "groups.csv": csv_text(head, groups),
         "group-runs.csv": csv_text(["run", "group", "seed", "status", "epoch", "metric", "value"], runs),
     }
+
+
+def _tests(content: Content) -> list[list[Any]]:
+    names = ("queries", "MAP@R", "MAP@R/low", "MAP@R/high", "recall@1")
+    return [
+        [score.run_id, score.images, score.epoch, *(score.evaluation.metrics.get(name) for name in names)]
+        for score in content.tests
+    ]
 
 
 def _queries(content: Content, workspace: Workspace) -> list[list[Any]]:

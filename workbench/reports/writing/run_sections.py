@@ -1,5 +1,7 @@
 """The sections of a report about one run, as blocks."""
 
+import numpy as np
+
 from workbench.comparing.comparison_text import points
 from workbench.comparing.grouping.setting_titles import title_with_unit, value_title
 from workbench.entries import catalog as catalogs
@@ -12,6 +14,10 @@ from workbench.workspace.run_names import short_names
 EXTREMES = 10  # classes at either end
 SETTING_HEAD = ("Part", "Field", "Value")
 LEFT_OUT = 20  # images by name
+UNLIKE_IMAGES = (
+    "Scores on different images are not differences between networks: how many classes and images are searched changes "
+    "them, too."
+)
 CAPTIONS = {
     "ce-spce": "CE and SPCE on the same fixed training images, in evaluation mode.",
     "retrieval": "Retrieval metrics on the test half at each evaluation.",
@@ -116,7 +122,30 @@ def _metrics(content: Content) -> list[Block]:
     return [
         Table("metrics", f"{content.title}: retrieval {of_what}.", head, rows, frozenset(range(1, len(head)))),
         said(counts, muted=True),
+        *_tests(content),
     ]
+
+
+def _tests(content: Content) -> list[Block]:
+    """A table of the run's networks on its own test half and on other images; none without tests."""
+    if not content.tests:
+        return []
+    source = content.run.id if content.run.tested is None else content.run.tested
+    head = ("Run", "Images", "Epoch", "Queries", "MAP@R", "95% interval over queries", "R@1")
+    rows = []
+    for score in content.tests:
+        metrics = score.evaluation.metrics
+        low, high = (metrics.get(f"MAP@R/{end}", np.nan) for end in ("low", "high"))
+        rows.append(
+            (
+                str(score.run_id), score.images, str(score.epoch), f"{metrics.get('queries', 0):,.0f}",
+                percent(metrics.get("MAP@R", np.nan)),
+                f"{percent(low)} to {percent(high)}" if low < high else NO_VALUE,
+                percent(metrics.get("recall@1", np.nan)),
+            )
+        )  # fmt: skip
+    caption = f"The network of run {source} on its own test half and on other images."
+    return [Table("tests", caption, head, tuple(rows), frozenset({0, 2, 3, 4, 5, 6})), said(UNLIKE_IMAGES, muted=True)]
 
 
 def _interval(row: MetricRow) -> str:

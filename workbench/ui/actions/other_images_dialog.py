@@ -1,13 +1,17 @@
 """The dialog "Test on other images": the images, which network of the run, and a name for the run that is made."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QTableWidget, QTableWidgetItem, QWidget
 
 from workbench.exchange.imported.other_images import is_list
 from workbench.files.archive_names import is_archive
+from workbench.numerals import percentage
+from workbench.progress import Progress
+from workbench.results.network_scores import NetworkScore, network_scores
 from workbench.running.search.image_search import BEST, LAST
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
@@ -17,6 +21,8 @@ from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.fields.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, restyle
 from workbench.ui.widgets.scrolled import ScrolledPart
+from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
+from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import network_tested
 
@@ -29,6 +35,9 @@ ABOUT = (
     "queries all others. The Activity panel has the progress and Cancel."
 )
 WIDTH = 640  # px at 100% text
+HEAD = ("Run", "Images", "Epoch", "Queries", "MAP@R", "R@1")
+SO_FAR = "Tested so far, beside the run's own test half"
+MOST_SHOWN = 6  # rows, after which the table scrolls
 Start = Callable[[Run, Path, str, str], object]  # run, images, name (empty for one of both), epoch (best or last)
 
 
@@ -48,6 +57,7 @@ class OtherImagesDialog(MainButtonDialog):
         self.said = label(HELP, "caption", wrap=True)
         self.network = self._networks()
         self.name = QLineEdit(placeholderText="The name of the run, and that of the images")
+        self.so_far, self.scores = label(SO_FAR, "strong"), QTableWidget(0, len(HEAD))
         self.cancel, self.start = button("Cancel"), button("Test", "image", "primary")
         self.main = self.start
         self._build()
@@ -56,6 +66,13 @@ class OtherImagesDialog(MainButtonDialog):
         self.cancel.clicked.connect(self.reject)
         session.workspace_changed.connect(self.reject)  # there another run may have its number
         self._check()
+        look = partial(_scores_of, session.workspace, run.id)
+        self._task = session.run_in_thread("Reading the tests of the run", look, self._show_scores, quiet=True)
+
+    def done(self, result: int) -> None:
+        """Close; what is still read for the dialog is dropped."""
+        self._task.cancel()
+        super().done(result)
 
     def _networks(self) -> ChoiceEditor:
         """The networks that a run keeps; a test has the one that it is of."""
@@ -79,11 +96,34 @@ class OtherImagesDialog(MainButtonDialog):
         form.addRow("Network", self.network)
         form.addRow("Name", self.name)
         title = ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section", Qt.TextElideMode.ElideMiddle)
-        foot = button_row(self.cancel, self.start)
-        in_column(
-            title, ScrolledPart(fields), label(ABOUT, "muted", wrap=True), 1, foot, on=self, margins=16, spacing=8
-        )
+        select_rows(self.scores, SO_FAR)
+        self.scores.setHorizontalHeaderLabels(HEAD)
+        self.scores.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.so_far.hide()
+        self.scores.hide()
+        foot, about = button_row(self.cancel, self.start), label(ABOUT, "muted", wrap=True)
+        parts = (title, ScrolledPart(fields), about, self.so_far, self.scores, 1, foot)
+        in_column(*parts, on=self, margins=16, spacing=8)
         open_at(self, self._session.theme.px(WIDTH), self.sizeHint().height())
+
+    def _show_scores(self, scores: list[NetworkScore]) -> None:
+        """List the tests; nothing is shown where there are none."""
+        if not scores:
+            return
+        self.scores.setRowCount(len(scores))
+        for row, score in enumerate(scores):
+            for column, words in enumerate(_cells(score)):
+                cell = QTableWidgetItem(words)
+                if column != HEAD.index("Images"):
+                    cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.scores.setItem(row, column, cell)
+        fit_columns_to_words(self.scores)
+        head, line = self.scores.horizontalHeader().sizeHint().height(), self.scores.rowHeight(0)
+        self.scores.setFixedHeight(head + min(len(scores), MOST_SHOWN) * line + 2 * self.scores.frameWidth())
+        self.so_far.show()
+        self.scores.show()
+        if (wanted := self.sizeHint().height()) > self.height():
+            open_at(self, self.width(), wanted)
 
     @property
     def _path(self) -> Path | None:
@@ -104,6 +144,17 @@ class OtherImagesDialog(MainButtonDialog):
         if self._path is not None:
             self._begin(self._run, self._path, self.name.text().strip(), str(self.network.value()))
             self.accept()
+
+
+def _scores_of(workspace: Workspace, run_id: int, _progress: Progress) -> list[NetworkScore]:
+    return network_scores(workspace, run_id)
+
+
+def _cells(score: NetworkScore) -> list[str]:
+    """The cells of HEAD."""
+    metrics = score.evaluation.metrics
+    shares = [percentage(metrics.get(name)) for name in ("MAP@R", "recall@1")]
+    return [str(score.run_id), score.images, str(score.epoch), f"{metrics.get('queries', 0):,.0f}", *shares]
 
 
 def _wrong(path: Path) -> str:

@@ -1,0 +1,92 @@
+"""The tests of a run's networks beside its own test half, in Python, on the command line and in its report."""
+
+import csv
+from io import StringIO
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.ui.small_run import store_run
+from workbench.cli import cli
+from workbench.events import Ended
+from workbench.exchange.imported.importing import import_embeddings
+from workbench.problem import Problem
+from workbench.reports.content.gathering import gather
+from workbench.reports.writing.run_sections import section_blocks
+from workbench.results.network_scores import OWN_HALF, network_scores
+from workbench.workspace import Workspace
+from workbench.workspace.folders import travelling
+from workbench.workspace.recorder import Recorder
+
+LABELS = np.repeat(np.arange(3), 6)
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def run(workspace):
+    """A run with evaluations of epochs 1 and 2."""
+    return store_run(workspace, LABELS, name="Trained").run_id
+
+
+def add_test(workspace, folder, run_id, epoch, images):
+    """A run with the facts of a test of that network, with embeddings of its own."""
+    np.save(folder / "vectors.npy", np.eye(3, 4)[LABELS] + 0.1 * np.random.default_rng(epoch).normal(size=(18, 4)))
+    np.save(folder / "labels.npy", LABELS)
+    np.save(folder / f"{images}.npy", np.zeros((18, 8, 8), np.uint8))
+    made = import_embeddings(workspace, folder / "vectors.npy", folder / "labels.npy", folder / f"{images}.npy")
+    facts = workspace.run(made).environment
+    workspace.take_over(made)
+    recorder = Recorder(workspace, made)
+    recorder.environment(facts | {"imported": facts["imported"] | {"network": run_id, "epoch": epoch}})
+    recorder(Ended("done"))
+    return made
+
+
+def test_tests_stand_behind_the_own_half_at_the_epochs_that_were_tested(workspace, run, tmp_path):
+    store_run(workspace, LABELS, name="Another")
+    first = add_test(workspace, tmp_path, run, 2, "night")
+    assert [(score.run_id, score.epoch, score.images) for score in network_scores(workspace, run)] == [
+        (run, 2, OWN_HALF), (first, 2, "night.npy"),
+    ]  # fmt: skip
+    second = add_test(workspace, tmp_path, run, 1, "snow")
+    scores = network_scores(workspace, run)
+    assert [(score.run_id, score.epoch) for score in scores] == [(run, 1), (run, 2), (first, 2), (second, 1)]
+    assert scores[2].evaluation == workspace.evaluations(first)[-1]
+    assert network_scores(workspace, second) == scores
+    workspace.trash(first)
+    assert [score.run_id for score in network_scores(workspace, run)] == [run, second]
+
+
+def test_a_run_that_was_never_tested_has_no_scores_and_a_missing_one_is_said(workspace, run):
+    assert network_scores(workspace, run) == []
+    with pytest.raises(Problem, match="There is no run 99"):
+        network_scores(workspace, 99)
+
+
+def test_a_test_that_came_from_another_workspace_is_no_test_of_the_run_of_that_number(workspace, run, tmp_path):
+    made = add_test(workspace, tmp_path, run, 2, "night")
+    workspace.file(made, travelling.CARD).write_text("{}", encoding="utf-8")
+    assert network_scores(workspace, run) == network_scores(workspace, made) == []
+
+
+def test_the_command_and_the_report_list_them(workspace, run, tmp_path):
+    space = str(workspace.path)
+    said = CliRunner().invoke(cli, ["test", str(run), "-w", space])
+    assert said.output == f"Run {run} was not tested on other images.\n"
+    made = add_test(workspace, tmp_path, run, 2, "night")
+    lines = CliRunner().invoke(cli, ["test", str(run), "-w", space]).output.splitlines()
+    assert lines[0].split() == ["run", "images", "epoch", "queries", "MAP@R", "R@1"]
+    assert lines[2].split()[:4] == [str(made), "night.npy", "2", "18"]
+    content = gather(workspace, run, ("metrics",), "")
+    table = next(block for block in section_blocks("metrics", content) if getattr(block, "key", "") == "tests")
+    assert [row[:3] for row in table.rows] == [(str(run), OWN_HALF, "2"), (str(made), "night.npy", "2")]
+    CliRunner().invoke(cli, ["report", str(run), "--format", "csv", "--out", str(tmp_path / "out"), "-w", space])
+    rows = list(csv.DictReader(StringIO((tmp_path / "out" / "tests.csv").read_text(encoding="utf-8"))))
+    assert [row["run"] for row in rows] == [str(run), str(made)]
+    assert float(rows[1]["map_at_r"]) == workspace.evaluations(made)[-1].metrics["MAP@R"]
