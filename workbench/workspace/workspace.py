@@ -9,8 +9,6 @@ import numpy as np
 
 from workbench.charts import Chart
 from workbench.jobs import command_line
-from workbench.metric_names import TITLES
-from workbench.names import nearest_first, visible_name
 from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
 from workbench.workspace.folders import deleted_checkpoints
@@ -254,19 +252,15 @@ class Workspace(Store):
     def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
         """One curve: steps [n] int64 and values [n] float64, which may be NaN or infinite.
 
-        Empty if the run has none of that name, or not yet: `scalar_names` has the names of its curves.
+        Empty if it has none of that name, such as a misspelt one: `scalar_names` has the names of its curves.
 
         Raises:
-            UnknownName: there is no such run; or the run has ended with other curves, and the name is neither one of
-                Workbench's own, such as "probe/ce", nor that of any run in the workspace, as if it were misspelt.
+            UnknownName: there is no such run.
         """
         with self.reading() as db:
             curve = curves.scalars(db, run_id, name)
-            is_known = bool(len(curve[0])) or name in TITLES or curves.is_recorded(db, name)
-            names = [] if is_known else curves.scalar_names(db, run_id)
-        if not len(curve[0]) and not self.run(run_id).live and names:
-            listed = ", ".join(map(visible_name, nearest_first(name, names)))
-            raise UnknownName(f"Run {run_id} has no curve named {visible_name(name)!r}.", todo=f"It has: {listed}.")
+        if not len(curve[0]):
+            self.run(run_id)
         return curve
 
     def chart_steps(self, run_id: int) -> list[int]:

@@ -3,11 +3,9 @@
 import pytest
 
 from workbench.config import RunConfig
-from workbench.events import Ended, Scalar
 from workbench.problem import Problem, UnknownName
 from workbench.workspace import Workspace
 from workbench.workspace.measured.evaluations import NoEvaluation
-from workbench.workspace.recorder import Recorder
 
 OF_A_RUN = {
     "scalar_names": (),
@@ -37,23 +35,6 @@ def test_a_run_that_has_nothing_yet_is_read(workspace):
     assert [getattr(workspace, read)(run_id, *OF_A_RUN[read]) for read in sorted(set(OF_A_RUN) - {"scalars"})] == [
         []
     ] * 4
-
-
-def test_a_misspelt_curve_of_an_ended_run_is_refused_with_those_it_has(workspace):
-    run_id, other = (workspace.create_run(RunConfig()) for _ in range(2))
-    for number, names in ((run_id, ("batch/loss", "probe/spce", "own/norm")), (other, ("own/other",))):
-        recorder = Recorder(workspace, number)
-        for name in names:
-            recorder(Scalar(name, 1, 3.0))
-        recorder(Ended("done", ""))
-    workspace.set_status(run_id, "running")
-    assert len(workspace.scalars(run_id, "own/nrom")[0]) == 0, "it may come"
-    workspace.set_status(run_id, "done")
-    with pytest.raises(UnknownName, match=r"no curve named 'own/nrom'\. It has: own/norm, batch/loss, probe/spce\."):
-        workspace.scalars(run_id, "own/nrom")
-    for name in ("probe/ce", "own/other"):
-        assert len(workspace.scalars(run_id, name)[0]) == 0, "the name is right, and this run has no such curve"
-    assert workspace.scalars(run_id, "own/norm")[1].tolist() == [3.0]
 
 
 @pytest.mark.parametrize("read", ["queries", "proxies", "projections"])

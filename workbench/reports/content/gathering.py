@@ -48,7 +48,6 @@ SHOWN_METRICS = (  # after every recall@k
     "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R", "average/recall@1", "average/P@R", "average/MAP@R",
     "decided/recall@1", "decided/P@R", "decided/MAP@R",
 )  # fmt: skip
-MEASURED = "test/MAP@R"  # the curve that has a point for each evaluation
 CURVES = (
     "probe/ce",
     "probe/spce",
@@ -81,9 +80,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
     shown = _evaluation(run, evaluations, best, at) if sections else best
     names = set(workspace.scalar_names(run_id))
     metrics = (*recalls(evaluations), *SHOWN_METRICS, *wider_labels(evaluations))
-    measured = (
-        len(workspace.scalars(run_id, MEASURED)[0]) if MEASURED in names else 0
-    )  # also those that the run did not keep
+    measured = len(workspace.scalars(run_id, "test/MAP@R")[0])  # also those that the run did not keep
     chosen = "" if best is None or config.imported else _chosen(best, evaluations[-1], max(measured, len(evaluations)))
     worst, finest = _cards(workspace, run, shown) if shown and "queries" in sections else ([], [])
     return Content(

@@ -31,11 +31,6 @@ def scalar_names(db: Connection, run_id: int) -> list[str]:
     return names
 
 
-def is_recorded(db: Connection, name: str) -> bool:
-    """Whether any run of the workspace has, or had, a curve of this name."""
-    return db.execute("select 1 from metrics where name = ?", (name,)).fetchone() is not None
-
-
 def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     """One curve: steps [n] int64, ascending, and values [n] float64 with NaN for NULL. Raises Problem if damaged."""
     sql = (
