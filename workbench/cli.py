@@ -27,14 +27,17 @@ from workbench.commands.results import (
     triage,
 )  # fmt: skip
 from workbench.commands.terminal import INTERRUPTED, printable, spell_out
-from workbench.commands.training import benchmark, data, ingest, place, run, sweep
+from workbench.commands.training import benchmark, data, find_rate, ingest, place, run, sweep
 from workbench.config import BadConfig
 from workbench.problem import Problem, UnknownName
 
 WINDOWS = os.name == "nt"
 UNREAD = 141  # as a shell says of a program that SIGPIPE ended
 GROUPS = {  # heading of the help -> its commands
-    "Train": (data.data, run.run, run.sample, sweep.sweep, benchmark.benchmark, place.place, ingest.take_in),
+    "Train": (
+        data.data, find_rate.find_rate, run.run, run.sample, sweep.sweep, benchmark.benchmark, place.place,
+        ingest.take_in,
+    ),
     "Look at runs": (
         lists.list_entries, compare.compare_runs, report.report_runs, search.search_run, search.pair, gallery.index,
         geometry.geometry, triage.triage, tags.tags, deploy.deploy, exchange.test, exchange.export,

@@ -99,6 +99,9 @@ class Loss(nn.Module):
         linear = self.linear_logits()
         return () if linear is None else class_vector_charts(linear, embeddings, labels)
 
+    def skip_warm_up(self) -> None:
+        """Take the value as it is after a warm-up of the loss's own, if it has one: a range test has few steps."""
+
     def companion(self, surroundings: Surroundings) -> Companion:
         """The object that the training loop calls for this loss."""
         return Companion()

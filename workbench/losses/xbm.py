@@ -142,6 +142,10 @@ class XBM(BatchLoss[XBMParams]):
             return mean_of(pull, positive & (pull > 0)) + mean_of(push, negative & (push > 0))
         return hinges(apart, positive, negative, self.params.positive_margin, self.params.margin)
 
+    def skip_warm_up(self) -> None:
+        """Use the memory from the next step on; it fills from there."""
+        self.steps = max(self.steps, self.params.warm_up)
+
     def get_extra_state(self) -> dict[str, int]:
         """What a checkpoint stores besides the tensors: the steps taken."""
         return {"steps": self.steps}

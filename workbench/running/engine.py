@@ -79,7 +79,7 @@ class Engine:
         emit(Status("Building the model"))
         self.parts = build_parts(config, data, self.total, ranks.device, self._tell)
         self.parts.ranks = ranks
-        if config.training.keep_features:
+        if config.training.keep_features and data.features is None:
             doing = "Computing the features of the frozen backbone"
             emit(Status(doing))
             whole = cast(EmbeddingModel, self.parts.model)
