@@ -34,7 +34,7 @@ EPOCHS = 10  # that the steps of a test take at most, unless they are asked for:
 SMALLEST, LARGEST = 1e-6, 100.0  # where a range begins by default; what the config accepts
 ENDS = {"sgd": 10.0}  # of a range by default, by optimiser
 END = 1.0  # for the others, which scale their steps
-Point = Callable[[int, float, float], object]
+Point = Callable[[float, float, float], object]  # rate, loss, smoothed loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def find_rate(
     first: float | None = None,
     last: float | None = None,
     progress: Progress = quiet,
-    point: Point = lambda step, rate, loss: None,
+    point: Point = lambda rate, loss, smooth: None,
 ) -> RateTest:
     """Train a new network of the config for a few steps at a rate that rises from step to step, and drop it.
 
@@ -86,7 +86,7 @@ def find_rate(
         first: the smallest rate, above 0; None as in `range_of`.
         last: the largest, above `first` and at most 100.
         progress: is told what is done, before each step too; raises Cancelled once the result is not wanted.
-        point: called after each step with its place from 0, the rate and the loss.
+        point: called after each step with its rate, the loss before it and the smoothed loss.
 
     Raises:
         Problem: what would stop the run; a range or steps that cannot be; a frozen network without anything to train.
@@ -217,8 +217,9 @@ def _losses(engine: "Engine", rates: np.ndarray, progress: Progress, point: Poin
                     step = len(losses)
                     progress(TRYING, step, len(rates))
                     losses.append(train_step(parts, images, labels, engine.companion.penalty).item())
-                    point(step, float(rates[step]), losses[-1])
-                    if diverged(smoothed(losses, weight_of(len(rates)))):
+                    smooth = smoothed(losses, weight_of(len(rates)))
+                    point(float(rates[step]), losses[-1], float(smooth[-1]))
+                    if diverged(smooth):
                         return losses
                     if len(losses) == len(rates):
                         break

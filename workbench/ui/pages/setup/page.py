@@ -27,6 +27,7 @@ from workbench.ui.pages.setup.start.at_place import start_at_place
 from workbench.ui.pages.setup.start.awaited import AwaitedStart
 from workbench.ui.pages.setup.start.column import COPY, StartColumn
 from workbench.ui.pages.setup.start.offered import OfferedStart
+from workbench.ui.pages.setup.start.rate import open_rate
 from workbench.ui.pages.setup.start.strip import StartStrip
 from workbench.ui.pages.setup.start.sweep import open_sweep
 from workbench.ui.state.concern import EVERYWHERE
@@ -122,6 +123,7 @@ class SetupPage(QWidget):
         self.beside.copy.clicked.connect(self.copy_command)
         self.card.known.connect(self.groups.parts.show_found)
         self.groups.parts.strip.asked.connect(self.look_at_data)
+        self.groups.parts.find_rate.clicked.connect(self.ask_rate)
         self.answers.changed.connect(self._refresh)
         self.awaited.changed.connect(self._show_awaited)
         self.awaited.ready.connect(self._start_now)
@@ -148,6 +150,7 @@ class SetupPage(QWidget):
             ("Open config…", "", self.open_config),
             (COPY, "", self.copy_command),
             (LOOK, "Ctrl+L", self.look_at_data),
+            ("Find a learning rate…", "", self.ask_rate),
             ("Add a data folder…", "", self.finder.ask),
             ("Add a plug-in folder…", "", self.plugins.ask),
         ):
@@ -229,6 +232,12 @@ class SetupPage(QWidget):
         place = self.beside.where.value()
         self.sweep_dialog = open_sweep(self.session, self.config, self.answers.looked_at, place, self.runner, self)
 
+    def ask_rate(self) -> None:
+        """Open the range test of this run's learning rate. Does nothing while something is wrong."""
+        if self.verdict.ready is not None:
+            self.rate_dialog = open_rate(self.session, self.verdict.ready, self.runner, self)
+            self.rate_dialog.used.connect(partial(self._edit, "training.lr"))
+
     def look_at_data(self) -> None:
         """Show what is in the data set, read off the window's thread; the message bar reports missing data."""
         if self.verdict.ready is not None:
@@ -309,6 +318,7 @@ class SetupPage(QWidget):
         self.redo.setEnabled(self.draft.can_redo)
         self.steps.changed.emit()
         self.beside.show_verdict(self.verdict)
+        self.groups.parts.find_rate.setEnabled(self.verdict.ready is not None)
         self.awaited.keep(self.config, self.verdict.reasons[0] if self.verdict.reasons else "")
         self.card.show_warnings(self.verdict.warnings)
         self._name_start()

@@ -11,11 +11,16 @@ from workbench.ui.pages.setup.form.split_bar import SplitBar
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.needs import needs_of
 from workbench.ui.style.words import THIN, counted
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.editors import ChoiceEditor
 from workbench.ui.widgets.form import ParamsForm
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
+
+
+FIND_RATE = "Find a rate…"
+RATE_TIP = "Trains for a few batches at a rising learning rate, and suggests one from the curve of the loss"
 
 
 class EssentialParts(QObject):
@@ -25,10 +30,13 @@ class EssentialParts(QObject):
         super().__init__(form)
         self._form = form
         self.strip, self.split, self.families, self.needs = DataStrip(), SplitBar(), Families(), NeedsLine()
+        self.find_rate = button(FIND_RATE, "chart-line", kind="quiet")
+        self.find_rate.setToolTip(RATE_TIP)
         form.put_above("loss.name", self.families)
         form.put_below("dataset.name", self.strip)
         form.put_below("split.name", self.split)
         form.put_below("loss.name", self.needs)
+        form.put_below("training.lr", self.find_rate)
         self.families.asked.connect(self._open_family)
 
     def show_draft(self, draft: Draft, errors: Mapping[str, str]) -> None:
