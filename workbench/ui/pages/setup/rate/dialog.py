@@ -24,7 +24,7 @@ from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.editors import LineEditor
-from workbench.ui.widgets.labels import label, plain_tip, restyle
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip, restyle
 
 WIDTH, HEIGHT, BAR = 680, 560, 160  # px at 100% text
 FINDING = "Finding a learning rate"
@@ -86,9 +86,13 @@ class RateDialog(MainButtonDialog):
             line.setAccessibleName({"From": "Smallest rate", "To": "Largest rate"}.get(title, title))
             fields += [caption(title, line, ""), line]
         self.start, self.cancel = button("Start the test", "play"), button("Cancel the test", "x")
-        self.bar, self.doing = QProgressBar(textVisible=False), label("", "muted")
+        self.bar, self.doing = QProgressBar(textVisible=False), ElidedLabel("", "muted")
         self.bar.setFixedWidth(BAR)
         self.bar.setAccessibleName("Progress of the test")
+        for kept in (self.bar, self.doing):  # the curve stays where it is
+            policy = kept.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            kept.setSizePolicy(policy)
         self.plot = RatePlot()
         self.said = label("", wrap=True)
         self.steepest, self.tenth = button("", kind="quiet"), button("", kind="quiet")
@@ -96,7 +100,7 @@ class RateDialog(MainButtonDialog):
         in_column(
             label(ABOUT, "muted", wrap=True),
             in_row(*fields, self.start, self.cancel, spacing=8),
-            in_row(self.bar, self.doing, 1, spacing=8),
+            in_row(self.bar, (self.doing, 1), spacing=8),
             (self.plot, 1),
             self.said,
             in_row(self.steepest, self.tenth, 1, self.close_button, self.use, spacing=8),
@@ -202,8 +206,9 @@ class RateDialog(MainButtonDialog):
         waited = self.focusWidget()
         self.bar.setRange(0, 0)
         self.doing.setText("")
-        for part, shown in ((self.start, False), (self.cancel, True), (self.bar, True), (self.doing, True)):
-            part.setVisible(shown)
+        self.start.hide()
+        for part in (self.cancel, self.bar, self.doing):
+            part.show()
         for line in (self.steps, self.first, self.last):
             line.setEnabled(False)
         if waited in (self.start, self.steps, self.first, self.last):
@@ -214,8 +219,9 @@ class RateDialog(MainButtonDialog):
         waited = self.focusWidget() is self.cancel
         for line in (self.steps, self.first, self.last):
             line.setEnabled(True)
-        for part, shown in ((self.start, True), (self.cancel, False), (self.bar, False), (self.doing, False)):
-            part.setVisible(shown)
+        for part in (self.cancel, self.bar, self.doing):
+            part.hide()
+        self.start.show()  # after the other: beside it the dialog would become wider
         self._tell(words, role)
         self._offer(self.plot.chosen is not None)
         if waited:
@@ -276,7 +282,7 @@ def _number(line: LineEditor, title: str) -> float:
     value: Any = line.value()
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    raise Problem(f"“{title}” is no number.", todo="Type one such as 0.001 or 1e-6.")
+    raise Problem(f"“{title}” is not a number.", todo="Type one such as 0.001 or 1e-6.")
 
 
 def _outcome(test: rate_range.RateTest) -> str:

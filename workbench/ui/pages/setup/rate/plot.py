@@ -16,7 +16,7 @@ from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.labels import plain_tip
 
-LEFT, RIGHT, TOP, BOTTOM, TICK = 56, 16, 10, 36, 16  # px around the axes, and of a line of words below them
+LEFT, RIGHT, TOP, BOTTOM, TICK, PAD = 56, 16, 10, 36, 16, 3  # px around the axes, of a line of words, around words
 TALL, TICK_PX = 200, 80  # px: least height of the picture; of the axis for each number below it
 MARGIN = 0.05  # of the range of the losses, above and below them
 ABOVE = 0.5  # of the descent that is shown above it: what diverges leaves the picture
@@ -188,9 +188,12 @@ class RatePlot(PaintedPlot):
         box = _axes(area)
         if self._suggestion is not None and self._suggestion.rate is not None and self._suggestion.tenth is not None:
             marks = ((self._suggestion.rate, "steepest descent"), (self._suggestion.tenth, "a tenth of the least"))
-            for line, (rate, words) in enumerate(marks):
+            for rate, _ in marks:
                 self._paint_line(painter, area, rate, QPen(QColor(tokens.muted), 1.0, Qt.PenStyle.DashLine))
-                self._paint_words(painter, box, self.place_of(rate, area), line, f"{in_words(rate)} {words}")
+            painter.setPen(QColor(tokens.muted))
+            ground = QColor(tokens.plot_background)
+            for line, (rate, words) in enumerate(marks):
+                self._paint_words(painter, box, self.place_of(rate, area), line, f"{in_words(rate)} {words}", ground)
         if self.chosen is not None:
             self._paint_line(painter, area, self.chosen, QPen(QColor(tokens.accent), 2.0))
 
@@ -200,16 +203,17 @@ class RatePlot(PaintedPlot):
             painter.setPen(pen)
             painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
 
-    def _paint_words(self, painter: QPainter, box: QRectF, x: float, line: int, words: str) -> None:
-        """Words beside a line, at the side with more room, each mark in a line of its own."""
-        top = box.bottom() - TICK * (line + 1) - 2
+    def _paint_words(
+        self, painter: QPainter, box: QRectF, x: float, line: int, words: str, ground: QColor
+    ) -> None:  # fmt: skip
+        """Words beside a line, at the side with more room, each mark in a line of its own, over what is behind them."""
         if not box.left() <= x <= box.right():
             return
-        if x - box.left() > box.right() - x:
-            room = QRectF(box.left(), top, x - box.left() - 5, TICK)
-            painter.drawText(room, TO_THE_RIGHT, words)
-        else:
-            painter.drawText(QRectF(x + 5, top, box.right() - x - 5, TICK), int(Qt.AlignmentFlag.AlignVCenter), words)
+        wide = painter.fontMetrics().horizontalAdvance(words) + 2 * PAD
+        left = x - wide - PAD if x - box.left() > box.right() - x else x + PAD
+        room = QRectF(left, box.bottom() - TICK * (line + 1) - 2, wide, TICK)
+        painter.fillRect(room, ground)
+        painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), words)
 
     def _paint_axes(self, painter: QPainter, area: QRectF, tokens: Tokens, low: float, high: float) -> None:
         box = _axes(area)
