@@ -78,8 +78,9 @@ def suggest(rates: Sequence[float] | np.ndarray, losses: Sequence[float] | np.nd
     """The rates that a test suggests.
 
     The descent is that of the smoothed loss, from its value after a tenth of the steps to its minimum. It counts where
-    it is larger than 5 standard deviations that the smoothed loss has because batches differ: those of the loss, which
-    the differences of neighbours estimate, as a trend hardly changes them, times sqrt((1 - weight) / (1 + weight)).
+    it is larger than 5 standard deviations that the smoothed loss has because batches differ: those of the loss,
+    estimated by its second differences (whose variance is six times its own, and 0 for a steady trend), times
+    sqrt((1 - weight) / (1 + weight)).
     It also has to be a thousandth of the loss.
 
     Args:
@@ -95,8 +96,8 @@ def suggest(rates: Sequence[float] | np.ndarray, losses: Sequence[float] | np.nd
     smooth = smoothed(values, weight)[first:]
     logs = np.log(np.asarray(rates, np.float64)[first : len(values)])
     least = int(np.argmin(smooth))
-    spread = float(np.std(np.diff(values[: first + least + 1])))  # not of a loss that diverges
-    spread *= np.sqrt((1 - weight) / (1 + weight) / 2)
+    bends = np.diff(values[: first + least + 1], 2)  # not of a loss that diverges
+    spread = float(np.sqrt(np.mean(bends**2) / 6 * (1 - weight) / (1 + weight))) if len(bends) else 0.0
     enough = max(SPREADS * spread, LEAST_FALL * abs(float(smooth[0])))
     if least == 0 and smooth[-1] - smooth[0] > enough:
         return Suggestion(None, None, RISES)
