@@ -35,6 +35,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "workbench.evaluation.geometry": ("covering_radius",),
     "workbench.running.launch": ("prepare_run", "make_job"),
     "workbench.running.preflight": ("Preflight", "preflight"),
+    "workbench.running.rate_range": ("RateTest", "find_rate"),
+    "workbench.running.facts.rate_curve": ("Suggestion",),
     "workbench.running.trained_network": ("best_checkpoint", "trained", "Trained"),
     "workbench.jobs.threads": ("Job",),
     "workbench.jobs.processes": ("AnalysisProcess",),

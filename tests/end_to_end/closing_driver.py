@@ -167,6 +167,14 @@ class Person(QObject):
         setup = lambda: self._page("setup").sweep.isEnabled()  # noqa: E731
         return [(setup, ask), (lambda: self.dialog.start.isEnabled(), lambda: self.dialog.start.click())]
 
+    def _rated(self) -> list[Step]:
+        def ask() -> None:
+            self._page("setup").runner.drop()
+            self._page("setup").ask_rate()
+            self._page("setup").rate_dialog.start.click()
+
+        return [(lambda: self._page("setup").groups.parts.find_rate.isEnabled(), ask)]
+
     def _sent(self) -> list[Step]:
         def launcher_of(place: SshPlace, cancelled: Callable[[], bool]) -> SimpleNamespace:
             return SimpleNamespace(

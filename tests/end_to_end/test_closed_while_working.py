@@ -25,6 +25,7 @@ KINDS = {
     "exported": "Export run 1", "imported": "Import embeddings", "reported": "Export report",
     "mapped": "UMAP of the test embeddings", "checked": "Preflight", "swept": "Start the sweep",
     "sent": "Starting at box", "measured": "Deployment", "loading": "Loading the engine",
+    "rated": "Finding a learning rate",
 }  # fmt: skip
 SOMETIMES = ("imported", "reported", "checked", "measured")  # each has a kind with the same parts that is always run
 

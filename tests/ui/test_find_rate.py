@@ -32,7 +32,7 @@ def session(session):
 
 
 @pytest.fixture
-def tests(monkeypatch):
+def trial(monkeypatch):
     """The tests that are asked for, each with these losses, up to the point where `goes_on` is clear."""
     asked = SimpleNamespace(named=[], losses=FALLS, goes_on=threading.Event(), problem=None, reached=0)
     asked.goes_on.set()
@@ -59,7 +59,7 @@ def tests(monkeypatch):
 
 
 @pytest.fixture
-def dialog(qtbot, session, tests):
+def dialog(qtbot, session, trial):
     made = RateDialog(session, read_config("sample-digits"))
     made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(made)
@@ -81,9 +81,9 @@ def test_before_the_start_there_is_a_hint(dialog):
     assert (dialog.first.value(), dialog.last.value()) == (1e-6, 10), "sample-digits trains with SGD"
 
 
-def test_a_test_marks_the_rate_that_it_suggests(qtbot, dialog, tests):
+def test_a_test_marks_the_rate_that_it_suggests(qtbot, dialog, trial):
     done(qtbot, dialog)
-    ((config, steps, first, last),) = tests.named
+    ((config, steps, first, last),) = trial.named
     assert (config.name, steps, first, last) == ("Sample: Digits", None, 1e-6, 10)
     expected = suggest(rising_rates(1e-6, 10, len(FALLS)), FALLS, len(FALLS))
     assert dialog.plot.chosen == expected.rate
@@ -130,8 +130,8 @@ def test_a_click_in_the_curve_chooses_the_rate_there(qtbot, dialog):
     assert dialog.plot.chosen == 1e-6, "the axis ends there"
 
 
-def test_a_test_is_cancelled_and_can_be_started_again(qtbot, dialog, tests):
-    tests.goes_on.clear()
+def test_a_test_is_cancelled_and_can_be_started_again(qtbot, dialog, trial):
+    trial.goes_on.clear()
     dialog.start.click()
     qtbot.waitUntil(lambda: len(dialog.plot.rows()) == 11)
     assert not dialog.use.isEnabled()
@@ -140,23 +140,23 @@ def test_a_test_is_cancelled_and_can_be_started_again(qtbot, dialog, tests):
     dialog.cancel.click()
     qtbot.waitUntil(dialog.start.isVisible)
     assert dialog.said.text() == CANCELLED
-    tests.goes_on.set()
+    trial.goes_on.set()
     done(qtbot, dialog)
     assert dialog.use.isEnabled()
     assert len(dialog.plot.rows()) == 1 + len(FALLS)
 
 
-def test_closing_gives_the_test_up(qtbot, session, dialog, tests):
-    tests.goes_on.clear()
+def test_closing_gives_the_test_up(qtbot, session, dialog, trial):
+    trial.goes_on.clear()
     dialog.start.click()
-    qtbot.waitUntil(lambda: tests.reached == 10)
+    qtbot.waitUntil(lambda: trial.reached == 10)
     item = session.activity.items[0]
     dialog.reject()
     qtbot.waitUntil(lambda: item.state == "cancelled")
 
 
-def test_a_curve_without_a_descent_says_why_and_still_lets_a_rate_be_chosen(qtbot, dialog, tests):
-    tests.losses = [1.0] * 40
+def test_a_curve_without_a_descent_says_why_and_still_lets_a_rate_be_chosen(qtbot, dialog, trial):
+    trial.losses = [1.0] * 40
     done(qtbot, dialog)
     assert dialog.said.text().startswith("No rate is suggested. The loss does not fall by more than it differs")
     assert not dialog.use.isEnabled()
@@ -167,11 +167,11 @@ def test_a_curve_without_a_descent_says_why_and_still_lets_a_rate_be_chosen(qtbo
     assert not dialog.steepest.isVisible()
 
 
-def test_a_run_that_trains_is_not_disturbed(dialog, session, tests, monkeypatch):
+def test_a_run_that_trains_is_not_disturbed(dialog, session, trial, monkeypatch):
     monkeypatch.setattr(type(session), "busy", property(lambda session: True))
     dialog.start.click()
     assert dialog.said.text() == BUSY
-    assert tests.named == []
+    assert trial.named == []
 
 
 @pytest.mark.parametrize(
@@ -181,15 +181,15 @@ def test_a_run_that_trains_is_not_disturbed(dialog, session, tests, monkeypatch)
         ("steps", "3", "A test of 3 steps shows no descent."), ("steps", "many", "“Batches” is not a number."),
     ],
 )  # fmt: skip
-def test_what_is_no_range_is_said_before_anything_starts(dialog, tests, line, text, said):
+def test_what_is_no_range_is_said_before_anything_starts(dialog, trial, line, text, said):
     getattr(dialog, line).setText(text)
     dialog.start.click()
     assert said in dialog.said.text()
-    assert tests.named == []
+    assert trial.named == []
 
 
-def test_a_problem_is_said_in_the_dialog(qtbot, dialog, tests):
-    tests.problem = Problem("The folder is gone.", todo="Mount it.")
+def test_a_problem_is_said_in_the_dialog(qtbot, dialog, trial):
+    trial.problem = Problem("The folder is gone.", todo="Mount it.")
     done(qtbot, dialog)
     assert dialog.said.text() == "The folder is gone. Mount it."
 
@@ -212,7 +212,7 @@ def test_a_loss_that_is_not_finite_is_drawn_up_to_there(qtbot):
 
 
 @pytest.fixture
-def page(session, qtbot, tests, monkeypatch):
+def page(session, qtbot, trial, monkeypatch):
     """Set up, whose check of a run ends when `checked` is set."""
     page_checks = SimpleNamespace(checked=threading.Event(), problem=None)
 
@@ -248,17 +248,17 @@ def test_the_form_takes_the_rate_and_undo_gives_the_old_one_back(page, qtbot):
     assert page.draft.value("training.lr") == before
 
 
-def test_a_test_waits_for_the_end_of_preflight(page, qtbot, tests):
+def test_a_test_waits_for_the_end_of_preflight(page, qtbot, trial):
     page.ask_rate()
     dialog = page.rate_dialog
     dialog.start.click()
     assert dialog.said.text() == WAITS
-    assert tests.named == []
+    assert trial.named == []
     page.checks.checked.set()
     qtbot.waitUntil(dialog.use.isEnabled)
 
 
-def test_what_preflight_refuses_is_not_tested(page, qtbot, tests):
+def test_what_preflight_refuses_is_not_tested(page, qtbot, trial):
     page.ask_rate()
     dialog = page.rate_dialog
     dialog.start.click()
@@ -266,7 +266,7 @@ def test_what_preflight_refuses_is_not_tested(page, qtbot, tests):
     page.checks.checked.set()
     qtbot.waitUntil(dialog.start.isVisible)
     assert dialog.said.text() == "The test was not started. Too few images."
-    assert tests.named == []
+    assert trial.named == []
 
 
 def test_a_config_that_cannot_start_has_no_test(page):
