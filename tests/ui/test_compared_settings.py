@@ -5,12 +5,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QRectF, QSizeF, Qt
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QImage, QMouseEvent, QPainter
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from small_run import blobs, store_run
 
-from tests.ui.test_science_panels import Written
+from tests.ui.test_science_panels import Written, shown
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.settings_space import MOST_VALUES, Axis, Cell, HeatMap, Lines
@@ -30,6 +30,7 @@ from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.plots.painted_plot import small
 from workbench.ui.style import theme
 from workbench.ui.sweeps.panel import SweepsPanel
+from workbench.ui.widgets.labels import plain_tip
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support (raise|grabbing)")
 RATES, LOSSES = (0.001, 0.01), ("ce", "spce", "triplet")
@@ -332,6 +333,33 @@ def test_words_of_an_axis_that_is_not_the_first_are_whole_and_so_are_the_numbers
     spots = plot.spots(area)
     assert spots[-1] == pytest.approx(area.right() - SIDE_PX)
     assert np.diff(spots).min() > 30
+
+
+def test_words_that_are_cut_beside_an_axis_are_whole_under_the_pointer(qtbot):
+    names = ["Soft nearest neighbours on a <sphere> (SNN)", "Cross-entropy with a margin of angles"]
+
+    def axis(title, words):
+        return Axis(title, (0.0, 1.0), tuple(words), tuple(zip((0.0, 1.0), words, strict=True)))
+
+    axes = tuple(axis(f"a{number}", names if number in (1, 4, 6) else ["10", "20"]) for number in range(10))
+    plot = shown(qtbot, ParallelPlot())
+    plot.resize(560, 340)
+    qtbot.deliver()
+    style = GroupStyle("#0072B2", Qt.PenStyle.SolidLine, "o")
+    plot.show_lines(Lines((1, 2), (0, 0), ("one", "two"), axes, ("", "")), [style])
+    area = plot.picture.area
+    for at in (1, 4, 6):
+        for value, whole in zip((0.0, 1.0), names, strict=True):
+            place = QPointF(plot.spots(area)[at] + 14, area.bottom() - 16 - value * (area.height() - 46))
+            assert plot.words_at(place) == whole
+    of_numbers = QPointF(plot.spots(area)[2] + 10, area.bottom() - 16)
+    assert plot.words_at(of_numbers) == "", "they are whole in the picture"
+    move = QMouseEvent(
+        QEvent.Type.MouseMove, place, plot.picture.mapToGlobal(place), Qt.MouseButton.NoButton,
+        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    QApplication.sendEvent(plot.picture, move)
+    assert QToolTip.text() == plain_tip(whole)
 
 
 @pytest.mark.parametrize(

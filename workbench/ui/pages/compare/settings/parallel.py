@@ -1,6 +1,6 @@
 """Parallel coordinates: an axis for each setting and metric, a line for each run; a drag on an axis is a brush."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
@@ -13,6 +13,7 @@ from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows, small
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.numbers.heat import mixed
 
 SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
@@ -25,6 +26,7 @@ FAINT = 0.18  # share of the axis colour in lines outside a brush
 PALE = 0.45  # share of its group's colour in the dotted line of a run that did not train to its end
 FEW = 60  # up to this many runs, lines are antialiased and dashed: with more that would block the window
 BRUSH_PX, BRUSH_ALPHA = 12, 70
+Where = tuple[float, Sequence[float]]  # px before the first axis; x of each axis
 
 
 class ParallelPlot(PaintedPlot):
@@ -191,6 +193,9 @@ class ParallelPlot(PaintedPlot):
         point = self.picture.at(event.position())
         over = self._axis_at(point.x()) is not None
         self.picture.setCursor(Qt.CursorShape.SizeVerCursor if over else Qt.CursorShape.ArrowCursor)
+        if whole := self.words_at(point):
+            QToolTip.showText(event.globalPosition().toPoint(), plain_tip(whole), self.picture)
+            return
         line = None if over else self._line_at(point)
         if line is None:
             return
@@ -206,7 +211,6 @@ class ParallelPlot(PaintedPlot):
         """Draw lines and axes into `area`, in the colours of `tokens`; runs outside a brush are faint."""
         axes, kept = self.lines.axes, self.inside()
         spots = self.spots(area)[: len(axes)].tolist()
-        gaps = np.diff(spots).tolist() or [area.width() / 2]
         few = len(kept) <= FEW
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, few)
         faint = mixed(tokens.plot_background, tokens.plot_axis, FAINT)
@@ -220,18 +224,16 @@ class ParallelPlot(PaintedPlot):
                 painter.setPen(pen if wanted else QPen(faint, 1))
                 painter.drawPolyline(self._line(line, area, spots))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        for at, (axis, x) in enumerate(zip(axes, spots, strict=True)):
-            before, after = gaps[max(0, at - 1)], gaps[min(at, len(gaps) - 1)]
-            self._paint_axis(painter, area, tokens, axis, x, (min(before, after), after))
+        left = self._left(area)
+        for at in range(len(axes)):
+            self._paint_axis(painter, area, tokens, at, (left, spots))
 
     def _line(self, line: int, area: QRectF, spots: Sequence[float]) -> QPolygonF:
         pairs = zip(self.lines.axes, spots, strict=True)
         return QPolygonF([QPointF(x, self._height(area, axis.places[line])) for axis, x in pairs])
 
-    def _paint_axis(
-        self, painter: QPainter, area: QRectF, tokens: Tokens, axis: Axis, x: float, rooms: tuple[float, float]
-    ) -> None:
-        """Draw one axis; `rooms` are the px that its title and its words have."""
+    def _paint_axis(self, painter: QPainter, area: QRectF, tokens: Tokens, at: int, where: Where) -> None:
+        axis, x = self.lines.axes[at], where[1][at]
         top, bottom = self._height(area, 1.0), self._height(area, 0.0)
         if axis.title in self._brushes:
             low, high = (self._height(area, limit) for limit in self._brushes[axis.title])
@@ -242,29 +244,58 @@ class ParallelPlot(PaintedPlot):
             painter.drawRect(QRectF(x - BRUSH_PX / 2, high, BRUSH_PX, low - high))
         painter.setPen(QPen(QColor(tokens.plot_axis), 1))
         painter.drawLine(QPointF(x, top), QPointF(x, bottom))
-        metrics, left, room = painter.fontMetrics(), self._left(area), min(rooms[0], 2.0 * SIDE_PX + 40)
-        before = left > SIDE_PX and axis is self.lines.axes[0]
-        longest = int(left - 2 * TICK_PX if before else rooms[1] - TICK_PX - AFTER_PX)
+        metrics, room = painter.fontMetrics(), min(*beside(at, where[1], area), 2.0 * SIDE_PX + 40)
         head = QRectF(x - room / 2, area.top() + 2, room, TOP_PX - 12)
         words_of = axis.title if metrics.horizontalAdvance(axis.title) <= room else _short(axis.title)
         title = metrics.elidedText(words_of, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(head, int(Qt.AlignmentFlag.AlignCenter), title)
         painter.setPen(QColor(tokens.text))
-        free = legible([self._height(area, value) for value, _ in axis.ticks], metrics.height())
-        for (value, words), has_room in zip(axis.ticks, free, strict=True):
+        for value, _ in axis.ticks:
             y = self._height(area, value)
             painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y))
-            if not has_room:
-                continue
-            text = metrics.elidedText(as_read(words), Qt.TextElideMode.ElideMiddle, longest)
-            box = QRectF(metrics.boundingRect(text)).adjusted(-2, 0, 4, 0)
-            box.moveCenter(QPointF(x + 7 + box.width() / 2, y))
-            if before or box.right() > area.right():
-                box.moveRight(x - 5)
-            back = QColor(tokens.plot_background)
-            back.setAlpha(200)
+        back = QColor(tokens.plot_background)
+        back.setAlpha(200)
+        for _, text, box in self._written(at, area, metrics, where):
             painter.fillRect(box, back)
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _written(self, at: int, area: QRectF, metrics: QFontMetrics, where: Where) -> Iterator[tuple[str, str, QRectF]]:
+        """The words beside an axis: all of them, what of them has room, and where that is drawn."""
+        axis, (left, spots) = self.lines.axes[at], where
+        x = spots[at]
+        before = left > SIDE_PX and at == 0
+        longest = int(left - 2 * TICK_PX if before else beside(at, spots, area)[1] - TICK_PX - AFTER_PX)
+        free = legible([self._height(area, value) for value, _ in axis.ticks], metrics.height())
+        for (value, words), has_room in zip(axis.ticks, free, strict=True):
+            if not has_room:
+                continue
+            whole = as_read(words)
+            text = metrics.elidedText(whole, Qt.TextElideMode.ElideMiddle, longest)
+            box = QRectF(metrics.boundingRect(text)).adjusted(-2, 0, 4, 0)
+            box.moveCenter(QPointF(x + 7 + box.width() / 2, self._height(area, value)))
+            if before or box.right() > area.right():
+                box.moveRight(x - 5)
+            yield whole, text, box
+
+    def words_at(self, point: QPointF) -> str:
+        """The whole words where those beside an axis are cut, at a point (px at 100% text); else empty."""
+        area, metrics = self.picture.area, QFontMetrics(small(self.font()))
+        where = (self._left(area), self.spots(area)[: len(self.lines.axes)].tolist())
+        return next(
+            (
+                whole
+                for at in range(len(self.lines.axes))
+                for whole, text, box in self._written(at, area, metrics, where)
+                if text != whole and box.contains(point)
+            ),
+            "",
+        )
+
+
+def beside(at: int, spots: Sequence[float], area: QRectF) -> tuple[float, float]:
+    """Px between the axis of that place and those before and after it."""
+    gaps = np.diff(spots).tolist() or [area.width() / 2]
+    return gaps[max(0, at - 1)], gaps[min(at, len(gaps) - 1)]
 
 
 def shared_out(room: float, wanted: Sequence[float]) -> list[float]:
