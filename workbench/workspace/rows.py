@@ -13,6 +13,7 @@ from workbench.numerals import MINUS, minus
 from workbench.workspace.times import seconds_of
 
 FARTHEST = 214_748  # an L2 distance beyond it is stored as it: in units of 1e-4 it would not fit into 32 bits
+DISTANCES = ("cosine", "l2", "hyperbolic")  # by which embeddings are compared
 RECALL = re.compile(r"recall@[0-9]{1,9}")
 
 
@@ -123,7 +124,7 @@ class Run:
         """The run whose network embedded the images of this one, of which nothing was trained; None of other runs."""
         imported = self.environment.get("imported")
         network = imported.get("network") if isinstance(imported, dict) else None
-        return network if isinstance(network, int) else None
+        return network if type(network) is int and 0 < network < 2**63 else None
 
     @property
     def tested_epoch(self) -> int | None:

@@ -287,17 +287,20 @@ class Workspace(Store):
         return stored
 
     def evaluation(self, evaluation_id: int) -> Evaluation:
-        """One evaluation. Raises NoEvaluation, a Problem, when there is none of that number."""
+        """One evaluation. Raises Problem: its row cannot be read; NoEvaluation when there is none of that number."""
         with self.reading() as db:
             rows = evaluations.read_evaluations(db, "id", evaluation_id)
-        if not rows:
+            stored = bool(rows) or evaluations.is_stored(db, evaluation_id)
+        if not stored:
             raise evaluations.NoEvaluation(evaluation_id, self.path)
+        if not rows:
+            raise evaluations.unreadable(evaluation_id)
         return rows[0]
 
     def has_evaluation(self, evaluation_id: int) -> bool:
         """Whether there is one of that number: a run that works may delete those that it does not keep."""
         with self.reading() as db:
-            return bool(evaluations.read_evaluations(db, "id", evaluation_id))
+            return evaluations.is_stored(db, evaluation_id)
 
     def embeddings(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""

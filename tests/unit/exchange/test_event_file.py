@@ -25,6 +25,11 @@ def slow_crc32c(data: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
+def test_a_step_below_zero_is_written_as_protobuf_has_it():
+    """Only damage makes one: ten bytes of two's complement, as protobuf encodes an int64."""
+    assert bytes([2 << 3]) + b"\xfb" + 8 * b"\xff" + b"\x01" in tensorboard.scalar_event("loss", -5, 1.0, 0.0)
+
+
 def frames(data: bytes) -> list[bytes]:
     """The records of a TFRecord file; both checksums of each must fit."""
     found, at = [], 0

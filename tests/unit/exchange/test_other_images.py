@@ -14,7 +14,7 @@ from workbench.entries import catalog
 from workbench.exchange.imported.other_images import evaluate_images
 from workbench.problem import Problem, UnknownName
 from workbench.reports.content.gathering import gather
-from workbench.running.search.image_search import OwnImage, check_network, kept_network, search
+from workbench.running.search.image_search import OwnImage, check_network, kept_network, nearest, search
 from workbench.running.search.saliency import pair_saliency
 from workbench.running.search.saliency_picture import GAP, SIDE
 from workbench.workspace import Workspace
@@ -192,6 +192,26 @@ def test_every_refusal_says_that_nothing_was_tested(workspace, photographs, tmp_
     monkeypatch.setattr(workspace, "read_only", True)
     with pytest.raises(Problem, match=r"open for reading only\. Nothing was tested"):
         evaluate_images(workspace, 1, photographs)
+
+
+def test_a_test_without_its_evaluation_says_so(workspace, photographs):
+    made = evaluate_images(workspace, 1, photographs)
+    with workspace.writing() as db:
+        db.execute("delete from evaluations where run_id = ?", (made.run_id,))
+    with pytest.raises(Problem, match=f"Run {made.run_id} has no evaluation. Test the run that trained its network"):
+        search(workspace, made.run_id, [OwnImage("mine", photographs / "yew" / "3.png")])
+
+
+def test_embeddings_of_another_network_are_not_compared(workspace, photographs):
+    """A workspace from elsewhere may name another network of its own as the one that was tested."""
+    made = evaluate_images(workspace, 1, photographs)
+    stored = [np.load(path) for path in sorted(workspace.folder(made.run_id).glob("embeddings-*.npy"))][-1]
+    with pytest.raises(
+        Problem, match=f"have {stored.shape[1] + 1:,} numbers, those that are stored {stored.shape[1]:,}"
+    ):
+        nearest(
+            np.ones(stored.shape[1] + 1), (np.arange(len(stored)), np.zeros(len(stored)), stored), "cosine", None, 1
+        )
 
 
 def test_without_the_networks_checkpoint_the_run_says_what_is_missing(workspace, photographs, monkeypatch):

@@ -314,3 +314,53 @@ def test_a_config_nested_too_deeply_names_no_data(space):
     in_sql(space, (f"update runs set dataset = {folder}", ("[dataset]\nname = 'folder'\nfolder = " + DEEP,)))
     with Workspace(space) as workspace:
         assert all(data_title(at_first(), run) for run in workspace.runs())
+
+
+STEERING = "\x1b]0;title\a"
+
+
+def test_texts_of_a_sweep_steer_no_terminal(space, capsys):
+    columns = ("name", "how", "metric", "source", "problem", "device")
+    in_sql(
+        space, *((f"update sweeps set {column} = ?, state = 'paused'", (STEERING,)) for column in columns),
+        ("update sweeps set parameters = ?", (json.dumps([STEERING, f"loss.{STEERING}=1"]),)),
+        ("update sweep_trials set problem = ?, state = 'failed'", (STEERING,)),
+        ("update sweep_trials set setting = ?", (json.dumps({STEERING: STEERING}),)),
+    )  # fmt: skip
+    assert main(["sweep", "list", "-w", str(space)]) == 0
+    assert main(["sweep", "show", "1", "-w", str(space)]) == 0
+    said = capsys.readouterr().out
+    assert said.count("title") >= len(columns)
+    assert "\x1b" not in said
+    assert "\a" not in said
+
+
+def test_a_sentence_of_a_sweep_is_cut_where_it_has_millions_of_letters(space):
+    text = "word " * 600_000
+    in_sql(
+        space, ("update sweeps set problem = ?, how = ?", (text,) * 2), ("update sweep_trials set problem = ?", (text,))
+    )
+    with Workspace(space) as workspace:
+        assert len(sweeps.one(workspace, 1).how) == LONGEST_NAME
+        assert {len(trial.problem) for trial in sweeps.trials(workspace, 1)} == {LONGEST_SENTENCE}
+
+
+@pytest.mark.parametrize("network", [True, 0, -1, 2**63, "1", [1], 1.0])
+def test_a_test_of_a_network_that_no_run_can_have_is_none(space, network):
+    imported = {"embeddings": "run 1, epoch 2", "network": network}
+    in_sql(space, ("update runs set environment = ? where id = 1", (json.dumps({"imported": imported}),)))
+    with Workspace(space) as workspace:
+        assert workspace.run(1).tested is None
+
+
+def test_an_evaluation_by_no_known_distance_is_left_out_and_named(space, capsys):
+    in_sql(space, ("update evaluations set distance = '<b>' where id = 2", ()))
+    with Workspace(space) as workspace:
+        assert [evaluation.id for evaluation in workspace.evaluations(1)] == [1]
+        assert "the distance of an evaluation" in workspace.run(1).unread
+        assert workspace.run(2).unread == ""
+        assert workspace.has_evaluation(2), "it was not deleted"
+        with pytest.raises(Problem, match="its distance is none that Workbench knows"):
+            workspace.evaluation(2)
+    assert main(["geometry", "1", "-w", str(space)]) == 0
+    assert main(["export", "1", "-w", str(space), "--format", "npy"]) == 0

@@ -84,7 +84,8 @@ def table(workspace: Workspace, number: int, words: Sequence[str] = ()) -> list[
     ]  # fmt: skip
     problems += _refusals(left)
     lines += ["", *problems] if problems else []
-    return [*lines, "", *_importance(sweep, trials, titles)] if len(sweep.parameters) > 1 else lines
+    lines += ["", *_importance(sweep, trials, titles)] if len(sweep.parameters) > 1 else []
+    return list(map(one_line, lines))  # a setting may be named by what steers a terminal
 
 
 def _searched(

@@ -84,8 +84,9 @@ def _field(number: int, wire_type: int, content: bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """A whole number of at least 0 in groups of seven bits, the lowest first."""
+    """A whole number of 64 bits in groups of seven, the lowest first; one below 0 as protobuf's int64 has it."""
     encoded = bytearray()
+    value &= (1 << 64) - 1
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)
         value >>= 7

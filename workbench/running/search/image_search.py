@@ -98,9 +98,13 @@ def nearest(
 ) -> list[Neighbour]:
     """The k stored samples nearest to a query [d], best first; ties go to the lower sample id.
 
-    `stored` are sample ids [n], labels [n] and embeddings [n, d] of an evaluation of that data set.
+    `stored` are sample ids [n], labels [n] and embeddings [n, d] of an evaluation of that data set. Raises Problem if
+    they are of another width than the query, as where a workspace names another network than the one that made them.
     """
     ids, labels, embeddings = stored
+    if embeddings.shape[1] != len(query):
+        what = f"The network's embeddings have {len(query):,} numbers, those that are stored {embeddings.shape[1]:,}."
+        raise Problem(what, kept="Nothing was changed.", todo="They are of another network: choose another run.")
     scores = similarities(query, embeddings, distance)
     return [
         Neighbour(rank, int(ids[row]), float(scores[row]), False, int(labels[row]), data.class_name(int(labels[row])))
@@ -238,9 +242,12 @@ def _network_tested(
     workspace: Workspace, run_id: int, source: int, checkpoint: Path
 ) -> tuple[trained_network.Trained, Evaluation]:
     """The network of a run, with the data set and the evaluation of a run that is a test of it."""
-    network, dataset = trained_network.trained(workspace, source, checkpoint), workspace.run(run_id).dataset_id
-    assert dataset is not None  # _checkpoint_tested has looked
-    return replace(network, dataset=workspace.dataset(dataset)), workspace.evaluations(run_id)[-1]
+    network, run = trained_network.trained(workspace, source, checkpoint), workspace.run(run_id)
+    evaluations = workspace.evaluations(run_id)
+    if not evaluations:  # a repair may not have restored it
+        raise Problem(run.has_no("evaluation"), todo="Test the run that trained its network on these images again.")
+    assert run.dataset_id is not None  # _checkpoint_tested has looked
+    return replace(network, dataset=workspace.dataset(run.dataset_id)), evaluations[-1]
 
 
 def _evaluation(evaluations: Sequence[Evaluation], network: trained_network.Trained, name: str) -> Evaluation:

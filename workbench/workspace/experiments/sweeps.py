@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from workbench.jobs import command_line
-from workbench.names import visible_name
+from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.problem import UnknownName
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 OPEN = ("queued", "running", "paused")  # states of a trial that is still to be done
 REFUSED = "refused before training"  # what `stopped` says of a setting whose fields do not go together
+NAMES, SENTENCES = ("name", "how", "metric", "source", "device"), ("problem", "stopped")  # that are shown
 STARTS = 30.0  # seconds that a worker gets to load the engine before it counts as gone
 
 
@@ -189,6 +190,8 @@ def _trial(facts: dict[str, Any]) -> Trial:
     except Unreadable as error:
         doubts = [f"setting ({error})"]
     facts, unread = checked_row(Trial, facts)
+    for name in SENTENCES:
+        facts[name] = visible_name(facts[name], LONGEST_SENTENCE)
     facts["problem"] = " ".join(part for part in (facts["problem"], told_of([*doubts, *unread])) if part)
     return Trial(**facts, setting=setting)
 
@@ -339,7 +342,9 @@ def _sweep(row: list[Any]) -> Sweep:
         parameters, doubts = (), [f"parameters ({error})"]
     reported, holds, stop_early = (bool(facts.pop(name)) for name in ("reported", "holds", "stop_early"))
     facts, unread = checked_row(Sweep, facts)
-    facts["name"] = visible_name(facts["name"])
+    for name in NAMES:
+        facts[name] = visible_name(facts[name])
+    facts["problem"] = visible_name(facts["problem"], LONGEST_SENTENCE)
     alive = worker.alive
     # A killed worker leaves its last remark, which is no longer true.
     remark = facts["problem"] if alive or facts["state"] != "active" else ""

@@ -26,7 +26,7 @@ from workbench.workspace.database.connection import Connection
 from workbench.workspace.database.number_columns import read_columns
 from workbench.workspace.database.packed import unpacked
 from workbench.workspace.measured import arrays
-from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
+from workbench.workspace.rows import DISTANCES, Evaluation, Neighbour, Queries, Query
 
 EVALUATION_COLUMNS = "id, run_id, epoch, step, distance, metrics, created"
 
@@ -70,12 +70,27 @@ def as_metrics(text: str) -> dict[str, float]:
 
 
 def read_evaluations(db: Connection, where: str, value: int) -> list[Evaluation]:
-    """Evaluations by epoch; `where` is a column, "id" or "run_id", and `value` its number."""
+    """Evaluations by epoch; `where` is a column, "id" or "run_id", and `value` its number.
+
+    One whose distance is none of DISTANCES is left out, which its run reports: nothing could be compared by it.
+    """
     sql = f"select {EVALUATION_COLUMNS} from evaluations where {where} = ? order by epoch, id"
     return [
         Evaluation(row[0], row[1], row[2], row[3], row[4], as_metrics(row[5]), row[6])
         for row in db.execute(sql, (value,))
+        if row[4] in DISTANCES
     ]
+
+
+def is_stored(db: Connection, evaluation_id: int) -> bool:
+    """Whether there is a row of that number, which may not be readable."""
+    return db.execute("select 1 from evaluations where id = ?", (evaluation_id,)).fetchone() is not None
+
+
+def unreadable(evaluation_id: int) -> Problem:
+    """What to say of an evaluation that is left out."""
+    what = f"Evaluation {evaluation_id} could not be read: its distance is none that Workbench knows."
+    return Problem(what, kept="The rest of the run is kept.", todo=FROM_A_COPY)
 
 
 def read_queries(db: Connection, evaluation_id: int) -> Queries:

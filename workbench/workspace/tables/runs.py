@@ -18,7 +18,7 @@ from workbench.workspace.folders.run_folders import RUNS, next_number
 from workbench.workspace.measured import sealing, superseded
 from workbench.workspace.owners import ownership
 from workbench.workspace.paths import inside
-from workbench.workspace.rows import Placement, Run
+from workbench.workspace.rows import DISTANCES, Placement, Run
 from workbench.workspace.tables import placements
 from workbench.workspace.times import now
 
@@ -34,6 +34,7 @@ RUN_COLUMNS = (
 
 NAMES, SENTENCES = ("name", "dataset", "loss", "backbone"), ("problem", "phase")  # columns that are shown, not edited
 Stored = tuple[Any, ...]  # what the database holds of one run: its row, tags, metrics, placement and images
+Last = tuple[str, int]  # the metrics of the last evaluation as JSON, and how many have a distance that is none
 Known = dict[int, tuple[Stored, Run]]  # by run, as it was read last
 
 
@@ -65,7 +66,7 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
 
 
 def _run(
-    columns: Stored, tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None,
+    columns: Stored, tags: tuple[str, ...], best: tuple[str, int] | None, last: Last | None,
     placement: Placement | None, images: str,
 ) -> Run:  # fmt: skip
     """One run; `unread` names what of its row cannot be read."""
@@ -79,12 +80,14 @@ def _run(
     environment, missing = environment_of(row["environment"])
     doubts += missing
     metrics: list[dict[str, float]] = []
-    for text in (None if best is None else best[0], last):
+    for text in (None if best is None else best[0], None if last is None else last[0]):
         try:
             metrics.append({} if text is None else metrics_of(text))
         except Unreadable as error:
             metrics.append({})
             doubts.append(f"the metrics of an evaluation ({error})")
+    if last is not None and last[1]:
+        doubts.append("the distance of an evaluation, which is left out")
     return Run(
         **facts, environment=environment, tags=tags, best=metrics[0], best_epoch=0 if best is None else best[1],
         last=metrics[1], unread=told_of(doubts), placement=placement, images=images,
@@ -96,15 +99,16 @@ def _of(run_id: int | None) -> str:
     return "" if run_id is None else f"where run_id = {int(run_id)}"
 
 
-def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int]], dict[int, str]]:
-    """By run the metrics and the epoch of the best evaluation, and the metrics of the last one; as JSON."""
+def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int]], dict[int, Last]]:
+    """By run the metrics as JSON and the epoch of the best evaluation, and what is known of the last one."""
     # SQLite fills bare columns from the row that holds the maximum.
     sql = "select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations"
     best = db.execute(f"{sql} {where} group by run_id")
     # By epoch, not by number: a repair brings an earlier evaluation back with a higher number.
     latest = f"max(epoch * {1 << 32} + id)"
-    last = db.execute(f"select run_id, {latest}, metrics from evaluations {where} group by run_id")
-    return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
+    odd = f"sum(distance not in ({', '.join(map(repr, DISTANCES))}))"
+    last = db.execute(f"select run_id, {latest}, metrics, {odd} from evaluations {where} group by run_id")
+    return {row[0]: (row[2], row[3]) for row in best}, {row[0]: (row[2], row[3]) for row in last}
 
 
 def next_colour(db: Connection, experiment: int | None) -> int:
