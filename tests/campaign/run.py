@@ -40,6 +40,8 @@ DRILLS: tuple[str, ...] = (
     "moved",
     "sandbox",
     "hostile",
+    "cells",
+    "writes",
     "flips",
     "owners",
     "repairs",

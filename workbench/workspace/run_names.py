@@ -55,7 +55,7 @@ def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
     name = data_title(known, run) if data.name == run.dataset else data.name
     channels = "1 channel" if data.channels == 1 else f"{data.channels} channels"
     images = f"{data.image_size} px, {channels}" if data.image_size else "no images"
-    return f"{name} (fingerprint {data.fingerprint[:8]}, {images})"
+    return f"{name} (fingerprint {visible(data.fingerprint[:8])}, {images})"
 
 
 def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:

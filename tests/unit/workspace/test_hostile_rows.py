@@ -364,3 +364,14 @@ def test_an_evaluation_by_no_known_distance_is_left_out_and_named(space, capsys)
             workspace.evaluation(2)
     assert main(["geometry", "1", "-w", str(space)]) == 0
     assert main(["export", "1", "-w", str(space), "--format", "npy"]) == 0
+
+
+def test_the_name_and_the_fingerprint_of_a_data_set_steer_no_terminal(space, capsys):
+    in_sql(space, ("update datasets set fingerprint = ? || id, name = ?", (STEERING, STEERING)))
+    with Workspace(space) as workspace:
+        assert workspace.dataset(1).name == "\\x1b]0;title\\x07"
+    assert main(["report", "1", "2", "-w", str(space), "--format", "html"]) == 0
+    assert main(["compare", "1", "2", "-w", str(space)]) == 0
+    said = "".join(capsys.readouterr())
+    assert "fingerprint" in said
+    assert "\x1b" not in said

@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 from workbench.commands.arguments import FOLDER, NUMBER, TEXT, workspace_option
 from workbench.commands.results.compare import EPOCH_OPTION
-from workbench.commands.terminal import told
+from workbench.commands.terminal import printable, told
 from workbench.files.unreadable import TABLES, refusing
 from workbench.problem import Problem
 from workbench.reports.sections import FORMATS, GROUP_SECTIONS, METRIC, PAPER, PAPERS, SECTIONS
@@ -121,4 +121,4 @@ def _say_what_is_not_common(workspace: Workspace, numbers: tuple[int, ...], metr
 
     runs = [workspace.run(number) for number in dict.fromkeys(numbers)]
     for sentence in nothing_in_common(workspace, overview(workspace, runs, catalog.current(), metric, at)):
-        click.echo(sentence, err=True)
+        click.echo(printable(sentence), err=True)

@@ -39,6 +39,7 @@ def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
             kept="The runs are kept.",
             todo=f"Numbers stand in for the names on the map. {FROM_A_COPY}",
         ) from None
+    facts["name"] = visible_name(facts["name"])
     facts["pixels"] = pixel_cache(str(facts["pixels"]), near) if facts["pixels"] else None
     return Dataset(**facts)
 
