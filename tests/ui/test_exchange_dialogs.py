@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel
 from trained import trained_run
 
 from tests.trained_sample import sample_values, trained
-from workbench.config import RunConfig
+from workbench.config import IMPORTED, KINDS, RunConfig
 from workbench.jobs.serving import CAN_PEEK
 from workbench.problem import Problem
 from workbench.ui.actions.export_dialog import ExportDialog
@@ -428,3 +428,37 @@ def test_a_cancelled_process_that_takes_back_its_run_is_asked_to_end_and_others_
     ).cancel()
     assert ("killed" in said) != (takes_back and CAN_PEEK)
     assert said[-1] == "asked to end"
+
+
+def test_where_a_process_cannot_hear_the_cancel_what_it_left_half_stored_is_deleted(
+    qtbot, session, workspace, monkeypatch
+):
+    """As on Windows: the process is killed, here with a run whose owner is gone."""
+    monkeypatch.setattr("workbench.ui.state.process_work.CAN_PEEK", False)
+    whole = trained_run(workspace, workspace.path / "pixels")
+    qtbot.waitUntil(lambda: session.run(whole) is not None)
+    parts = dict.fromkeys(KINDS, IMPORTED)
+
+    class Process:
+        def __init__(self, on_answer):
+            pass
+
+        def request(self, op, **fields):
+            return 1
+
+        def cancel(self, number):
+            left = workspace.create_run(RunConfig.model_validate({"name": "Half", **parts}))
+            workspace.set_status(left, "interrupted")
+
+        def close(self):
+            pass
+
+        end = close
+
+    nothing = [].append
+    work = ProcessWork(
+        session, AnalysisClient(session, Process), "Test", "evaluate", {}, nothing, nothing, ends_process=True,
+        takes_back=True,
+    )  # fmt: skip
+    work.cancel()
+    qtbot.waitUntil(lambda: [run.id for run in workspace.runs()] == [whole])

@@ -1,7 +1,7 @@
 """Embeddings of a model trained elsewhere as a run: with a data set, one evaluation and stored neighbours."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from os.path import isdir
 from pathlib import Path
 
@@ -177,7 +177,7 @@ def _store(
 ) -> int:
     """The run with all its rows, or none at all."""
     dataset = workspace.register_dataset(kept, cache)
-    with imported_run(workspace, config, "Storing the run", evaluated.epoch) as recorder:
+    with imported_run(workspace, config, "Storing the run", evaluated.epoch, facts) as recorder:
         recorder.dataset(dataset)
         recorder.environment(facts)
         for name, value in evaluated.metrics.items():
@@ -189,13 +189,17 @@ def _store(
 
 
 @contextlib.contextmanager
-def imported_run(workspace: Workspace, config: RunConfig, doing: str, epoch: int = EPOCH) -> Iterator[Recorder]:
+def imported_run(
+    workspace: Workspace, config: RunConfig, doing: str, epoch: int = EPOCH, facts: Mapping[str, object] | None = None
+) -> Iterator[Recorder]:
     """A new run that is done at the end of the block, after that epoch, or gone after an error in it.
+
+    A kill leaves a run that says what became of it, from its `facts`, and that `unfinished.remove_unfinished` deletes.
 
     Raises:
         Problem: the workspace cannot be written.
     """
-    run_id = workspace.create_run(config)
+    run_id = workspace.create_run(config, facts=facts)
     recorder = Recorder(workspace, run_id)
     try:
         recorder(Status(doing))

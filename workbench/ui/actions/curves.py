@@ -51,7 +51,7 @@ def import_curves(
     return ProcessWork(
         session, process_of(session, "workbench.exchange.server"), "Import curves", "import_curves",
         {"source": str(source), "name": name}, imported, failed or partial(session.notify, concern=EVERYWHERE),
-        cancelled, ends_process=True,
+        cancelled, ends_process=True, takes_back=True,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import QFormLayout, QHeaderView, QLineEdit, QTableWidget, QTableWidgetItem, QWidget
 
 from workbench.exchange.imported.other_images import is_list
 from workbench.files.archive_names import is_archive
@@ -21,7 +21,7 @@ from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.fields.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, restyle
 from workbench.ui.widgets.scrolled import ScrolledPart
-from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
+from workbench.ui.widgets.tables.row_table import select_rows
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import network_tested
@@ -99,6 +99,9 @@ class OtherImagesDialog(MainButtonDialog):
         select_rows(self.scores, SO_FAR)
         self.scores.setHorizontalHeaderLabels(HEAD)
         self.scores.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        header = self.scores.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(HEAD.index("Images"), QHeaderView.ResizeMode.Stretch)
         self.so_far.hide()
         self.scores.hide()
         foot, about = button_row(self.cancel, self.start), label(ABOUT, "muted", wrap=True)
@@ -117,7 +120,6 @@ class OtherImagesDialog(MainButtonDialog):
                 if column != HEAD.index("Images"):
                     cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.scores.setItem(row, column, cell)
-        fit_columns_to_words(self.scores)
         head, line = self.scores.horizontalHeader().sizeHint().height(), self.scores.rowHeight(0)
         self.scores.setFixedHeight(head + min(len(scores), MOST_SHOWN) * line + 2 * self.scores.frameWidth())
         self.so_far.show()

@@ -7,8 +7,10 @@ from typing import Any
 from workbench.jobs import AnalysisProcess
 from workbench.jobs.serving import CAN_PEEK
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.session import Session
+from workbench.workspace import Workspace
 
 Answer = dict[str, Any]
 
@@ -26,6 +28,7 @@ class ProcessWork:
             which the Activity panel says by itself.
         ends_process: the process does this alone and ends with it; torch, once loaded, would keep its memory.
         takes_back: a cancelled process takes back what it has stored: it ends by itself, where it can hear the cancel.
+            Elsewhere it is killed, and the runs that it left half stored are deleted.
 
     Attributes:
         item: its line in the Activity panel.
@@ -48,7 +51,9 @@ class ProcessWork:
         self._done, self._failed, self._cancelled = done, failed, cancelled
         self.over = False
         self._client, self._ends_process = client, ends_process
-        self._ends_by_itself = takes_back and CAN_PEEK
+        self._ends_by_itself, self._is_taken_back = takes_back and CAN_PEEK, takes_back
+        self._session, self._workspace = session, session.workspace
+        self._newest = max((run.id for run in (*session.runs(), *session.trashed_runs())), default=0)
         self.item = session.activity.add(title, self.cancel)
         asked = {"workspace": str(session.workspace.path), **fields}
         try:
@@ -65,6 +70,9 @@ class ProcessWork:
         else:
             self._request.cancel()
         self._end()
+        if self._is_taken_back and not self._ends_by_itself:
+            work = partial(_remove_half, self._workspace, self._newest)
+            self._session.run_in_thread("Remove what was half stored", work, quiet=True)
         self.item.cancelled()
         self._cancelled()
 
@@ -85,6 +93,12 @@ class ProcessWork:
         self.over = True
         if self._ends_process:
             self._client.end()
+
+
+def _remove_half(workspace: Workspace, after: int, _progress: Progress) -> None:
+    from workbench.exchange.imported.unfinished import remove_unfinished  # late: the window is shown first
+
+    remove_unfinished(workspace, after)
 
 
 def process_of(session: Session, module: str) -> AnalysisClient:

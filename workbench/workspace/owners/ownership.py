@@ -36,7 +36,9 @@ BEAT = 20.0  # seconds between two heartbeats
 GONE = "The program that ran it ended. What was saved is kept."
 UNSENT = "The program that sent it to its place ended before the place had it. Resume sends it."
 HALF_IMPORTED = "The program that imported it ended before all of it was stored. Delete it, and import it again."
+HALF_TESTED = "The program that tested its network ended before all of it was stored. Delete it, and test again."
 HALF_CURVES = "The program that imported its curves ended before all were stored. Import them again: the rest is added."
+OF_TEST = "json_valid(environment) and json_type(environment, '$.imported.network') is not null"
 OF_CURVES = "json_valid(environment) and json_type(environment, '$.curves') is not null"
 NEVER_SENT = "id in (select run_id from placements where job = '')"
 COLUMNS = {"runs": "pid, host, born, heartbeat, owner", "sweeps": "pid, host, born, beat, null"}
@@ -308,7 +310,11 @@ def mark_dead_runs(db: Connection) -> list[int]:
     from workbench.config import IMPORTED  # late, for the window's start
 
     dead = dead_runs(db)
-    why = f"case when {NEVER_SENT} then ? when dataset = ? then ? when {OF_CURVES} then ? else ? end"
+    why = (
+        f"case when {NEVER_SENT} then ? when dataset = ? and {OF_TEST} then ? when dataset = ? then ? "
+        f"when {OF_CURVES} then ? else ? end"
+    )
     sql = f"update runs set status = 'interrupted', problem = {why} where id = ?"
-    db.executemany(sql, [(UNSENT, IMPORTED, HALF_IMPORTED, HALF_CURVES, GONE, run_id) for run_id in dead])
+    whys = (UNSENT, IMPORTED, HALF_TESTED, IMPORTED, HALF_IMPORTED, HALF_CURVES, GONE)
+    db.executemany(sql, [(*whys, run_id) for run_id in dead])
     return dead
