@@ -83,6 +83,8 @@ def test_the_command_and_the_report_list_them(workspace, run, tmp_path):
     lines = CliRunner().invoke(cli, ["test", str(run), "-w", space]).output.splitlines()
     assert lines[0].split() == ["run", "images", "epoch", "queries", "MAP@R", "R@1"]
     assert lines[2].split()[:4] == [str(made), "night.npy", "2", "18"]
+    unused = CliRunner().invoke(cli, ["test", str(run), "-w", space, "--epoch", "last"])
+    assert (unused.exit_code, "name its images, too" in unused.output) == (2, True)
     content = gather(workspace, run, ("metrics",), "")
     table = next(block for block in section_blocks("metrics", content) if getattr(block, "key", "") == "tests")
     assert [row[:3] for row in table.rows] == [(str(run), OWN_HALF, "2"), (str(made), "night.npy", "2")]

@@ -13,7 +13,7 @@ from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.imported.curve_import import holds_curves, import_curves
 from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.exchange.imported.importing import import_embeddings
-from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
+from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE, Epoch
 from workbench.numerals import percentage
 from workbench.results.network_scores import NetworkScore, network_scores
 from workbench.workspace import Workspace
@@ -141,6 +141,8 @@ def test(run_id: int, images: Path | None, folder: Path | None, name: str, epoch
     """
     from workbench.exchange.imported.other_images import evaluate_images
 
+    if images is None and (name or epoch != BEST or device != "auto"):
+        raise click.UsageError("--name, --epoch and --device are those of a test: name its images, too.")
     with Workspace(folder or default_workspace()) as workspace:
         if images is None:
             rows = [_of_test(score) for score in network_scores(workspace, run_id)]
