@@ -1,10 +1,8 @@
 """The user's decisions about labels as a CSV file, and their effect on a data set; images are never changed."""
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,7 @@ import numpy as np
 from workbench.datasets.image_set import ImageSet
 from workbench.files import unreadable
 from workbench.files.disk_names import ByName
-from workbench.files.spreadsheet import csv_text, plain_cell, separated
+from workbench.files.spreadsheet import csv_text, plain_cell, rows_of, separated
 from workbench.names import visible_name
 from workbench.problem import Problem
 
@@ -42,21 +40,23 @@ def read_decisions(path: Path) -> list[PathDecision]:
     with unreadable.refusing(lambda why: Problem(refused.format(why), kept="Nothing was changed.")):
         content = path.read_bytes()
         text = content.decode(unreadable.table_encoding(content))
-    separator, lines = separated(io.StringIO(text, newline=""))
-    rows = csv.DictReader(dropwhile(lambda line: not line.strip(), lines), delimiter=separator)
-    if not rows.fieldnames or not {"path", "decision"} <= set(rows.fieldnames):
+        separator, lines = separated(io.StringIO(text, newline=""))
+        rows = [(number, cells) for number, cells in rows_of(lines, separator) if any(map(str.strip, cells))]
+    titles = rows[0][1] if rows else []
+    if not {"path", "decision"} <= set(titles):
         raise Problem(f"{path} is not a file of label decisions: it needs the columns path and decision.")
     decisions = []
-    for number, row in enumerate(rows, start=2):
-        decision = (row["decision"] or "").strip()
-        named = plain_cell(row.get("new_class") or "")
+    for number, cells in rows[1:]:
+        row = dict(zip(titles, cells, strict=False))
+        decision = row.get("decision", "").strip()
+        named = plain_cell(row.get("new_class", ""))
         if decision not in WORDS or (decision == "relabel") != bool(named):
             raise Problem(
                 f"Line {number} of {path} is not a decision.",
                 todo=f"Known: {', '.join(WORDS)}; new_class is for relabel alone.",
             )
         decisions.append(
-            PathDecision(plain_cell(row["path"] or ""), plain_cell(row.get("class") or ""), decision, named)
+            PathDecision(plain_cell(row.get("path", "")), plain_cell(row.get("class", "")), decision, named)
         )
     return decisions
 

@@ -13,6 +13,8 @@ PART = 2_000  # rows that become text at a time
 SEPARATORS = (",", ";", "\t")  # spreadsheets write the second where the comma is a decimal one
 NAMED = re.compile(r'"?sep=([;,\t])"?\s*', re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")  # a number that has one
+NOT_CLOSED = "is not closed"  # of a quotation mark, in the reason that `rows_of` gives
+CLOSE_IT = "Close it; one that belongs to the text is written twice, in a cell between quotation marks."
 QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -72,6 +74,37 @@ def _separator(plain: str) -> str:
         if len(cells) > 1 and all("," not in cell or DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells):
             return separator
     return max(SEPARATORS, key=plain.count)
+
+
+def rows_of(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file, empty ones among them: the number of a row's last line, from 1, and its cells.
+
+    Raises:
+        ValueError: a quotation mark is not closed, and would make one cell of the rows behind it.
+        csv.Error: a cell is too long.
+    """
+    row_lines: list[str] = []
+
+    def passed() -> Iterator[str]:
+        for line in lines:
+            row_lines.append(line)
+            yield line
+
+    reader, number = csv.reader(passed(), delimiter=separator), 0
+    while True:
+        try:
+            cells = next(reader, None)
+            if len(row_lines) > 1:  # only then can the mark that closes a cell belong to another row
+                next(csv.reader(row_lines, delimiter=separator, strict=True))
+        except csv.Error:
+            if len(row_lines) < 2:
+                raise
+            raise ValueError(f"a quotation mark in line {number + 1:,} {NOT_CLOSED}") from None
+        if cells is None:
+            return
+        row_lines.clear()
+        number = reader.line_num
+        yield number, cells
 
 
 def csv_text(header: list[str], rows: Iterable[list[Any]]) -> str:

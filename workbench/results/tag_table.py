@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench import files
 from workbench.files.disk_names import ByName
-from workbench.files.spreadsheet import csv_text, plain_cell, separated
+from workbench.files.spreadsheet import CLOSE_IT, NOT_CLOSED, csv_text, plain_cell, rows_of, separated
 from workbench.files.unreadable import lines_of, opened_text, refusing
 from workbench.names import visible_name
 from workbench.problem import Problem
@@ -149,12 +149,13 @@ def _rows(path: Path) -> Iterator[tuple[int, _Cells]]:
     """The number of each line from the second on, with its image and its tags."""
 
     def refused(why: str) -> Problem:
-        return Problem(f"{path.name} cannot be read as a table ({why}).", kept=UNCHANGED, todo="Save it as UTF-8.")
+        todo = CLOSE_IT if NOT_CLOSED in why else "Save it as UTF-8."
+        return Problem(f"{path.name} cannot be read as a table ({why}).", kept=UNCHANGED, todo=todo)
 
     with opened_text(path, "Choose it again.", "utf-8-sig", "") as file, refusing(refused):
         separator, lines = ("\t", lines_of(file)) if path.suffix.lower() == ".tsv" else separated(lines_of(file))
         text = io.StringIO("".join(lines), newline="")
-        reader = (cells for cells in csv.reader(text, delimiter=separator) if any(cells))
+        reader = (cells for _, cells in rows_of(text, separator) if any(cells))
         titles = [" ".join(title.split()) for title in map(plain_cell, next(reader, []))]
         lowered = [title.lower() for title in titles]
         column = next((lowered.index(name) for name in PATHS if name in lowered), None)

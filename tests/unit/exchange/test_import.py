@@ -263,6 +263,7 @@ WRONG = {
     "all different": ("vectors.npy", "different.npy", None, "No class of different.npy has two samples"),
     "fractions": ("vectors.npy", "fractions.npy", None, r"holds float64 \[24\], not labels"),
     "no label": ("vectors.npy", "unlabelled.csv", None, "row 3 has no label"),
+    "open quote": ("vectors.npy", "quote.csv", None, r"a quotation mark in line 3 is not closed\).*Close it;"),
     "columns": ("vectors.npy", "columns.csv", None, "has no column of labels"),
     "no folder": ("vectors.npy", "labels.csv", "gone", "There is no file or folder"),
     "images gone": ("vectors.npy", "labels.csv", "elsewhere", "24 of 24 images are not in .*, the first is 00.png"),
@@ -294,6 +295,7 @@ def write_wrong_files(given):
         "labels.txt": "1", "empty.csv": "\n", "typo.csv": "1,2\n1,two\n", "ragged.csv": "1,2\n1\n",
         "unlabelled.csv": "\n".join(["path,label", *(f"{row}.png,{'' if row == 2 else row % 2}" for row in range(24))]),
         "columns.csv": "a,b\n1,2\n",
+        "quote.csv": "\n".join(["label,note", *(f"{label},old" for label in listed)]).replace("1,old", '1,"old', 1),
         "outside.csv": "\n".join(["path,label", *(f"../{row}.png,{each}" for row, each in enumerate(listed))]),
     }.items():  # fmt: skip
         (given / name).write_text(text, "utf-8")

@@ -1,6 +1,7 @@
 """The network of a run on other images, as a run of its own."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -120,6 +121,81 @@ def test_what_limits_the_result_is_said(workspace, photographs):
     assert "4 of the 4 classes have the name of a class of run 1's data (fir, oak, pine, ...)" in known
 
 
+def test_halves_that_are_searched_as_one_and_classes_of_one_image_are_said(workspace, photographs, tmp_path):
+    for half, name, row in (("train", "oak", 0), ("train", "fir", 1), ("test", "oak", 2), ("test", "yew", 3)):
+        (tmp_path / half / name).mkdir(parents=True)
+        shutil.copy(photographs / name / f"{row}.png", tmp_path / half / name)
+    alone, halves, _ = evaluate_images(workspace, 1, tmp_path).remarks
+    assert alone == "2 classes have one image each: nothing can match it (fir, yew)."
+    assert halves == "The halves of these images (test 2, train 2) are not kept apart: each image queries all others."
+
+
+@pytest.fixture(scope="module")
+def levelled(tmp_path_factory, photographs):
+    """A workspace with a run of genus/species: folders inside folders; and such a folder."""
+    place = tmp_path_factory.mktemp("levelled")
+    for number, name in enumerate(CLASSES):
+        shutil.copytree(photographs / name, place / "plants" / ("broad", "needle")[number % 2] / name)
+    values = sample_values(1)
+    values["dataset"] = {"name": "folder", "folder": str(place / "plants"), "levels": 2, "image_size": 16}
+    values["split"] = {"name": "classes"}
+    values["training"] |= {"batch_size": 8}
+    values["evaluation"] |= {"probe_size": 0}
+    with Workspace(place / "space", create=True) as workspace:
+        trained(workspace, values)
+        yield workspace, place / "plants"
+
+
+def test_as_many_folders_name_a_class_as_in_the_runs_data(levelled):
+    workspace, plants = levelled
+    run = workspace.run(evaluate_images(workspace, 1, plants).run_id)
+    assert run.environment["data"]["classes"] == len(CLASSES)
+    metrics = workspace.evaluations(run.id)[-1].metrics
+    assert metrics["level/folder 1/recall@1"] >= metrics["recall@1"]
+    assert "level/folder 1/MAP@R" in metrics
+
+
+def test_one_folder_names_a_class_where_images_lie_in_no_more(levelled, photographs):
+    workspace, _ = levelled
+    run = workspace.run(evaluate_images(workspace, 1, photographs).run_id)
+    assert run.environment["data"]["classes"] == len(CLASSES)
+
+
+@pytest.fixture(scope="module")
+def of_a_list(tmp_path_factory, photographs):
+    """A workspace with a run of a list whose columns have names of their own, and whose images lie elsewhere."""
+    place = tmp_path_factory.mktemp("list")
+    rows = [f"{name}/{row}.png;{name};{row}" for name in CLASSES for row in range(EACH)]
+    (place / "all.csv").write_text("\n".join(["photo;tree;label", *rows]), encoding="utf-8")
+    values = sample_values(1)
+    columns = {"path": "photo", "label": "tree", "folder": str(photographs)}
+    values["dataset"] = {"name": "csv", "file": str(place / "all.csv"), **columns, "image_size": 16}
+    values["split"] = {"name": "classes"}
+    values["training"] |= {"batch_size": 8}
+    values["evaluation"] |= {"probe_size": 0}
+    with Workspace(place / "space", create=True) as workspace:
+        trained(workspace, values)
+        yield workspace, place
+
+
+@pytest.mark.parametrize(
+    ("columns", "classes"), [("photo;tree;label", 4), ("path;label;other", 4), ("file;kind;label", EACH)]
+)
+def test_a_list_is_read_by_the_columns_and_from_the_folder_of_the_runs_list(of_a_list, columns, classes):
+    workspace, place = of_a_list
+    rows = [f"{name}/{row}.png;{name};{row}" for name in CLASSES for row in range(EACH)]
+    (place / "again.csv").write_text("\n".join([columns, *rows]), encoding="utf-8")
+    run = workspace.run(evaluate_images(workspace, 1, place / "again.csv").run_id)
+    assert run.environment["data"]["classes"] == classes
+
+
+def test_of_a_list_without_an_image_in_either_folder_a_line_is_named(of_a_list):
+    workspace, place = of_a_list
+    (place / "again.csv").write_text("photo;tree\noak/none.png;oak\n", encoding="utf-8")
+    with pytest.raises(Problem, match=r"1 was left out: oak/none\.png is in line 2 of again\.csv, but not on disk"):
+        evaluate_images(workspace, 1, place / "again.csv")
+
+
 def test_classes_that_the_run_does_not_know_are_tested_without_a_remark(workspace, photographs, tmp_path):
     for name in ("rose", "iris"):
         (tmp_path / "flowers" / name).mkdir(parents=True)
@@ -212,6 +288,19 @@ def test_embeddings_of_another_network_are_not_compared(workspace, photographs):
         nearest(
             np.ones(stored.shape[1] + 1), (np.arange(len(stored)), np.zeros(len(stored)), stored), "cosine", None, 1
         )
+
+
+def test_a_test_of_a_network_whose_checkpoints_were_deleted_says_when(workspace, photographs):
+    made = evaluate_images(workspace, 1, photographs)
+    home = workspace.folder(1)
+    kept = {path: path.read_bytes() for path in home.glob("*.pt")}
+    workspace.delete_checkpoints([1])
+    try:
+        with pytest.raises(Problem, match=r"network of run 1, whose checkpoints were deleted on 20.*Bring them back"):
+            check_network(workspace, made.run_id)
+    finally:
+        for path, content in kept.items():
+            path.write_bytes(content)
 
 
 def test_without_the_networks_checkpoint_the_run_says_what_is_missing(workspace, photographs, monkeypatch):

@@ -45,6 +45,13 @@ def written(tmp_path, *lines):
     return tmp_path / "tags.csv"
 
 
+def test_a_quotation_mark_that_is_not_closed_takes_no_tags_of_other_images(workspace, data, paths, tmp_path):
+    table = written(tmp_path, "path,view", f'{paths[0]},"front', f"{paths[1]},side")
+    with pytest.raises(Problem, match=r"a quotation mark in line 2 is not closed\).*Close it; "):
+        import_tags(workspace, data, table)
+    assert all_tags(workspace, data) == {}
+
+
 def test_a_column_becomes_an_attribute_and_tags_stay_tags(workspace, run, data, paths, tmp_path):
     table = written(
         tmp_path,

@@ -104,6 +104,8 @@ def test_without_decisions_nothing_is_different():
     [
         ("path,class\na,b\n", "needs the columns"),
         ("path,decision\na,guess\n", "Line 2"),
+        ("path,decision\na,keep\n\nb,guess\n", "Line 4"),
+        ('path,decision,why\na,drop,\nb,drop,"blurred\nc,drop,\n', "a quotation mark in line 3 is not closed"),
         ("path,decision,new_class\na,relabel,\n", "Line 2"),
         ("path,decision,new_class\na,keep,b\n", "Line 2"),
         ("path,decision\nelsewhere.png,drop\n", "None of the 1 label decisions"),

@@ -18,7 +18,7 @@ from workbench.datasets.reading.fields import bits_used, colours, short_side, st
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import unreadable
 from workbench.files.archive_names import is_archive
-from workbench.files.spreadsheet import plain_cell, separated
+from workbench.files.spreadsheet import CLOSE_IT, NOT_CLOSED, plain_cell, rows_of, separated
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -26,6 +26,7 @@ from workbench.registry import register
 
 TELL_EVERY = 1000  # lines
 NEEDED = ("path", "label")  # columns
+OUTSIDE = "Choose the folder above all images (dataset.folder), or save the list there."
 LOOKED_AT = 20  # lines, of which two are not empty
 
 
@@ -68,6 +69,8 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     problems: list[tuple[str, str]] = []
     kept: list[Line] = []
     rows, above = _rows(path, root, params, progress)
+    if not rows:
+        raise _wrong(path, 1, "the names of the columns stand alone", "Add a line for each image.")
     odd = {line.path for line in rows if not line.path.isascii()}
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
@@ -162,8 +165,8 @@ def _cells(source: Path, named: dict[str, str], progress: Progress) -> list[tupl
     needed = {named.get(name, name) for name in NEEDED}
 
     def refused(why: str) -> Problem:
-        said = f"{source} cannot be read as CSV ({why})."
-        return Problem(said, kept="Nothing was started.", todo="Save it as UTF-8 text.")
+        todo = CLOSE_IT if NOT_CLOSED in why else "Save it as UTF-8 text."
+        return Problem(f"{source} cannot be read as CSV ({why}).", kept="Nothing was started.", todo=todo)
 
     def fits(cells: list[str]) -> bool:
         return needed <= set(_names(cells)) or bool(_columns_of(cells))
@@ -173,13 +176,12 @@ def _cells(source: Path, named: dict[str, str], progress: Progress) -> list[tupl
         unreadable.refusing(refused),
     ):
         separator, text = separated(unreadable.lines_of(file), fits)
-        reader = csv.reader(text, delimiter=separator)
         lines = []
-        for done, line in enumerate(reader):
+        for done, (number, line) in enumerate(rows_of(text, separator)):
             if done % TELL_EVERY == 0:
                 progress(f"Reading {source.name}", done, 0)
             if any(map(str.strip, line)):
-                lines.append((reader.line_num, line))
+                lines.append((number, line))
         return lines
 
 
@@ -266,7 +268,7 @@ def _rows(source: Path, root: Path, params: CsvParams, progress: Progress) -> tu
         if parsed and bool(half) != bool(parsed[0].half):
             raise _wrong(source, number, "the split must be filled in on every line or on none")
         if not path:
-            raise _wrong(source, number, f"{values['path']} lies outside {root}", "Choose the folder above all images.")
+            raise _wrong(source, number, f"{values['path']} lies outside {root}", OUTSIDE)
         if path in seen:
             raise _wrong(source, number, f"{values['path']} is already in line {seen[path]}")
         seen[path] = number

@@ -89,6 +89,13 @@ def store_searched(
         progress=progress,
     )  # fmt: skip
     near.metrics.update(quality(vectors, kept.labels, kept.sample_ids, near, settings.distance))
+    for level in kept.levels:
+        progress(f"Finding the neighbours of the same {level.name}", 0, 0)
+        by_level = retrieve(
+            vectors, level.labels, kept.sample_ids, k=1, ks=settings.ks, distance=settings.distance, progress=progress
+        ).metrics
+        names = (*(f"recall@{k}" for k in settings.ks), "P@R", "MAP@R")  # as in a run that trains
+        near.metrics.update({f"level/{level.name}/{name}": by_level[name] for name in names})
     progress("Storing the run", 0, 0)
     evaluated = Evaluated(
         epoch, 1, settings.distance, near.metrics, kept.sample_ids, kept.labels, vectors, near.ap, near.first_hit,
@@ -181,7 +188,8 @@ def _store(
         recorder.dataset(dataset)
         recorder.environment(facts)
         for name, value in evaluated.metrics.items():
-            if (name.startswith("recall@") and "/" not in name) or name in ("P@1", "P@R", "MAP@R"):
+            own = (name.startswith("recall@") and "/" not in name) or name in ("P@1", "P@R", "MAP@R")
+            if own or name.startswith("level/"):
                 recorder(Scalar(f"test/{name}", evaluated.step, value))
         recorder(evaluated)
         progress("Storing the run", 1, 1)  # the last moment at which a cancel is heard

@@ -1,5 +1,6 @@
 """The network of a run on other images, as a run of its own: nothing is trained, every image queries all others."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from workbench import __version__, files, registry
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import bits_of, display_name, on_disk
+from workbench.datasets.own.csv_list import columns_of_images
 from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
 from workbench.jobs.threads import in_threads
 from workbench.problem import Problem, UnknownName
@@ -28,6 +30,7 @@ AT_ONCE = 32  # images that are embedded together
 LISTS = (".csv", ".tsv", ".txt")  # endings of lists of images; anything else is a folder or an archive
 KEPT = "Nothing was tested."
 NAMED = 3  # classes that a remark names
+COLUMNS = ("path", "label", "split", "levels")  # fields of a list that name columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +118,46 @@ def is_list(images: Path) -> bool:
 
 
 def _listed(images: Path, channels: int, size: int, config: RunConfig, progress: Progress) -> ImageSet:
-    """The images with their classes, read as those of the run were."""
+    """The images with their classes, read as those of the run were.
+
+    The columns of a list, and where its paths start, may also be those of the run's list; a class is named by as many
+    folders as in the run's folder, if the images lie in so many.
+    """
     registry.discover("workbench.datasets")
-    name, field = ("csv", "file") if is_list(images) else ("folder", "folder")
+    name = "csv" if is_list(images) else "folder"
     entry = registry.entry("dataset", name)
-    fields: dict[str, Any] = {
-        field: str(images), "colour": "grey" if channels == 1 else "colour", "image_size": size,
-        "bits": bits_of(config.dataset.params),
+    alike: dict[str, Any] = {
+        "colour": "grey" if channels == 1 else "colour", "image_size": size, "bits": bits_of(config.dataset.params)
     }  # fmt: skip
-    listed: ImageSet = entry.build(entry.params(**fields), progress=progress)
-    return listed
+    own = config.dataset.params if config.dataset.name == name else {}
+
+    def build(fields: Mapping[str, Any]) -> ImageSet:
+        listed: ImageSet = entry.build(entry.params(**alike, **fields), progress=progress)
+        return listed
+
+    *others, last = _ways_to_read(images, own) if name == "csv" else _depths(images, own)
+    for fields in others:
+        try:
+            return build(fields)
+        except Problem:
+            continue
+    return build(last)
+
+
+def _ways_to_read(images: Path, own: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The columns of a list and the folder of its images, the likeliest first; `own` are those of the run's list."""
+    columns = [{name: own[name] for name in COLUMNS if own.get(name)}, columns_of_images(images) or {}]
+    folders = ["", *filter(None, [own.get("folder")])]
+    return [
+        {"file": str(images), "folder": folder, **named}
+        for folder in folders
+        for named in (columns if columns[0] else columns[1:])
+    ]
+
+
+def _depths(images: Path, own: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """How many folders name a class: as many as in the run's data, else one."""
+    return [{"folder": str(images), "levels": count} for count in dict.fromkeys((own.get("levels", 1), 1))]
 
 
 def _embedded(network: "Trained", kept: ImageSet, progress: Progress) -> np.ndarray:
@@ -162,6 +195,11 @@ def _remarks(kept: ImageSet, trained: Sequence[str], run_id: int) -> list[str]:
     known = sorted({*trained} & {*kept.class_names})
     named = ", ".join(known[:NAMED]) + (", ..." if known[NAMED:] else "")
     remarks = [kept.left_out_said.strip()] if kept.left_out else []
+    remarks += [f"{subject} {said}." for subject, said in kept.notes]
+    halves = Counter(half for half in kept.official or () if half)
+    if len(halves) > 1:
+        counts = ", ".join(f"{half} {count:,}" for half, count in halves.items())
+        remarks.append(f"The halves of these images ({counts}) are not kept apart: each image queries all others.")
     if known:
         remarks.append(
             f"{len(known):,} of the {len(kept.class_names):,} classes have the name of a class of run {run_id}'s data "

@@ -1,6 +1,5 @@
 """Arrays and tables that another program wrote: .npy, .npz, .csv, .tsv and .parquet, read without running anything."""
 
-import csv
 import os
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +10,7 @@ import numpy as np
 
 from workbench.exchange.imported.named_arrays import KEPT, read_named
 from workbench.files.packages import load
-from workbench.files.spreadsheet import DECIMAL_COMMA, plain_cell, separated
+from workbench.files.spreadsheet import CLOSE_IT, DECIMAL_COMMA, NOT_CLOSED, plain_cell, rows_of, separated
 from workbench.files.unreadable import lines_of, opened_text, refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -192,7 +191,8 @@ def _lines(path: Path) -> list[list[str]]:
     """The cells of every line that is not empty. Raises Problem if there is none, or if the file is not text."""
 
     def refused(why: str) -> Problem:
-        return Problem(f"{path} cannot be read as a table ({why}).", kept=KEPT, todo="Save it as UTF-8.")
+        todo = CLOSE_IT if NOT_CLOSED in why else "Save it as UTF-8."
+        return Problem(f"{path} cannot be read as a table ({why}).", kept=KEPT, todo=todo)
 
     with opened_text(path, "Choose it again.", "utf-8-sig", "") as file, refusing(refused):
         lines = lines_of(file)
@@ -201,7 +201,7 @@ def _lines(path: Path) -> list[list[str]]:
             rows = [line.rstrip("\r\n").split("\t") for line in lines if line.strip()]
         else:
             separator, lines = separated(lines)
-            rows = [cells for cells in csv.reader(lines, delimiter=separator) if any(cells)]
+            rows = [cells for _, cells in rows_of(lines, separator) if any(cells)]
         if separator != ",":
             rows = [[with_point(cell) for cell in cells] for cells in rows]
     if not rows:

@@ -230,6 +230,11 @@ def _checkpoint_tested(workspace: Workspace, run_id: int, source: TestedNetwork)
     """The checkpoint that a run is a test of, known by its hash: in another workspace the number is another run's."""
     paths = trained_network.checkpoints(workspace, source.run)
     path = next((path for path in paths if files.digest(path) == source.digest), None)
+    if path is None and (day := deleted_checkpoints.day_of_one(workspace.folder(source.run), source.digest)):
+        raise Problem(
+            f"Run {run_id} is a test of the network of run {source.run}, whose checkpoints were deleted on {day}.",
+            todo=BACK_OR_OTHER,
+        )
     if path is None or workspace.run(run_id).dataset_id is None:
         raise Problem(
             f"Run {run_id} is a test of the network of run {source.run}, which is not in this workspace any more.",

@@ -95,6 +95,12 @@ def was_deleted(folder: Path, name: str, digest: str) -> bool:
     return deleted is not None and deleted.blake2b in ("", digest)
 
 
+def day_of_one(folder: Path, digest: str) -> str:
+    """The day when the checkpoint of that hash was deleted; empty if it was not, or if one of its name is there."""
+    gone = {name: one for name, one in read(folder).items() if not is_file(folder / name)}
+    return next((one.day for name, one in gone.items() if was_deleted(folder, name, digest)), "")
+
+
 def day_of(folder: Path, names: Collection[str] = tuple(CHECKPOINTS.values())) -> str:
     """The day when the last of these checkpoints was deleted, if none of them is there; else empty."""
     deleted = [one for name, one in read(folder).items() if name in names]
