@@ -125,6 +125,9 @@ def test_the_search_compares_the_ticked_runs_that_it_leaves(qtbot, session, work
     assert page.head.search.isVisible()
     assert not page.groups.isVisible()
     assert not page.head.copy_button.isEnabled()
+    assert page.none_fits.sentence.text() == ALL_LEFT_OUT
+    page.head.search.setText("stat=queued")
+    qtbot.waitUntil(lambda: page.none_fits.sentence.text().endswith("No run has a field or a score “stat”."))
     page.none_fits.go.click()
     qtbot.waitUntil(page.groups.isVisible)
     assert sorted(page.model.overview.measured) == [1, 2, 3, 4]

@@ -26,6 +26,7 @@ from tests.ui.started import started
 from workbench.problem import Problem
 from workbench.ui.actions.trash_actions import LIVE
 from workbench.ui.docks.inspector import NARROW
+from workbench.ui.docks.runs import NO_MATCH
 from workbench.ui.models.run_list import FILTERS
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.commands import score
@@ -763,6 +764,9 @@ def test_where_no_run_fits_the_search_or_the_filter_the_list_says_so(qtbot, wind
 
     qtbot.keyClicks(dock.search, "nosuch")
     assert "No run fits" in hints()
+    assert NO_MATCH in hints()
+    dock.search.setText("lrr>1")
+    assert f"{NO_MATCH} No run has a field or a score “lrr”." in hints()
     dock.search.clear()
     assert "No run fits" not in hints()
     failed = next(action for action in dock.arrange.menu().actions() if action.text() == FILTERS["ended"][0])

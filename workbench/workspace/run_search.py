@@ -5,16 +5,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from workbench.events import RunState
+from workbench.names import visible_name
 from workbench.numerals import byte_size
 from workbench.workspace.rows import Run
 
 TAG, DATE, STATE, NAME, SIZE = "tag", "date", "state", "name", "size"
+LONGEST = 40  # letters of a field that a sentence names
+OF_RUNS = (TAG, DATE, STATE, NAME, SIZE)  # fields that every run has
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
 }  # fmt: skip
+DATA = "dataset"  # the section of a config whose column is called data
+PLACES = ("folder", "file", "place")  # its fields of paths
 CONDITION = re.compile(r"([^<>=]+)(<=|>=|<|>|=)(.*)", re.DOTALL)
 DAYS = {"today": timedelta(0), "yesterday": timedelta(1)}
 WORD = re.compile(r'(?:[^\s"]|"[^"]*(?:"|$))+')  # a quotation that is not closed yet goes on to the end
@@ -62,9 +68,40 @@ def meets(run: Run, word: str, size: int | None = None) -> bool:
         return size is not None and _has_size(size, sign, wanted)
     if field == NAME and sign == "=" and run.name.casefold().startswith(wanted):
         return True  # a name in its config is looked for as well: of a loss, or the one before it was renamed
-    metric = _metric(tuple(run.best), field)
-    values = (f"{100 * run.best[metric]:.2f}",) if metric else _values_of(run.config, field)
-    return any(_fits(value, sign, wanted) for value in values)
+    return any(_fits(value, sign, wanted) for value in _values(run, field))
+
+
+def field_of_none(runs: Sequence[Run], words: Iterable[str]) -> str:
+    """The first field in conditions of a search, in lower case, that no run has; empty if there is none, or no run."""
+    fields = [condition[0] for condition in map(_parsed, words) if condition is not None and runs]
+    return next((name for name in fields if name not in OF_RUNS and not any(_has(run, name) for run in runs)), "")
+
+
+def no_field(name: str) -> str:
+    """A sentence, after a blank, on a field of `field_of_none`; empty without one."""
+    return f" No run has a field or a score “{visible_name(name, LONGEST)}”." if name else ""
+
+
+def _has(run: Run, field: str) -> bool:
+    return any(True for _ in _values(run, field))
+
+
+def _values(run: Run, field: str) -> Iterable[str]:
+    """What a run has of a field: a best score in percent, or the values in its config; "loss" is also its loss."""
+    if metric := _metric(tuple(run.best), field):
+        return (f"{100 * run.best[metric]:.2f}",)
+    return chain(_chosen(run.config, field), _values_of(run.config, field))
+
+
+def _chosen(config: str, section: str) -> Iterator[str]:
+    """What a section of a config names, as a loss, in lower case; of data also their folder or file, as lists do."""
+    if "." in section:
+        return
+    section = DATA if section == "data" else section
+    yield from _values_of(config, f"{section}.name")
+    for place in PLACES if section == DATA else ():
+        for path in _values_of(config, f"{section}.{place}"):
+            yield path.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def row_meets(values: Mapping[str, Sequence[str]], word: str) -> bool:
@@ -72,14 +109,14 @@ def row_meets(values: Mapping[str, Sequence[str]], word: str) -> bool:
 
     Args:
         values: for each field in lower case what its value is called. The name of a field of a config may be written
-            without its section.
+            without its section, and the section without "name".
         word: in lower case, "lr<0.01". False for a word that is no condition.
     """
     condition = _parsed(word)
     if condition is None:
         return False
     field, sign, wanted = condition
-    named = (name for name in values if field in (name, name.rpartition(".")[2]))
+    named = (name for name in values if name in (field, f"{field}.name") or name.endswith(f".{field}"))
     return any(_fits(value.casefold(), sign, wanted) for name in named for value in values[name])
 
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from tests.unit.comparing.compared_runs import store
 from workbench.cli import cli
+from workbench.config import RunConfig
 from workbench.workspace import Workspace
 
 
@@ -44,6 +45,15 @@ def test_a_list_without_a_line_says_so_on_the_error_output(tmp_path):
     Workspace(tmp_path / "space", create=True).close()
     done = CliRunner().invoke(cli, ["list", "runs", "--workspace", str(tmp_path / "space")])
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "There are no runs.\n")
+
+
+def test_a_field_that_no_run_has_is_named_and_a_long_search_is_cut(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as space:
+        space.create_run(RunConfig())
+    for words, said in (("lrr>1", "with lrr>1. No run has a field or a score “lrr”.\n"), ("a" * 5000, "aa….\n")):
+        done = CliRunner().invoke(cli, ["list", "runs", words, "--workspace", str(tmp_path / "space")])
+        assert done.stderr.endswith(said)
+        assert len(done.stderr) < 300
 
 
 @pytest.mark.parametrize(

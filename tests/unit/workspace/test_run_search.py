@@ -7,7 +7,7 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.workspace import Workspace
-from workbench.workspace.run_search import asks_for_size, meets, words_of
+from workbench.workspace.run_search import asks_for_size, field_of_none, meets, no_field, row_meets, words_of
 
 
 @pytest.fixture
@@ -58,6 +58,13 @@ def run(tmp_path):
         ("name=try", False),
         ("name=ce", True),
         ("size>0", False),
+        ("loss=ce", True),
+        ("loss.name=ce", True),
+        ("loss=spce", False),
+        ("data=digits", True),
+        ("dataset=digits", True),
+        ("backbone=conv", True),
+        ("backbone.name=x", False),
     ],
 )
 def test_a_run_meets_a_condition(run, word, met):
@@ -93,6 +100,32 @@ def test_today_and_yesterday_are_days_of_the_clock_here(run):
 )
 def test_a_size_is_compared_in_its_unit(run, word, met):
     assert meets(run, word, 1_400_000_000) is met
+
+
+def test_data_is_also_found_by_its_folder_or_file(run):
+    of_folder = replace(run, config='[dataset]\nname = "folder"\nfolder = "/here/Oak Trees/"\n[loss]\nname = "ce"\n')
+    assert meets(of_folder, "data=oak trees")
+    assert meets(of_folder, "dataset=folder")
+    assert not meets(of_folder, "data=here")
+    assert not meets(of_folder, "loss=oak")
+    assert meets(replace(run, config='[dataset]\nfile = "C:\\\\here\\\\list.csv"\n'), "data=list.csv")
+
+
+def test_the_field_of_a_condition_that_no_run_has_is_named(run):
+    known = ["lr<0.1", "tag=a", "loss=x", "r@1>99", "map@r<1", "foo", "size>1"]
+    assert field_of_none([run], [*known, "lrr>1", "x=1"]) == "lrr"
+    assert field_of_none([run], ["lr>9"]) == ""
+    assert field_of_none([], ["lrr>9"]) == ""
+    assert no_field("lrr") == " No run has a field or a score “lrr”."
+    assert no_field("") == ""
+    assert len(no_field("a" * 5000)) < 100
+
+
+@pytest.mark.parametrize(
+    ("word", "met"), [("loss=ce", True), ("name=ce", True), ("loss.name=ce", True), ("lr<1", True), ("los=ce", False)]
+)
+def test_a_row_of_a_table_meets_the_same_conditions(word, met):
+    assert row_meets({"loss.name": ["CE"], "training.lr": ["0.1"]}, word) is met
 
 
 def test_words_in_quotes_keep_their_blanks():

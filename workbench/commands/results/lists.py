@@ -13,11 +13,14 @@ from workbench.commands.results.run_lines import listed_runs, run_lines
 from workbench.commands.terminal import show_json, show_lines
 from workbench.entries import catalog as catalogs
 from workbench.entries.offered_models import OfferedModel, offered_models
+from workbench.names import visible_name
 from workbench.settings.presets import presets
 from workbench.settings.run_fields import common_fields
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
+from workbench.workspace.run_search import field_of_none, no_field, unquoted
 
+LONGEST = 200  # letters of a search that a message repeats
 KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
     "augmentations": "augmentation",
@@ -38,14 +41,15 @@ def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path 
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
 
-    holding = f" with {' '.join(words)}" if words else ""
+    holding = f" with {visible_name(' '.join(words), LONGEST)}" if words else ""
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
             runs = listed_runs(workspace, words, sizes=as_json)
+            unknown = "" if runs else field_of_none(workspace.runs(), map(unquoted, words))
         if as_json:
             show_json([run.data for run in runs])
         else:
-            show_lines(run_lines(runs, terminal_width()), f"There are no runs{holding}.")
+            show_lines(run_lines(runs, terminal_width()), f"There are no runs{holding}.{no_field(unknown)}")
         return
     listed = _listed(what, wanted)
     if as_json:

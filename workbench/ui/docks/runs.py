@@ -33,6 +33,7 @@ from workbench.workspace.rows import Run
 
 WIDTH, NARROWEST = 260, 220  # px at 100% text
 WIDEST, WIDE_FROM, SHARE = 360, 1440, 0.1  # px: from a window of this width on the list has a share of what is more
+NO_MATCH = "The search or the filter leaves out every run."
 _SELECT = QItemSelectionModel.SelectionFlag
 
 
@@ -67,7 +68,7 @@ class RunsDock(Dock):
         self._columns: list[QLabel] = []
         self._empty = EmptyHint("No runs yet", "The runs of this workspace appear here, with state and scores.")
         self._no_trash = EmptyHint("The trash is empty", "Runs that you move to the trash appear here.")
-        self._no_match = EmptyHint("No run fits", "The search or the filter leaves out every run.", "Show all runs")
+        self._no_match = EmptyHint("No run fits", NO_MATCH, "Show all runs")
         self._stack = QStackedWidget()
         self._build()
         self.search.textChanged.connect(self._search)
@@ -288,8 +289,12 @@ class RunsDock(Dock):
         """Show the list, or why it has no row."""
         trash = self._actions.trash.show.isChecked()
         there = self._session.trashed_runs() if trash else self._session.runs()
-        empty = self._no_match if there else self._no_trash if trash else self._empty
-        self._stack.setCurrentWidget(self.list if self.model.rowCount() else empty)
+        empty: QWidget = self._no_match if there else self._no_trash if trash else self._empty
+        if self.model.rowCount():
+            empty = self.list
+        elif empty is self._no_match:
+            self._no_match.say(f"{NO_MATCH}{self.model.unknown_field()}")
+        self._stack.setCurrentWidget(empty)
 
     def _show_all(self) -> None:
         """Clear the search and the filter."""

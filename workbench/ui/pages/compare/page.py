@@ -252,6 +252,7 @@ class ComparePage(QStackedWidget):
 
     def _show_none_fits(self) -> None:
         """Say that the search leaves out every ticked run, below the line in which it is typed."""
+        self.none_fits.say(f"{ALL_LEFT_OUT}{self.model.left_out_by(self.session.runs())}")
         self._show_parts(False)
         self.head.refresh()
         self.content.setCurrentWidget(self.result)
