@@ -9,6 +9,7 @@ TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PD
 MARKS = frozenset("\u200e\u200f\u061c")  # without a shape, and of a direction
 BREAKS = frozenset("\t\n\r")  # those who show a name in one line deal with them
 WITHOUT_BREAKS = dict.fromkeys(map(ord, BREAKS))
+SEVERAL_BREAKS = re.compile(r"[\t\n\r]+")
 LONGEST_NAME = 1_000  # letters
 LONGEST_SENTENCE = 10_000
 LONGEST_NUMBER = 18  # digits
@@ -54,6 +55,11 @@ def inside_sentence(title: str) -> str:
 def visible_name(text: str, longest: int = LONGEST_NAME) -> str:
     """As `visible`, cut where it is longer than any name: a window lays out millions of letters for minutes."""
     return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")
+
+
+def in_one_line(text: str) -> str:
+    """The text with a blank in place of tabs and line breaks, for where a name has one line."""
+    return SEVERAL_BREAKS.sub(" ", text)
 
 
 def short_name(text: str, longest: int) -> str:

@@ -113,6 +113,17 @@ def test_names_are_text_in_the_tooltips_of_legend_card_and_table(qtbot):
     assert all(EVIL in seen(tip) for tip in tips)
 
 
+def test_the_name_on_a_card_has_one_line(qtbot):
+    pictures = []
+    for name in ("two\nlines", "two lines"):
+        card = NeighbourCard()
+        qtbot.addWidget(card)
+        card.resize(card.sizeHint())
+        card.show_neighbour(Neighbour(1, 7, 0.5, True, 0, name), True)
+        pictures.append(card.grab().toImage())
+    assert pictures[0] == pictures[1]
+
+
 def test_names_are_shortened_where_they_are_alike(qapp):
     metrics = QFontMetrics(QFont())
     names = [f"Omniglot, unseen characters, {loss}, seed 0" for loss in ("ArcFace", "CosFace", "AdaFace")]

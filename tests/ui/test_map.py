@@ -452,11 +452,11 @@ def test_a_bar_of_the_legend_gives_way_to_the_names(qtbot, monkeypatch):
         ),
     )
     legend.show()
-    for names in (["elephant", "sunflower"], ["a class with a long", "name of its own"]):
+    for names in (["elephant", "sunflower"], ["a class with a long", "name of its own"], ["one", "two\nlines"]):
         groups = Groups(np.array([0, 1]), names, np.full(2, 0xFF112233, np.uint32))
         legend.show_groups(groups, frozenset(), np.array([0.7, 1.0]))
         legend.grab()
-        assert all(widths[name] >= 0 for name in names), widths
+        assert all(widths[" ".join(name.split())] >= 0 for name in names), widths
 
 
 def test_the_legend_keeps_qts_rules(qtmodeltester):

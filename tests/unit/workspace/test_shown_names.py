@@ -19,6 +19,7 @@ from workbench.workspace.choices import report_templates
 from workbench.workspace.choices.sample_tags import all_tags
 from workbench.workspace.choices.saved_views import all_views
 from workbench.workspace.choices.selections import all_selections
+from workbench.workspace.experiments import experiments
 
 TURNED = "\u202egnp.exe"
 NAMES = [TURNED, "b\u2067c\u2069", "c\x1b[31m"]
@@ -50,6 +51,17 @@ def test_classes_and_runs_have_visible_names(images, tmp_path):
         assert dataset.class_names == ("\\u202egnp.exe", "b\\u2067c\\u2069", "c\\x1b[31m")
         assert workspace.run(run_id).name == "run \\u202egnp.exe"
     assert "run \\u202egnp.exe" in CliRunner().invoke(cli, ["list", "runs", "-w", str(tmp_path / "space")]).output
+
+
+def test_the_names_of_runs_and_experiments_have_one_line(tmp_path):
+    config = RunConfig(name="first\r\nsecond\tthird")
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        experiment = experiments.create(workspace, config)
+        run_id = workspace.create_run(config, experiment)
+        assert workspace.run(run_id).name == "first second third"
+        assert [one.name for one in experiments.every(workspace)] == ["first second third"]
+        workspace.rename(run_id, "other", before="first second third")
+        assert workspace.run(run_id).name == "other"
 
 
 def test_what_a_workspace_from_elsewhere_calls_very_long_is_cut(images, tmp_path):

@@ -27,8 +27,8 @@ SEARCHED = f"{BASELINE}+"  # how the names of search methods begin
     "--store", "stores", multiple=True, metavar="NAME",
     help=f"Way to store or to search the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "
     "dimensions or bytes; of float32+aqe (query expansion) and float32+dba (augmented gallery), of neighbours. "
-    "float32+reciprocal is k-reciprocal re-ranking, float32+candidates that of the N nearest of a query, as if they were "
-    "the whole gallery. By default those that suit the embeddings.",
+    "float32+reciprocal is k-reciprocal re-ranking, float32+candidates that of the N nearest of a query, as if they "
+    "were the whole gallery. By default those that suit the embeddings.",
 )  # fmt: skip
 @click.option(
     "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,

@@ -1,6 +1,5 @@
 """Labels that show plain text only, since names and paths come from data; and labels with an icon."""
 
-import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import takewhile
@@ -10,11 +9,10 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from workbench.names import visible
+from workbench.names import in_one_line, visible
 from workbench.ui.style.icons import SIZE, icon
 
 NEAR = 60  # rows
-BREAKS = re.compile(r"[\t\r\n]+")
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
@@ -149,7 +147,7 @@ class ElidedLabel(QLabel):
 
     def setText(self, text: str) -> None:
         """Show another text, in one line: breaks become spaces."""
-        text = visible(BREAKS.sub(" ", text))
+        text = visible(in_one_line(text))
         if text != self._text:
             if self.accessibleName() == self._text:  # none of its own
                 self.setAccessibleName(text)

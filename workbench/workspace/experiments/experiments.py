@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
-from workbench.names import visible_name
+from workbench.names import in_one_line, visible_name
 from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.rows import Experiment, Run
@@ -36,7 +36,7 @@ def experiments(db: Connection) -> list[Experiment]:
 
 def _experiment(number: int, name: str, config: str, created: str, text: str) -> Experiment:
     """One experiment; a result that cannot be read is left out, and its name says so."""
-    name = visible_name(name)
+    name = in_one_line(visible_name(name))
     try:
         result = parsed(text, dict)
         numbers = [result.get("separated", {}), *result.get("concatenated", [])]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from workbench.jobs import command_line
-from workbench.names import LONGEST_SENTENCE, visible_name
+from workbench.names import LONGEST_SENTENCE, in_one_line, visible_name
 from workbench.problem import UnknownName
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
@@ -345,6 +345,7 @@ def _sweep(row: list[Any]) -> Sweep:
     for name in NAMES:
         facts[name] = visible_name(facts[name])
     facts["problem"] = visible_name(facts["problem"], LONGEST_SENTENCE)
+    facts["name"] = in_one_line(facts["name"])
     alive = worker.alive
     # A killed worker leaves its last remark, which is no longer true.
     remark = facts["problem"] if alive or facts["state"] != "active" else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import files
 from workbench.events import LIVE, RunState
 from workbench.files import parts
-from workbench.names import LONGEST_SENTENCE, visible_name
+from workbench.names import LONGEST_SENTENCE, in_one_line, visible_name
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
@@ -74,7 +74,7 @@ def _run(
     facts = {name: value for name, value in row.items() if name != "environment"}
     facts, doubts = checked_row(Run, facts)
     for field in NAMES:
-        facts[field] = visible_name(facts[field])
+        facts[field] = in_one_line(visible_name(facts[field]))
     for field in SENTENCES:
         facts[field] = visible_name(facts[field], LONGEST_SENTENCE)
     environment, missing = environment_of(row["environment"])
@@ -189,7 +189,7 @@ def rename(db: Connection, run_id: int, name: str, before: str | None = None) ->
     if row is None:
         raise Deleted(run_id)
     had = str(row[0])
-    if before is not None and before not in (had, visible_name(had)):
+    if before is not None and before not in (had, visible_name(had), in_one_line(visible_name(had))):
         raise Problem(f"The run was renamed “{visible_name(had)}” meanwhile, by another window or a command.")
     set_column(db, run_id, "name", name)
     return had

@@ -4,6 +4,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from workbench.names import in_one_line
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace.rows import Neighbour
@@ -171,7 +172,7 @@ class NeighbourCard(QAbstractButton):
     def _paint_name(self, painter: QPainter, place: QRect, mode: Qt.TextElideMode, tokens: theme.Tokens) -> None:
         assert self.neighbour is not None
         painter.setPen(QColor(tokens.text))
-        name = painter.fontMetrics().elidedText(self.neighbour.class_name, mode, place.width())
+        name = painter.fontMetrics().elidedText(in_one_line(self.neighbour.class_name), mode, place.width())
         painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), name)
 
     def _paint_numbers(self, painter: QPainter, first: QRect, tokens: theme.Tokens) -> None:

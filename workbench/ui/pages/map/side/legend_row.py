@@ -4,6 +4,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QS
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from workbench.names import in_one_line
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import names_near, shortened
 
@@ -52,7 +53,7 @@ class LegendRow(QStyledItemDelegate):
         font.setStrikeOut(hidden)
         painter.setFont(font)
         painter.setPen(text)
-        words = str(index.data(NAME_ROLE))
+        words = in_one_line(str(index.data(NAME_ROLE)))
         words = shortened(words, names_near(index, NAME_ROLE), painter.fontMetrics(), name.width())
         painter.drawText(name, middle, words)
         painter.restore()

@@ -62,7 +62,7 @@ def family_of(name: str) -> str:
 
 
 def colour_of(name: str, tokens: Tokens) -> QColor:
-    """The colour of a store, by its family, in a theme; a format and an index may share it, and differ in their mark."""
+    """The colour of a store, by its family, in a theme; a format and an index that share it differ in their mark."""
     return QColor(theme.drawn(COLOURS.get(family_of(name), NEUTRAL), tokens))
 
 
