@@ -155,15 +155,22 @@ def not_by_itself(names: Collection[str], gallery: int, cosine: bool) -> str:
 
 def cost_words(name: str, gallery: int, queries: int, rates: Rates = USUAL_RATES) -> str:
     """What a search by a method takes, as a sentence for who may begin it: an estimate, and from what it is made."""
-    whole = seconds(name, gallery, queries, rates)
-    about = f"about {duration(60 * max(1, round(whole / 60)) if whole > 90 else whole)}"
+    about = _about(seconds(name, gallery, queries, rates))
     some = (
         f" {MOST_QUERIES:,} of the {queries:,} queries are asked, as in Deployment." if queries > MOST_QUERIES else ""
     )
     lists_all = not name.startswith((QUERY_EXPANSION, CANDIDATES))
     squared = " The neighbours of every image are looked up first." if lists_all else ""
+    quicker, instead = USUAL[-1], ""
+    if name == RECIPROCAL and gallery > MOST_LISTED[RECIPROCAL]:
+        instead = f" {title_of(quicker)} takes {_about(seconds(quicker, gallery, queries, rates))}."
     source = "the measured times" if rates.are_measured else f"{1e9 * rates.per_pair:.0f} ns a pair of images"
-    return f"{title_of(name)} takes {about}, estimated from {source}.{squared}{some}"
+    return f"{title_of(name)} takes {about}, estimated from {source}.{squared}{instead}{some}"
+
+
+def _about(time: float) -> str:
+    """A time of so many seconds in words, from a minute and a half on in whole minutes."""
+    return f"about {duration(60 * max(1, round(time / 60)) if time > 90 else time)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
