@@ -92,35 +92,33 @@ def _is_sized(way: Way, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How fast queries are searched on one core; the usual ones are of a core of 2026."""
+    """How fast queries are searched on one core; None for what was not measured."""
 
-    per_pair: float = PER_PAIR  # s of one distance in a scan of all queries, with its place in an order
-    per_query: float | None = None  # s in which k-reciprocal re-ranks one; None: by the size of the gallery
-
-    @property
-    def are_measured(self) -> bool:
-        """Whether the evaluation itself was searched at these rates."""
-        return self != USUAL_RATES
+    per_pair: float | None = None  # s of one distance in a scan of all queries, with its place in an order
+    per_query: float | None = None  # s in which k-reciprocal re-ranks one
+    per_candidate: float | None = None  # s of a query for each of its nearest, where these alone are ranked
 
 
-USUAL_RATES = Rates()
+UNMEASURED = Rates()
 
 
 def rates_of(measured: dict[str, Any]) -> Rates:
-    """The rates at which a measurement of Deployment was made; the usual ones as far as it has none.
+    """The rates at which a measurement of Deployment was made, as far as it has them.
 
     Args:
         measured: as deploying.request.deployment gives it.
     """
-    times = [
-        store["constant_ms"] / 1000
-        for store in measured["stores"]
-        if store["name"] == RECIPROCAL and store.get("constant_ms")
-    ]
-    return Rates(measured["stores"][0].get("pair_seconds") or PER_PAIR, times[0] if times else None)
+    per_query = per_candidate = None
+    for store in measured["stores"]:
+        name, constant = store["name"], store.get("constant_ms")
+        if constant and name == RECIPROCAL:
+            per_query = constant / 1000
+        elif constant and (way := way_of(name)) is not None and way.name == CANDIDATES:
+            per_candidate = constant / 1000 / min(measured["gallery"], int(name.removeprefix(CANDIDATES)))
+    return Rates(measured["stores"][0].get("pair_seconds") or None, per_query, per_candidate)
 
 
-def seconds(name: str, gallery: int, queries: int, rates: Rates = USUAL_RATES) -> float:
+def seconds(name: str, gallery: int, queries: int, rates: Rates = UNMEASURED) -> float:
     """About how long a method takes to search by all queries, and by plain neighbours as well, on one core.
 
     Args:
@@ -131,12 +129,26 @@ def seconds(name: str, gallery: int, queries: int, rates: Rates = USUAL_RATES) -
     pairs = (3 if family == QUERY_EXPANSION else 2) * asked * gallery
     if family in (AUGMENTATION, RECIPROCAL):
         pairs += gallery**2
-    ranked = 0.0
-    if family == RECIPROCAL:
-        ranked = rates.per_query or min(MOST_PER_QUERY, PER_QUERY + PER_IMAGE * gallery)
-    elif family == CANDIDATES:
-        ranked = PER_CANDIDATE * min(gallery, int(name.removeprefix(CANDIDATES)))
-    return STARTING + rates.per_pair * pairs + asked * ranked
+    return STARTING + (rates.per_pair or PER_PAIR) * pairs + asked * _re_ranking(name, gallery, rates)
+
+
+def _re_ranking(name: str, gallery: int, rates: Rates) -> float:
+    """Seconds in which a method re-ranks one query; 0 where it does not."""
+    if name == RECIPROCAL:
+        return rates.per_query or min(MOST_PER_QUERY, PER_QUERY + PER_IMAGE * gallery)
+    if name.startswith(CANDIDATES):
+        return (rates.per_candidate or PER_CANDIDATE) * min(gallery, int(name.removeprefix(CANDIDATES)))
+    return 0.0
+
+
+def _source(name: str, gallery: int, rates: Rates) -> str:
+    """From what the time of a method is estimated."""
+    re_ranking = _re_ranking(name, gallery, rates)
+    of_it = rates.per_query if name == RECIPROCAL else rates.per_candidate
+    if rates.per_pair is not None and (of_it is not None or not re_ranking):
+        return "the measured times"
+    pairs = f"{1e9 * (rates.per_pair or PER_PAIR):.0f} ns a pair of images"
+    return f"{pairs} and {1000 * re_ranking:.3g} ms to re-rank a query" if re_ranking else pairs
 
 
 def not_by_itself(names: Collection[str], gallery: int, cosine: bool) -> str:
@@ -153,7 +165,7 @@ def not_by_itself(names: Collection[str], gallery: int, cosine: bool) -> str:
     return f"By itself is measured {listed} images; below the table it is measured in any number.{above}"
 
 
-def cost_words(name: str, gallery: int, queries: int, rates: Rates = USUAL_RATES) -> str:
+def cost_words(name: str, gallery: int, queries: int, rates: Rates = UNMEASURED) -> str:
     """What a search by a method takes, as a sentence for who may begin it: an estimate, and from what it is made."""
     about = _about(seconds(name, gallery, queries, rates))
     some = (
@@ -164,7 +176,7 @@ def cost_words(name: str, gallery: int, queries: int, rates: Rates = USUAL_RATES
     quicker, instead = USUAL[-1], ""
     if name == RECIPROCAL and gallery > MOST_LISTED[RECIPROCAL]:
         instead = f" {title_of(quicker)} takes {_about(seconds(quicker, gallery, queries, rates))}."
-    source = "the measured times" if rates.are_measured else f"{1e9 * rates.per_pair:.0f} ns a pair of images"
+    source = _source(name, gallery, rates)
     return f"{title_of(name)} takes {about}, estimated from {source}.{squared}{instead}{some}"
 
 

@@ -197,16 +197,29 @@ def test_names_titles_and_costs_of_methods():
 
 
 def test_costs_are_estimated_from_what_was_measured():
-    stores = [{"name": "float32", "pair_seconds": 6e-8}, {"name": "float32+reciprocal", "constant_ms": 2.0}]
-    rates = rates_of({"stores": stores})
-    assert rates.are_measured
+    stores = [
+        {"name": "float32", "pair_seconds": 6e-8},
+        {"name": "float32+reciprocal", "constant_ms": 2.0},
+        {"name": "float32+candidates100", "constant_ms": 3.0},
+    ]
+    rates = rates_of({"gallery": 10_000, "stores": stores})
     slower = seconds("float32+aqe10", 50_000, 5_000, rates)
     assert slower - 2 == pytest.approx(2 * (seconds("float32+aqe10", 50_000, 5_000) - 2))
     pairs = 2 * 5_000 * 10_000 + 10_000**2
     assert seconds("float32+reciprocal", 10_000, 5_000, rates) == pytest.approx(2 + 6e-8 * pairs + 5_000 * 0.002)
-    assert ", estimated from the measured times." in cost_words("float32+aqe10", 160, 160, rates)
-    older = rates_of({"stores": [{"name": "float32"}, {"name": "float32+aqe10"}]})
-    assert not older.are_measured
+    of_300 = 2 + 6e-8 * 2 * 5_000 * 10_000 + 5_000 * 0.009
+    assert seconds("float32+candidates300", 10_000, 5_000, rates) == pytest.approx(of_300)
+    for name in USUAL:
+        assert ", estimated from the measured times." in cost_words(name, 160, 160, rates)
+
+
+def test_what_was_not_measured_is_estimated_from_times_that_are_said():
+    rates = rates_of({"gallery": 900, "stores": [{"name": "float32", "pair_seconds": 6e-8}, {"name": "int8"}]})
+    assert "estimated from the measured times." in cost_words("float32+dba10", 160, 160, rates)
+    said = cost_words("float32+candidates100", 160, 160, rates)
+    assert "estimated from 60 ns a pair of images and 2 ms to re-rank a query." in said
+    older = rates_of({"gallery": 900, "stores": [{"name": "float32"}, {"name": "float32+aqe10"}]})
+    assert "estimated from 30 ns a pair of images." in cost_words("float32+aqe10", 160, 160, older)
 
 
 @pytest.mark.parametrize("is_query", [None, HALVES])
