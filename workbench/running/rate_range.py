@@ -72,7 +72,7 @@ def find_rate(
     first: float | None = None,
     last: float | None = None,
     progress: Progress = quiet,
-    point: Point = lambda rate, loss, smooth: None,
+    point: Point | None = None,
 ) -> RateTest:
     """Train a new network of the config for a few steps at a rate that rises from step to step, and drop it.
 
@@ -107,7 +107,8 @@ def find_rate(
         after.enter_context(checkpoint.settings_of_one_run())
         refuse_run_without_memory(config, data.images, [config.device])
         after.enter_context(naming_an_image_size(build_entry("augmentation", config)))
-        return measure(config, data, steps=steps, first=first, last=last, progress=progress, point=point)
+        heard = point or (lambda rate, loss, smooth: None)
+        return measure(config, data, steps=steps, first=first, last=last, progress=progress, point=heard)
 
 
 def refuse_range(first: float, last: float, steps: int | None) -> None:

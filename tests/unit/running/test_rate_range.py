@@ -205,5 +205,5 @@ def test_a_rate_that_is_suggested_trains_better_than_one_a_hundred_times_larger(
     with Workspace(tmp_path / "space", create=True) as workspace:
         for rate in (test.suggestion.rate, 100 * test.suggestion.rate):
             values["training"]["lr"] = rate
-            scores.append(workspace.run(trained(workspace, values)).best["MAP@R"])
+            scores.append(workspace.evaluations(trained(workspace, values))[-1].metrics["MAP@R"])
     assert scores[0] > scores[1] + 0.1
