@@ -92,6 +92,14 @@ def test_a_loss_whose_descent_began_before_says_so():
     assert suggested.note.startswith("The loss falls from the smallest rate on")
 
 
+def test_two_suggestions_that_differ_much_say_so():
+    early = 3 - 2 / (1 + np.exp(-4 * (np.log10(RATES) + 4)))  # steepest at 0.0001
+    slowly = early + np.where(RATES < 1, -0.05 * np.log10(RATES / 1e-6), 0.0)  # and least near 1
+    suggested = suggest(RATES, slowly, STEPS)
+    assert suggested.tenth > 10 * suggested.rate
+    assert suggested.note.endswith("differ by more than ten times: try a rate between them, too.")
+
+
 @pytest.mark.parametrize(
     ("smooth", "ends"),
     [

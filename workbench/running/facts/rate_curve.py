@@ -27,6 +27,9 @@ RISES = "The loss rises from the smallest rate on. Begin at a smaller rate."
 FALLS_AT_ONCE = "The loss falls from the smallest rate on: begin at a smaller one to see where its descent starts."
 STILL_FALLS = "The loss still falls at the largest rate: end at a larger one to see where it rises."
 
+FAR = 10.0  # times, by which two suggested rates differ much
+DIFFER = "The steepest descent and a tenth of the least differ by more than ten times: try a rate between them, too."
+
 
 def rising_rates(first: float, last: float, steps: int) -> np.ndarray:
     """Rates [steps] float64 from first to last, above 0; each is the one before times the same factor."""
@@ -104,8 +107,9 @@ def suggest(rates: Sequence[float] | np.ndarray, losses: Sequence[float] | np.nd
     if smooth[0] - smooth[least] <= enough:
         return Suggestion(None, None, NO_DESCENT)
     steepest = int(np.argmin(np.gradient(smooth, logs)[: least + 1]))
-    notes = [FALLS_AT_ONCE] * (steepest == 0) + [STILL_FALLS] * (least == len(smooth) - 1)
     rate, tenth = (rounded(float(np.exp(log))) for log in (logs[steepest], logs[least] - np.log(10)))
+    notes = [FALLS_AT_ONCE] * (steepest == 0) + [STILL_FALLS] * (least == len(smooth) - 1)
+    notes += [DIFFER] * (max(rate, tenth) > FAR * min(rate, tenth))
     return Suggestion(rate, tenth, note=" ".join(notes))
 
 
