@@ -336,14 +336,17 @@ def test_a_run_of_other_images_leaves_the_pair_until_a_query_is_chosen(qtbot, se
 def test_the_saved_picture_is_a_png_of_both(qtbot, page, tmp_path, monkeypatch):
     page.pairs.ask()
     dialog = page.pairs.dialog
-    name = str(tmp_path / "both")
+    name, asked = str(tmp_path / "both"), []
     monkeypatch.setattr(
-        "workbench.ui.pages.retrieval.pair.dialog.QFileDialog.getSaveFileName", lambda *_: (name, "PNG (*.png)")
+        "workbench.ui.pages.retrieval.pair.dialog.QFileDialog.getSaveFileName",
+        lambda *words: asked.append(words) or (name, "PNG (*.png)"),
     )
     dialog.save.click()
     target = tmp_path / "both.png"
     qtbot.waitUntil(target.exists)
     assert QImage(str(target)).size() == dialog.both.grab().toImage().size()
+    assert asked[0][2] == f"pair-of-run-{page.pairs.model.ranking.run_id}.png"
+    assert dialog.both.isAncestorOf(dialog.source), "pictures of two runs could not be told apart"
     dialog.close()
 
 

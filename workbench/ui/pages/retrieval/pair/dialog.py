@@ -76,15 +76,14 @@ class PairDialog(MainButtonDialog):
         self.after = icon_button("caret-right", own_keys("Next neighbour (Right)"))
         self.place = label("", "caption")
         self.copy = button("Copy", "copy", "quiet")
-        self.copy.setToolTip("Copy both images, as they are shown")
+        self.copy.setToolTip("Copy both images, as they are shown, with their run")
         self.save = button("Save…", "floppy-disk", "quiet")
-        self.save.setToolTip("Save both images, as they are shown, as PNG")
+        self.save.setToolTip("Save both images, as they are shown, with their run, as PNG")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
         self.both = QWidget()
-        in_row((self.query, 1), (self.neighbour, 1), on=self.both, spacing=12)
-        column.addWidget(self.source)
+        in_column(self.source, (in_row((self.query, 1), (self.neighbour, 1), spacing=12), 1), on=self.both, spacing=6)
         column.addWidget(self.both, 1)
         column.addLayout(in_row(self.before, self.place, self.after, (self.facts, 1), spacing=8))
         column.addLayout(in_row(self.saliency, self.scale, (self.state, 1), self.copy, self.save, buttons, spacing=12))
@@ -165,11 +164,12 @@ class PairDialog(MainButtonDialog):
         picture.show_picture(QPixmap.fromImage(unscaled(part.picture)), "", layer)
 
     def copy_pair(self) -> None:
-        """Copy both images side by side, as they are shown."""
+        """Copy both images side by side, as they are shown, below the run and epoch."""
         QGuiApplication.clipboard().setPixmap(self.both.grab())
 
     def _ask_save(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Save both images", "pair.png", "PNG (*.png)")
+        proposed = "pair.png" if self.model.ranking is None else f"pair-of-run-{self.model.ranking.run_id}.png"
+        name, _ = QFileDialog.getSaveFileName(self, "Save both images", proposed, "PNG (*.png)")
         if name:
             path, buffer = Path(name), QBuffer()
             self.both.grab().save(buffer, "PNG")
