@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def space(tmp_path_factory, photographs):
     values["dataset"] = {"name": "folder", "folder": str(photographs), "image_size": 16}
     values["split"] = {"name": "classes"}
     values["training"] |= {"batch_size": 8}
-    values["evaluation"] |= {"recall_at": "1 3", "probe_size": 0}
+    values["evaluation"] |= {"recall_at": "1 3", "probe_size": 0, "untrained": False}
     with Workspace(place, create=True) as workspace:
         trained(workspace, values)
     return place
@@ -128,6 +129,20 @@ def test_halves_that_are_searched_as_one_and_classes_of_one_image_are_said(works
     alone, halves, _ = evaluate_images(workspace, 1, tmp_path).remarks
     assert alone == "2 classes have one image each: nothing can match it (fir, yew)."
     assert halves == "The halves of these images (test 2, train 2) are not kept apart: each image queries all others."
+
+
+def test_a_best_epoch_whose_network_is_not_kept_is_said(workspace, photographs, monkeypatch):
+    best_of = {0: replace(workspace.run(1), best_epoch=0), 1: replace(workspace.run(1), best_epoch=1)}
+
+    def remarks(best, epoch):
+        monkeypatch.setattr(Workspace, "run", lambda self, number: best_of[best])
+        return evaluate_images(workspace, 1, photographs, epoch=epoch).remarks
+
+    assert not any("best evaluation" in remark for remark in [*remarks(1, "best"), *remarks(0, "last")])
+    assert remarks(0, "best")[-1] == (
+        "The best evaluation of run 1 is that of epoch 0, before training, whose network is not kept: the network of "
+        "epoch 1 was tested."
+    )
 
 
 @pytest.fixture(scope="module")

@@ -138,8 +138,10 @@ def test_no_run_of_that_number(space, images):
 def test_a_run_without_a_checkpoint_is_told(tmp_path, images):
     with Workspace(tmp_path / "other", create=True) as other:
         run = store_run(other, np.repeat(np.arange(3), 4))
-        with pytest.raises(Problem, match="has no checkpoint"):
-            search(other, run.run_id, [OwnImage("mine", images[0][0])])
+        for status, todo in (("done", "Resume the run for an epoch"), ("running", "Wait for its first epoch")):
+            other.set_status(run.run_id, status)
+            with pytest.raises(Problem, match=f"has no checkpoint, so .* {todo}, or choose another run"):
+                search(other, run.run_id, [OwnImage("mine", images[0][0])])
 
 
 def test_a_run_of_another_program_has_no_network(tmp_path, images):

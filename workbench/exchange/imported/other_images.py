@@ -109,7 +109,14 @@ def _tested(
         "data": data_facts(kept, f"embedded by run {source.id}, epoch {network.epoch}: every image queries all others"),
     }  # fmt: skip
     made_id = store_searched(workspace, made, kept, cache, vectors, facts, progress, network.epoch)
-    return Tested(made_id, _remarks(kept, data.class_names, source.id))
+    remarks = _remarks(kept, data.class_names, source.id)
+    if epoch == BEST and source.best and source.best_epoch != network.epoch:
+        untrained = ", before training" if source.best_epoch == 0 else ""
+        remarks.append(
+            f"The best evaluation of run {source.id} is that of epoch {source.best_epoch}{untrained}, whose network is "
+            f"not kept: the network of epoch {network.epoch} was tested."
+        )
+    return Tested(made_id, remarks)
 
 
 def is_list(images: Path) -> bool:

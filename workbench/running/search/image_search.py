@@ -203,9 +203,10 @@ def _checkpoints(workspace: Workspace, run_id: int, config: RunConfig) -> list[P
     if not checkpoints:
         if deleted_checkpoints.day_of(home):
             raise Problem(deleted_checkpoints.lack(run_id, home), todo=BACK_OR_OTHER)
+        live = workspace.run(run_id).live
         raise Problem(
             f"Run {run_id} has no checkpoint, so there is no network to embed an image with.",
-            todo="Resume the run for an epoch, or choose another run.",
+            todo=f"{'Wait for its first epoch' if live else 'Resume the run for an epoch'}, or choose another run.",
         )
     return checkpoints
 
