@@ -12,7 +12,7 @@ from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.run_row import BAR, BAR_LEAST, PAD, bar_beside, fitted
 from workbench.ui.pages.compare.difference.forest_plot import difference_words, round_differences
-from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
+from workbench.ui.pages.compare.style.word_table import WIDEST, WordTable, fit_columns, table_view
 from workbench.ui.pages.retrieval.deployment.plots import LEFT, Point, TradePlot, axis_title
 from workbench.ui.pages.retrieval.deployment.threshold import CLASS_ROWS, CLASS_TITLES, ThresholdSide
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
@@ -205,3 +205,20 @@ def test_the_parts_of_the_menu_of_runs_have_titles_that_are_seen(session, qtbot)
     seen = [title.text() for title in menu.findChildren(QLabel) if title.isVisible()]
     menu.close()
     assert seen == ["Sort by", "Group by", "Show", "Columns"]
+
+
+def test_columns_have_room_for_their_words_also_where_few_were_stretched_before(session, qtbot):
+    model = WordTable(only_words=True)
+    table = table_view(model, "Settings that differ")
+    qtbot.addWidget(table)
+    table.resize(700, 200)
+    with qtbot.waitExposed(table):
+        table.show()
+    model.show(["Setting", "one", "two"], [["Loss", "CE", "SPCE"]])
+    fit_columns(table)
+    assert table.columnWidth(2) > 2 * table.sizeHintForColumn(2), "it is stretched"
+    model.show(
+        ["Group", *(f"setting {number}" for number in range(20))], [["a run", *["a long value of it " * 6] * 20]]
+    )
+    fit_columns(table)
+    assert all(table.columnWidth(column) == theme.text_px(WIDEST) for column in range(1, 21))

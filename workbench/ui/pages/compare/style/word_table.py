@@ -101,13 +101,13 @@ def fit_columns(view: QTableView) -> None:
     The columns of a table of words alone are equally wide, if the first one has room for its words then.
     """
     header = view.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)  # a stretched column takes no width
     view.resizeColumnsToContents()
     columns, widest, narrowest = range(1, header.count()), theme.text_px(WIDEST), title_width(view, NARROWEST)
     for column in columns:
         view.setColumnWidth(column, min(widest, view.columnWidth(column)))
     wide = sum(view.columnWidth(column) for column in columns) + narrowest > view.viewport().width()
     mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
-    header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     if header.count():
         model = view.model()
         fits = view.sizeHintForColumn(0) <= view.viewport().width() // header.count()
