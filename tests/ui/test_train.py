@@ -16,11 +16,13 @@ from workbench.control import Control
 from workbench.entries import catalog
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
 from workbench.exchange.own_loop import record_run
+from workbench.machine_load import LIMITS, MEMORY
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.ui.pages.train.head.run_header import IN_LINE
 from workbench.ui.pages.train.page import FINDINGS_PX, NEVER, NOT_YET, READ_AFTER
+from workbench.ui.pages.train.system.costs import read_costs
 from workbench.ui.pages.train.system.panel import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.state.commands import Commands
@@ -664,6 +666,25 @@ def test_the_charts_of_a_run_without_a_gpu_are_all_in_sight(session, qtbot):
     panel.widget().layout().activate()
     QApplication.processEvents()
     assert panel.verticalScrollBar().maximum() == 0
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf"), -1e300])
+def test_times_and_limits_that_are_no_numbers_are_left_out(session, qtbot, number):
+    """A workspace from elsewhere may hold them: a bar of infinite parts crashed the process."""
+    names = [f"system/{name}" for name in ("forward", "backward")]
+    assert read_costs({name: (np.arange(2.0), np.full(2, number)) for name in names}) is None
+    some = read_costs({name: (np.arange(2.0), np.array([number, 0.02])) for name in names})
+    assert some.whole == pytest.approx(0.04)
+    panel = SystemPanel()
+    qtbot.addWidget(panel)
+    panel.resize(1000, 560)
+    panel.show()
+    panel.add([(name, step, number) for name in (*names, "system/memory") for step in (1, 2)])
+    panel.add([(f"system/{LIMITS[MEMORY]}", 1, number)])
+    panel.refresh()
+    qtbot.waitUntil(lambda: len(panel.plots) == 2)
+    assert not panel.grab().isNull()
+    assert panel.verdict.text() == "The first steps are being timed."
 
 
 def test_numbers_that_come_without_a_break_are_read_meanwhile(page, session, work, qtbot):

@@ -93,12 +93,12 @@ def bring_back(workspace: OpenWorkspace, run_id: int, source: Path, progress: Pr
             the disk is full or refuses the copy.
     """
     wanted = lost(workspace, run_id)
+    parts.remove_dead(workspace.folder(run_id), COPIES)  # what a kill left, also after the last of them
     if not wanted:
         raise nothing_lost(workspace, run_id)
     with workspace.reading() as db:
         _refuse(db, run_id)
     home, came = workspace.folder(run_id), list[Lost]()
-    parts.remove_dead(home, COPIES)
     for folder in _folders(source, progress):
         for one in [one for one in wanted if one not in came]:
             if not _has_size(folder / one.name, one.bytes):

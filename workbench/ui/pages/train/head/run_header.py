@@ -185,6 +185,8 @@ def _after_word(run: Run) -> str:
         return words
     if run.curves_of:
         return f"curves of another program, from {visible_name(run.curves_of)}"
+    if run.loss == IMPORTED and run.resumable and not run.last:
+        return "its import ended before it was complete: import it again, and move this run to the trash"
     if run.tested is not None:
         return f"test of {network_tested(run)}, on other images, so there are no training curves"
     if run.loss == IMPORTED:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -40,14 +41,14 @@ def read_costs(curves: Mapping[str, Curve]) -> StepCost | None:
         curves: by the names of PARTS; missing ones are passed over.
     """
     nothing: Curve = (np.empty(0), np.empty(0))
-    lasting = {name: curves.get(name, nothing)[1][-LAST:] for name in PARTS}
+    lasting = {name: _times(curves.get(name, nothing)[1]) for name in PARTS}
     seconds = {  # the probe is measured in few of the steps, which share its time
         name: float(np.mean(values) if name == "system/probe" else np.median(values))
         for name, values in lasting.items()
         if len(values)
     }
     whole = sum(seconds.values())
-    if not any(name in seconds for name in NETWORK) or whole <= 0:
+    if not any(name in seconds for name in NETWORK) or not 0 < whole < inf:
         return None
     shares = {name: spent / whole for name, spent in seconds.items()}
     waits = shares.get(FEED, 0.0)
@@ -60,6 +61,12 @@ def read_costs(curves: Mapping[str, Curve]) -> StepCost | None:
     else:
         bound, advice = "the network", "A faster data feed would not help; a smaller network or image would."
     return StepCost(seconds, f"Bound by: {bound} (wait for data {percentage(waits, 0)})", advice)
+
+
+def _times(values: np.ndarray) -> np.ndarray:
+    """The last points that are times, in seconds: of a damaged curve they may be negative or not finite."""
+    last = values[-LAST:]
+    return last[np.isfinite(last) & (last >= 0)]
 
 
 def written(cost: StepCost) -> list[tuple[str, str]]:

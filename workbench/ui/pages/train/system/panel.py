@@ -1,6 +1,7 @@
 """The System tab of the Train page: where the time of a step goes, and how busy the machine was."""
 
 from collections.abc import Iterable
+from math import isfinite
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPixmap, QResizeEvent, QShowEvent
@@ -110,7 +111,8 @@ class SystemPanel(Scrolled):
         limits = {name for chart in CHARTS for name, _ in chart.limits}
         for name, steps, values in by_name(points, {*self.curves, *limits}):
             if name in limits:
-                self._limits[name] = float(values[-1])
+                if isfinite(values[-1]):  # else the axis would have no range
+                    self._limits[name] = float(values[-1])
                 continue
             self.curves[name].append(steps, values)
             chart = next(chart for chart in CHARTS if any(name == own for own, *_ in chart.curves))
