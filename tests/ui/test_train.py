@@ -122,6 +122,16 @@ def test_no_time_is_told_before_it_is_known_and_an_ended_run_says_what_it_took(p
     assert page.tiles.time.number.text() == "2\u202fmin 10\u202fs"
 
 
+def test_an_import_that_a_kill_cut_off_says_what_to_do(page, session, work):
+    run = dataclasses.replace(
+        session.workspace.run(work.run_id), status="interrupted", loss="imported", best={}, last={}
+    )
+    page.header.show_run(run, None, False, catalog.current())
+    assert "its import ended before it was complete: import it again" in page.header.state.text()
+    page.header.show_run(dataclasses.replace(run, status="done"), None, False, catalog.current())
+    assert "imported embeddings, so there are no training curves" in page.header.state.text()
+
+
 def test_a_queued_run_says_why_it_cannot_be_paused(page, session, work):
     session.show_run(work.run_id)
     assert session.run().status == "queued"

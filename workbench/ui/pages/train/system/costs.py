@@ -65,8 +65,9 @@ def read_costs(curves: Mapping[str, Curve]) -> StepCost | None:
 
 def _times(values: np.ndarray) -> np.ndarray:
     """The last points that are times, in seconds: of a damaged curve they may be negative or not finite."""
-    last = values[-LAST:]
-    return last[np.isfinite(last) & (last >= 0)]
+    last: np.ndarray = values[-LAST:]
+    times: np.ndarray = last[np.isfinite(last) & (last >= 0)]
+    return times
 
 
 def written(cost: StepCost) -> list[tuple[str, str]]:
