@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
 from tests.ui.seen import Counted
 from workbench.config import RunConfig
@@ -20,6 +20,7 @@ from workbench.machine_load import LIMITS, MEMORY
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
+from workbench.ui.pages.train.findings.findings import NOTHING, NOTHING_YET
 from workbench.ui.pages.train.head.run_header import IN_LINE
 from workbench.ui.pages.train.page import FINDINGS_PX, NEVER, NOT_YET, READ_AFTER
 from workbench.ui.pages.train.system.costs import read_costs
@@ -353,10 +354,15 @@ def test_tab_goes_on_from_the_last_plot_to_the_folded_evaluations(page, session,
     assert page.window().focusWidget() is evaluations.unfold
 
 
+def said_by(findings):
+    return [words.text() for words in findings.findChildren(QLabel) if words.isVisible() and words.text().endswith(".")]
+
+
 def test_empty_plots_say_whether_values_may_still_come(page, session, work, qtbot):
     session.show_run(work.run_id)
     plots = (*page.curves.plots, *page.anatomy.plots)
     assert {plot.empty.text() for plot in plots} == {NOT_YET}
+    assert said_by(page.findings) == [NOTHING_YET]
     assert all(plot.empty.isVisible() for plot in page.curves.plots)
     work.say(Scalar("batch/loss", 1, 2.0))
     qtbot.waitUntil(lambda: not page.curves.batch.empty.isVisible())
@@ -365,6 +371,7 @@ def test_empty_plots_say_whether_values_may_still_come(page, session, work, qtbo
     session.workspace.set_status(run_id, "done", "")
     session.show_run(run_id)
     assert {plot.empty.text() for plot in plots} == {NEVER}
+    assert said_by(page.findings) == [NOTHING]
     qtbot.waitUntil(page.curves.batch.empty.isVisible)
 
 

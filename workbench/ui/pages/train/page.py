@@ -271,6 +271,7 @@ class TrainPage(QStackedWidget):
         can_resume, why_not = self.session.can_resume(), self.session.why_not_resumed()
         self.header.show_run(run, control, can_resume, self.session.catalog, away, why_not)
         self.evaluations.expect_more(run.live or can_resume)
+        self.findings.expect_more(run.live or can_resume)
         self.tiles.show_run(run)
         self.system.show_run(run)
         self.options.set_steps_per_epoch(run.total / run.epochs if run.total and run.epochs else 0.0)

@@ -9,6 +9,7 @@ from workbench.ui.widgets.labels import IconLabel, label
 
 ICONS = {"note": ("info", "accent"), "warning": ("warning", "warning")}
 NOTHING_YET = "Sentences about the curves appear here once there are enough points."
+NOTHING = "This run has too few points for a sentence about its curves."
 
 
 class Findings(QScrollArea):
@@ -47,6 +48,10 @@ class Findings(QScrollArea):
             if index < len(sentences):
                 line.show_sentence(sentences[index])
         self._nothing.setVisible(not sentences)
+
+    def expect_more(self, more: bool) -> None:
+        """Say, where there is no sentence, whether one may still come."""
+        self._nothing.setText(NOTHING_YET if more else NOTHING)
 
     def text(self) -> str:
         """What is shown, a sentence a line."""
