@@ -27,7 +27,7 @@ def network_scores(workspace: Workspace, run_id: int) -> list[NetworkScore]:
     """The tests of a run's networks by their numbers, behind the evaluations of these networks on its own test half.
 
     Of a test those of the run that trained its network. Tests in the trash are left out, and so is a test that came
-    from another workspace, where its run's number is another run's.
+    from another workspace, where its run's number is another run's, and one that does not say which epoch was tested.
 
     Args:
         run_id: of a run, or of a test.
@@ -45,9 +45,9 @@ def network_scores(workspace: Workspace, run_id: int) -> list[NetworkScore]:
         return []
     known, scores = catalogs.current(), list[NetworkScore]()
     for run in sorted(tests, key=lambda run: run.id):
-        evaluation = workspace.evaluations(run.id)[-1]
-        epoch = evaluation.epoch if run.tested_epoch is None else run.tested_epoch
-        scores.append(NetworkScore(run.id, epoch, data_title(known, run), evaluation))
+        evaluations = workspace.evaluations(run.id)
+        if run.tested_epoch is not None and evaluations:
+            scores.append(NetworkScore(run.id, run.tested_epoch, data_title(known, run), evaluations[-1]))
     return [*_on_own_half(workspace, source, {score.epoch for score in scores}), *scores]
 
 

@@ -36,7 +36,7 @@ def run(workspace):
 
 def add_test(workspace, folder, run_id, epoch, images):
     """A run with the facts of a test of that network, with embeddings of its own."""
-    np.save(folder / "vectors.npy", np.eye(3, 4)[LABELS] + 0.1 * np.random.default_rng(epoch).normal(size=(18, 4)))
+    np.save(folder / "vectors.npy", np.eye(3, 4)[LABELS] + 0.1 * np.random.default_rng(epoch or 0).normal(size=(18, 4)))
     np.save(folder / "labels.npy", LABELS)
     np.save(folder / f"{images}.npy", np.zeros((18, 8, 8), np.uint8))
     made = import_embeddings(workspace, folder / "vectors.npy", folder / "labels.npy", folder / f"{images}.npy")
@@ -61,6 +61,16 @@ def test_tests_stand_behind_the_own_half_at_the_epochs_that_were_tested(workspac
     assert network_scores(workspace, second) == scores
     workspace.trash(first)
     assert [score.run_id for score in network_scores(workspace, run)] == [run, second]
+
+
+def test_a_test_of_an_unknown_epoch_and_one_without_its_evaluation_are_left_out(workspace, run, tmp_path):
+    add_test(workspace, tmp_path, run, None, "fog")
+    assert network_scores(workspace, run) == []
+    bare = add_test(workspace, tmp_path, run, 2, "night")
+    whole = add_test(workspace, tmp_path, run, 2, "snow")
+    with workspace.writing() as db:
+        db.execute("delete from evaluations where run_id = ?", (bare,))
+    assert [score.run_id for score in network_scores(workspace, run)] == [run, whole]
 
 
 def test_a_run_that_was_never_tested_has_no_scores_and_a_missing_one_is_said(workspace, run):
