@@ -169,6 +169,7 @@ def test_imported_embeddings_are_mapped_and_browsed(qtbot, session, window, arra
     session.analysis.close()
 
 
+@pytest.mark.slow
 def test_one_file_of_named_arrays_needs_no_file_of_labels(qtbot, session, window, arrays):
     np.savez(arrays / "all.npz", embeddings=np.load(arrays / "vectors.npy"), labels=np.load(arrays / "labels.npy"))
     dialog = window.run_actions.exchange.ask_import()

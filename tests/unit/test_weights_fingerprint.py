@@ -35,7 +35,9 @@ def cached(tmp_path, monkeypatch):
     return path
 
 
-@pytest.mark.parametrize("weights", ["none", "file", "cache"])
+@pytest.mark.parametrize(
+    "weights", ["file", *(pytest.param(where, marks=pytest.mark.slow) for where in ("none", "cache"))]
+)
 def test_the_file_that_was_loaded_has_its_fingerprint_in_the_run_and_its_report(pictures, cached, tmp_path, weights):
     own = tmp_path / "own.pth"
     torch.save(models.resnet18(weights=None).state_dict(), own)

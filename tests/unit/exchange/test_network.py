@@ -57,7 +57,11 @@ def test_any_number_of_images_gives_the_networks_embeddings(exported, trained_sp
 
 
 @pytest.mark.parametrize(
-    ("example", "told"), [("model-example.py", "print(model("), ("onnx-example.py", "print(model.run(")]
+    ("example", "told"),
+    [
+        pytest.param("model-example.py", "print(model(", marks=pytest.mark.slow),
+        ("onnx-example.py", "print(model.run("),
+    ],
 )
 def test_the_example_has_ten_lines_and_runs(exported, trained_space, example, told):
     script = exported / example

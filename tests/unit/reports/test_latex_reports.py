@@ -122,7 +122,14 @@ def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch, engine):
     assert "Overfull" not in compiled(tmp_path / "out", engine)
 
 
-@pytest.fixture(scope="module", params=["Ελληνικά", "中文名称", "😀👩‍🔬", "_%&#$~^{}\\", "=1+1"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "中文名称",
+        "_%&#$~^{}\\",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("Ελληνικά", "😀👩‍🔬", "=1+1")),
+    ],
+)
 def named(request, tmp_path_factory):
     """A name, and the folder with the report of a run that has it: written once for all engines."""
     name, folder = request.param, tmp_path_factory.mktemp("named")

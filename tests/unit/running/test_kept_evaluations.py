@@ -80,7 +80,7 @@ def test_the_untrained_the_best_and_the_last_stay_with_all_curves(workspace):
     assert workspace.run(sparse).best == workspace.run(whole).best
 
 
-@pytest.mark.parametrize("at", ["before", "after", "end"])
+@pytest.mark.parametrize("at", ["after", *(pytest.param(at, marks=pytest.mark.slow) for at in ("before", "end"))])
 def test_a_killed_run_that_goes_on_keeps_the_same(workspace, monkeypatch, at):
     """The process is killed before or after it deletes what the third evaluation superseded, or the last one."""
     alone, killed = (launch.prepare_run(config("best and last"), workspace) for _ in range(2))
