@@ -204,6 +204,14 @@ def test_a_list_is_read_by_the_columns_and_from_the_folder_of_the_runs_list(of_a
     assert run.environment["data"]["classes"] == classes
 
 
+def test_a_wrong_line_does_not_make_another_column_that_of_the_classes(of_a_list):
+    workspace, place = of_a_list
+    rows = [f"{name}/{row}.png;{name if row else ''};{row}" for name in CLASSES for row in range(EACH)]
+    (place / "again.csv").write_text("\n".join(["photo;tree;label", *rows]), encoding="utf-8")
+    with pytest.raises(Problem, match="line 2"):
+        evaluate_images(workspace, 1, place / "again.csv")
+
+
 def test_of_a_list_without_an_image_in_either_folder_a_line_is_named(of_a_list):
     workspace, place = of_a_list
     (place / "again.csv").write_text("photo;tree\noak/none.png;oak\n", encoding="utf-8")

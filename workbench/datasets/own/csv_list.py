@@ -101,15 +101,7 @@ def columns_of_images(path: Path) -> dict[str, str] | None:
     The table may be of anything: a column of names of image files makes it a list. One column beside those of paths and
     halves has the labels; of several, none is chosen.
     """
-    try:
-        with (
-            unreadable.opened_text(path, "", unreadable.TABLES, "") as file,
-            unreadable.refusing(lambda why: Problem(f"{path} is no table ({why}).")),
-        ):
-            separator, lines = separated(islice(unreadable.lines_of(file), LOOKED_AT))
-            rows = [row for row in csv.reader(lines, delimiter=separator) if any(map(str.strip, row))]
-    except Problem:
-        return None
+    rows = _first_rows(path)
     if rows and _columns_of(rows[0]):
         return {}
     if len(rows) < 2 or len(rows[0]) != len(rows[1]):
@@ -124,6 +116,24 @@ def columns_of_images(path: Path) -> dict[str, str] | None:
     if "label" not in header and len(others) == 1:
         chosen["label"] = others[0]
     return {name: column for name, column in chosen.items() if column != name}
+
+
+def columns_named(path: Path) -> list[str]:
+    """The cells of the first line of a table, in small letters; none where it cannot be read."""
+    return _names(next(iter(_first_rows(path)), []))
+
+
+def _first_rows(path: Path) -> list[list[str]]:
+    """The first lines of a table that are not empty; none where it cannot be read."""
+    try:
+        with (
+            unreadable.opened_text(path, "", unreadable.TABLES, "") as file,
+            unreadable.refusing(lambda why: Problem(f"{path} is no table ({why}).")),
+        ):
+            separator, lines = separated(islice(unreadable.lines_of(file), LOOKED_AT))
+            return [row for row in csv.reader(lines, delimiter=separator) if any(map(str.strip, row))]
+    except Problem:
+        return []
 
 
 def _list(chosen: str, progress: Progress) -> Path:

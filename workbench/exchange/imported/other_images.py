@@ -13,7 +13,7 @@ from workbench import __version__, files, registry
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import bits_of, display_name, on_disk
-from workbench.datasets.own.csv_list import columns_of_images
+from workbench.datasets.own.csv_list import columns_named, columns_of_images
 from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
 from workbench.jobs.threads import in_threads
 from workbench.problem import Problem, UnknownName
@@ -30,7 +30,7 @@ AT_ONCE = 32  # images that are embedded together
 LISTS = (".csv", ".tsv", ".txt")  # endings of lists of images; anything else is a folder or an archive
 KEPT = "Nothing was tested."
 NAMED = 3  # classes that a remark names
-COLUMNS = ("path", "label", "split", "levels")  # fields of a list that name columns
+COLUMNS = ("path", "label", "split")  # fields of a list that name a column each
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +152,16 @@ def _listed(images: Path, channels: int, size: int, config: RunConfig, progress:
 
 
 def _ways_to_read(images: Path, own: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The columns of a list and the folder of its images, the likeliest first; `own` are those of the run's list."""
-    columns = [{name: own[name] for name in COLUMNS if own.get(name)}, columns_of_images(images) or {}]
+    """The columns of a list and the folder of its images, the likeliest first; `own` are those of the run's list.
+
+    The columns of the run's list are those of any list that has them all: another column is other classes.
+    """
+    named, there = {name: own[name] for name in COLUMNS if own.get(name)}, columns_named(images)
+    if not named or not all(str(column).strip().lower() in there for column in named.values()):
+        named = columns_of_images(images) or {}
+    wider = [{"levels": own["levels"]}] if own.get("levels") else []
     folders = ["", *filter(None, [own.get("folder")])]
-    return [
-        {"file": str(images), "folder": folder, **named}
-        for folder in folders
-        for named in (columns if columns[0] else columns[1:])
-    ]
+    return [{"file": str(images), "folder": folder, **named, **above} for folder in folders for above in (*wider, {})]
 
 
 def _depths(images: Path, own: Mapping[str, Any]) -> list[dict[str, Any]]:
