@@ -81,10 +81,11 @@ def store_run(
     probes: Sequence[ProbeEmbeddings | None] = (),
     k: int = 20,
     name: str = "Small",
+    config: RunConfig | None = None,
 ) -> SmallRun:
     """Store a run with one evaluation for each of `embeddings` (epochs 1, 2, ...; two of blobs by default).
 
-    `probes` has the embeddings of the training images of each of them.
+    `probes` has the embeddings of the training images of each of them; `config` is by default one of that name alone.
     """
     n = len(labels)
     names = class_names or tuple(f"class {each:02}" for each in range(int(labels.max()) + 1))
@@ -97,7 +98,7 @@ def store_run(
     pixels = workspace.path / f"pixels-{name}-{images.image_size}.npy"
     with atomic_write(pixels) as file:  # a page may be reading that of the run before
         np.save(file, pictures)
-    run_id = workspace.create_run(RunConfig(name=name))
+    run_id = workspace.create_run(config or RunConfig(name=name))
     recorder = Recorder(workspace, run_id)
     recorder(Status("Loading"))
     recorder.dataset(workspace.register_dataset(images, pixels))

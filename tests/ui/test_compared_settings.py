@@ -13,7 +13,7 @@ from small_run import blobs, store_run
 from tests.ui.test_science_panels import Written, shown
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
-from workbench.comparing.settings_space import MOST_VALUES, Axis, Cell, HeatMap, Lines
+from workbench.comparing.settings_space import MOST_VALUES, Axis, HeatMap, Lines
 from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.entries import catalog
 from workbench.problem import Problem
@@ -395,7 +395,7 @@ def test_what_a_cell_of_the_heat_map_says_is_whole(qapp):
         ((both, line), "48.76  n 3"), ((both, 60), "48.76\nn 3"), ((mean, 2 * line), "48.76\nn 3"),
         ((mean, line), "48.76"), ((mean - 1, 60), ""), ((both, line - 1), ""),
     ):  # fmt: skip
-        assert fitting(Cell(0.4876, 3, 1), "MAP@R", QSizeF(*room), metrics) == words
+        assert fitting("48.76", 3, QSizeF(*room), metrics) == words
 
 
 def test_a_setting_is_shortened_above_the_heat_map_where_there_is_no_room(settings):

@@ -7,14 +7,24 @@ from workbench.comparing.grouping.setting_titles import title_with_unit, value_t
 from workbench.comparing.measures import At, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
+from workbench.comparing.queries.similarity import Similarity
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS, Interval
 from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
-from workbench.numerals import megabytes, minus, words_of
+from workbench.numerals import megabytes, minus, percentage, words_of
 from workbench.numerals import signed as with_sign
+from workbench.problem import Problem
 
 NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
+MOST_NAMED = 3  # groups that are left out
+SEEDS_BESIDE = (
+    "A group with itself stands for its runs of different seeds: two groups that are as similar as that differ no more "
+    "than seeds do."
+)
+NO_SEEDS_BESIDE = (
+    "No group has two runs of different seeds with the same test images, so it is not known how similar two seeds are."
+)
 SAME_SETTINGS = "No settings differ but seed, fold and what is measured besides."
 
 
@@ -103,6 +113,64 @@ def differences_table(overview: Overview, known: Catalog) -> str:
         for row in overview.differences
     ]
     return _markdown_table(head, rows)
+
+
+def cka_meaning(of_groups: Similarity) -> str:
+    """What CKA is, and of how many images, in a sentence."""
+    drawn = (
+        f"{of_groups.drawn:,} of the {of_groups.images:,}"
+        if of_groups.drawn < of_groups.images
+        else f"the {of_groups.images:,}"
+    )
+    return (
+        f"Linear CKA of the embeddings of {drawn} test images (Kornblith et al., 2019): 1 for the same embedding up to "
+        "rotation and scale, about 0 for unrelated ones."
+    )
+
+
+def neighbours_meaning(of_groups: Similarity) -> str:
+    """What the share of neighbours is, and what it is by chance."""
+    chance = percentage(min(1.0, of_groups.k / max(1, of_groups.images - 1)))
+    return (
+        f"Share of the {of_groups.k:,} nearest neighbours of a query that are the same in both, in percent. By "
+        f"chance it is {chance}."
+    )
+
+
+def seeds_beside(of_groups: Similarity) -> str:
+    """What the groups are to be measured by."""
+    return SEEDS_BESIDE if any(first == second for first, second in of_groups.cells) else NO_SEEDS_BESIDE
+
+
+def in_no_cell(titles: Sequence[str]) -> str:
+    """Which groups have no similarity, and why; empty without any."""
+    if not titles:
+        return ""
+    named = ", ".join(f"“{title}”" for title in titles[:MOST_NAMED])
+    more = f" and {len(titles) - MOST_NAMED} more" if len(titles) > MOST_NAMED else ""
+    return f"Left out, as they were tested on other images or kept no embeddings: {named}{more}."
+
+
+def similarity_lines(of_groups: Similarity | Problem) -> list[str]:
+    """A row for each pair of groups, as Markdown, and what the numbers are; or why there is none."""
+    if isinstance(of_groups, Problem):
+        return [str(of_groups)]
+    rows = [
+        [
+            of_groups.titles[first], of_groups.titles[second],
+            f"{similar.cka:.3f}" if isfinite(similar.cka) else NO_VALUE,
+            percentage(similar.neighbours) if isfinite(similar.neighbours) else NO_VALUE, str(similar.pairs),
+        ]
+        for (first, second), similar in sorted(of_groups.cells.items()) if first <= second
+    ]  # fmt: skip
+    sentences = (
+        cka_meaning(of_groups),
+        neighbours_meaning(of_groups),
+        seeds_beside(of_groups),
+        in_no_cell(of_groups.left_out),
+    )
+    table = _markdown_table(["group", "other group", "CKA", "same neighbours", "pairs n"], rows)
+    return [table, "", *(f"- {sentence}" for sentence in sentences if sentence)]
 
 
 def comparison_table(comparison: Comparison) -> str:

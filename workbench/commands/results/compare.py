@@ -35,10 +35,15 @@ EPOCH_OPTION = click.option(
     "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
     help="Write a row for each group, with the same values, to this CSV file instead of printing tables.",
 )  # fmt: skip
+@click.option(
+    "--similarity", "embeddings", is_flag=True,
+    help="Compare the embeddings of each two groups, too: CKA, and nearest neighbours in common.",
+)  # fmt: skip
 @workspace_option
 def compare_runs(
-    numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, folder: Path | None
-) -> None:
+    numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, embeddings: bool,
+    folder: Path | None,
+) -> None:  # fmt: skip
     """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
 
     Differences are taken against the group of the first RUN.
@@ -46,7 +51,7 @@ def compare_runs(
     from workbench.commands.results.compared import as_csv, as_data, compared
 
     with Workspace(folder or default_workspace()) as workspace, told() as progress:
-        read = compared(workspace, numbers, metric, at, progress)
+        read = compared(workspace, numbers, metric, at, progress, embeddings=embeddings)
     if csv_file is not None:
         with files.named_file(csv_file) as file:
             file.write(as_csv(read).encode())
@@ -77,4 +82,6 @@ def comparison_lines(read: "Compared") -> list[str]:
         lines += [f"- {sentence}" for sentence in (*comparison.notes, words.queries_told(comparison)) if sentence]
     if corrected := against_the_first(shown):
         lines += ["", f"## All groups against {first.title}", "", *(f"- {sentence}" for sentence in corrected)]
+    if read.similarity is not None:
+        lines += ["", "## Similarity of embeddings", "", *words.similarity_lines(read.similarity)]
     return lines

@@ -10,6 +10,7 @@ from workbench.comparing.grouping.settings import fold_of
 from workbench.comparing.measures import At, Summary
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.queries.pairing import Comparison, compare
+from workbench.comparing.queries.similarity import Similarity, similarity
 from workbench.comparing.statistics.intervals import Interval
 from workbench.entries import catalog as catalogs
 from workbench.files.spreadsheet import csv_text
@@ -30,6 +31,7 @@ class Compared:
 
     overview: Overview
     others: tuple[tuple[Group, Comparison | Problem], ...]  # the Problem says why two cannot be compared
+    similarity: Similarity | Problem | None = None  # of the embeddings; None where it was not asked for
 
     @property
     def first(self) -> Group:
@@ -38,9 +40,13 @@ class Compared:
 
 
 def compared(
-    workspace: Workspace, numbers: tuple[int, ...], metric: str, at: At, progress: Progress = quiet
+    workspace: Workspace, numbers: tuple[int, ...], metric: str, at: At, progress: Progress = quiet, *,
+    embeddings: bool = False,
 ) -> Compared:  # fmt: skip
     """Read and compare runs.
+
+    Args:
+        embeddings: whether those of each two groups are compared, too.
 
     Raises:
         Problem: a run that is not there, or none that has the metric there.
@@ -54,7 +60,14 @@ def compared(
             others.append((other, compare(workspace, first, other, shown.measured, metric, at, progress=progress)))
         except Problem as problem:
             others.append((other, problem))
-    return Compared(shown, tuple(others))
+    return Compared(shown, tuple(others), _similarity(workspace, shown, progress) if embeddings else None)
+
+
+def _similarity(workspace: Workspace, shown: Overview, progress: Progress) -> Similarity | Problem:
+    try:
+        return similarity(workspace, shown, progress)
+    except Problem as problem:
+        return problem
 
 
 def as_data(read: Compared) -> dict[str, Any]:
@@ -72,7 +85,27 @@ def as_data(read: Compared) -> dict[str, Any]:
         "notes": list(shown.guards),
         "comparisons": [_comparison(read, tests, other, comparison) for other, comparison in read.others],
         "against_the_first": against_the_first(shown),
+        **({} if read.similarity is None else {"similarity": _similarity_data(read.similarity)}),
     }
+
+
+def _similarity_data(of_groups: Similarity | Problem) -> dict[str, Any]:
+    """A row for each pair of groups; or the reason why there is none."""
+    if isinstance(of_groups, Problem):
+        return {"problem": str(of_groups)}
+    pairs = [
+        {"group": of_groups.titles[first], "other": of_groups.titles[second], "cka": similar.cka}
+        | {"same_neighbours": similar.neighbours, "pairs": similar.pairs}
+        for (first, second), similar in sorted(of_groups.cells.items())
+        if first <= second
+    ]
+    facts = {
+        "images": of_groups.images,
+        "drawn": of_groups.drawn,
+        "neighbours": of_groups.k,
+        "left_out": list(of_groups.left_out),
+    }
+    return facts | {"pairs": pairs}
 
 
 def as_csv(read: Compared) -> str:

@@ -16,6 +16,7 @@ from workbench.ui.pages.compare.papers import PapersPanel
 from workbench.ui.pages.compare.queries.neighbour_overlap import NeighbourPanel
 from workbench.ui.pages.compare.queries.panel import QueryDifferences
 from workbench.ui.pages.compare.settings.panel import SettingsPanel
+from workbench.ui.pages.compare.similarity.panel import SimilarityPanel
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, styles
 from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
@@ -45,7 +46,7 @@ class ResultTabs(QTabWidget):
         yield
         self.cost = CostPanel(place)
         yield
-        self.settings = SettingsPanel(session, place)
+        self.settings, self.similarity = SettingsPanel(session, place), SimilarityPanel(session, place)
         yield
         self.papers, self.fair = PapersPanel(place), FairPanel(place)
         yield
@@ -57,6 +58,7 @@ class ResultTabs(QTabWidget):
             (self.difference, "Difference"),
             (self.queries, "Queries"),
             (self.neighbours, "Neighbours"),
+            (self.similarity, "Similarity"),
             (self.settings, "Settings"),
             (self.papers, "Papers"),
             (self.cost, "Cost"),
@@ -65,7 +67,7 @@ class ResultTabs(QTabWidget):
             self.addTab(widget, title)
             yield
         self.show_fair(FairComparisons())
-        for panel in (self.curves, self.difference, self.settings, self.fair):
+        for panel in (self.curves, self.difference, self.settings, self.similarity, self.fair):
             panel.announced.connect(session.notify)
         self.curves.beside.forest.plot.chosen.connect(self._open_difference)
         self.currentChanged.connect(self._draw_shown)
@@ -88,7 +90,7 @@ class ResultTabs(QTabWidget):
 
     def draw_groups(self) -> None:
         """Show the current groups of the model."""
-        self._stale |= {self.papers, self.curves, self.cost, self.settings}
+        self._stale |= {self.papers, self.curves, self.cost, self.settings, self.similarity}
         self._draw_shown()
 
     def show_rows(self, rows: Sequence[BaselineRow], *, ordered: bool = False) -> None:
@@ -140,6 +142,8 @@ class ResultTabs(QTabWidget):
                 panel.show_pairs(self._model.paired_runs(), self._model.pair.named)
         elif isinstance(panel, DifferencePanel):
             panel.show_rows(self._rows, self.styles)
+        elif isinstance(panel, SimilarityPanel):
+            panel.show_overview(overview)
         elif isinstance(panel, SettingsPanel):
             panel.show_overview(overview, list(self.styles.values()), self._model.baseline)
         elif isinstance(panel, CurvesPanel):

@@ -53,7 +53,7 @@ class HeatMapPlot(PaintedPlot):
         if not known:
             return f"{self.title}: no run has the metric."
         cells = [
-            f"{', '.join(filter(None, map(as_read, (row, column))))} {number(cell.mean, self._metric)} (n {cell.n})"
+            f"{', '.join(filter(None, map(as_read, (row, column))))} {self.written(cell.mean)} (n {cell.n})"
             for row, column, cell in known
         ]
         return f"{self.title}: {'; '.join(cells)}."
@@ -101,12 +101,16 @@ class HeatMapPlot(PaintedPlot):
             colour = mixed(tokens.plot_background, tokens.accent, COLDEST + (1 - COLDEST) * part)
             painter.fillRect(box.adjusted(1, 1, -1, -1), colour)
             painter.setPen(ink_on(colour))
-            painter.drawText(box, centre, fitting(cell, self._metric, box.size(), metrics))
+            painter.drawText(box, centre, fitting(self.written(cell.mean), cell.n, box.size(), metrics))
+
+    def written(self, mean: float) -> str:
+        """The mean of a cell as it is shown."""
+        return number(mean, self._metric)
 
 
-def fitting(cell: Cell, metric: str, room: QSizeF, metrics: QFontMetrics) -> str:
+def fitting(mean: str, n: int, room: QSizeF, metrics: QFontMetrics) -> str:
     """Mean and n in one line or two, the mean alone, or nothing: whatever is whole in that room of a cell."""
-    mean, count = number(cell.mean, metric), f"n {cell.n}"
+    count = f"n {n}"
     one, two = f"{mean}  {count}", f"{mean}\n{count}"
     for words in (two, one, mean) if room.height() >= TWO_LINES else (one, two, mean):
         lines = words.split("\n")

@@ -1,0 +1,90 @@
+"""The Similarity tab of the Compare page."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.ui.small_run import blobs, store_run
+from tests.ui.ticking import tick
+from workbench.comparing.comparison_text import SEEDS_BESIDE
+from workbench.comparing.queries.similarity import linear_cka
+from workbench.config import Choice, RunConfig
+from workbench.problem import Problem
+from workbench.ui.pages.compare.page import ComparePage
+from workbench.ui.pages.compare.similarity.panel import CANCELLED
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
+LABELS = np.repeat(np.arange(4), 8)
+TABLES = [blobs(LABELS, 0.5, seed) for seed in range(3)]
+
+
+@pytest.fixture
+def page(qtbot, session, workspace):
+    for loss, seed, table in (("ce", 0, TABLES[0]), ("ce", 1, TABLES[1]), ("triplet", 0, TABLES[2])):
+        config = RunConfig(name=f"<b>{loss}</b>", seed=seed, loss=Choice(name=loss))
+        store_run(workspace, LABELS, embeddings=[table], with_proxies=False, name="Digits", config=config)
+    session.theme.apply()
+    made = ComparePage(session)
+    qtbot.addWidget(made)
+    made.resize(1200, 800)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+@pytest.fixture
+def panel(qtbot, page):
+    tick(qtbot, page, 1, 2, 3)
+    page.tabs.setCurrentWidget(page.tabs.similarity)
+    qtbot.waitUntil(lambda: page.tabs.similarity.similarity is not None)
+    return page.tabs.similarity
+
+
+def test_every_pair_of_groups_has_a_cell_by_cka_or_by_neighbours(qtbot, panel):
+    unit = [table / np.linalg.norm(table, axis=1, keepdims=True) for table in TABLES]
+    head, *cells = panel.plot.rows()
+    assert head == ["group", "other group", "CKA", "pairs"]
+    assert [cell[3] for cell in cells] == [1, 2, 2, 0]
+    assert cells[0][2] == pytest.approx(linear_cka(unit[0], unit[1]), abs=1e-5)
+    assert "the 32 test images" in panel.words.text()
+    assert panel.notes.text() == SEEDS_BESIDE
+    assert "(n 2)" in panel.plot.describe()
+    qtbot.mouseClick(panel.value.buttons["same neighbours %"], Qt.MouseButton.LeftButton)
+    shares = [cell[2] for cell in panel.plot.rows()[1:]]
+    assert all(0 < share <= 100 for share in shares[:3])
+    assert panel.words.text().startswith("Share of the 10 nearest neighbours")
+    assert "32.3%" in panel.words.text(), "10 of the other 31"
+
+
+def test_one_run_has_nothing_to_be_compared_with(qtbot, page):
+    tick(qtbot, page, 3)
+    page.tabs.setCurrentWidget(page.tabs.similarity)
+    qtbot.waitUntil(lambda: page.tabs.similarity.words.text().startswith("There are no two runs here"))
+    assert not page.tabs.similarity.plot.isVisible()
+
+
+def test_after_a_cancel_the_tab_reads_again_when_it_is_shown(qtbot, session, panel, page, monkeypatch):
+    asked, run_in_thread = [], session.run_in_thread
+
+    def kept(title, work, *others, **more):
+        if title == "Compare embeddings":
+            asked.append(more["cancelled"])
+        return run_in_thread(title, work, *others, **more)
+
+    monkeypatch.setattr(session, "run_in_thread", kept)
+    panel.show_overview(page.model.overview)
+    asked[0]()
+    assert panel.words.text() == CANCELLED
+    page.tabs.setCurrentIndex(0)
+    page.tabs.setCurrentWidget(panel)
+    qtbot.waitUntil(lambda: panel.similarity is not None)
+
+
+def test_what_cannot_be_read_is_said(qtbot, panel, page, monkeypatch):
+    def fail(*_asked):
+        raise Problem("The file is damaged.")
+
+    monkeypatch.setattr("workbench.ui.pages.compare.similarity.panel.similarity", fail)
+    panel.show_overview(page.model.overview)
+    qtbot.waitUntil(lambda: panel.words.text() == "The file is damaged.")
+    assert not panel.value.isVisible()

@@ -1,0 +1,94 @@
+"""The Similarity tab: how similar the embeddings of each two groups are, beside those of two seeds of one group."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from workbench.comparing.comparison_text import cka_meaning, in_no_cell, neighbours_meaning, seeds_beside
+from workbench.comparing.grouping.groups import unlike_parts
+from workbench.comparing.overview import Overview
+from workbench.comparing.queries.similarity import MOST_GROUPS, MOST_RUNS, Similarity, similarity
+from workbench.jobs.newest import Newest
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.ui.pages.compare.similarity.matrix import CKA, NEIGHBOURS, SimilarityPlot
+from workbench.ui.state.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.fields.segments import Segments
+from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import Scrolled
+
+READING = "Reading embeddings…"
+CANCELLED = "Comparing the embeddings was cancelled. Open the tab again to compare them."
+FIRST_ALONE = f"The first {MOST_GROUPS} groups and {MOST_RUNS} runs of each are compared."
+
+
+class SimilarityPanel(QWidget):
+    """Reads the embeddings of the ticked runs on a thread, when it is opened."""
+
+    announced = Signal(object)  # Problem, of saving the picture, or where it was written
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._overview: Overview | None = None
+        self._reading = Newest(session)
+        self._cancelled = False
+        self.similarity: Similarity | None = None
+        self.value = Segments("Similarity by", ((CKA, "CKA"), (NEIGHBOURS, "Same neighbours")))
+        self.value.set_value(CKA)
+        self.words, self.notes = label("", wrap=True), label("", "muted", wrap=True)
+        self.plot = SimilarityPlot()
+        self._scrolled = Scrolled(self.plot)
+        head = in_row((self.words, 1), self.value, spacing=8)
+        in_column(head, (self._scrolled, 1), self.notes, 0, on=self, margins=8)
+        self.value.chosen.connect(self._draw)
+        self.plot.announced.connect(self.announced)
+        self._say("")
+
+    def show_overview(self, overview: Overview) -> None:
+        """Compare the groups of this overview, on a thread."""
+        self._overview = overview
+        self._say(READING)
+        workspace = self._session.workspace
+
+        def work(progress: Progress) -> Similarity:
+            return similarity(workspace, overview, progress)
+
+        self._reading.ask("Compare embeddings", work, self._show, self._fail, cancelled=self._tell_cancelled)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._cancelled and self._overview is not None:
+            self.show_overview(self._overview)
+
+    def _say(self, text: str) -> None:
+        """Show a sentence in place of the picture."""
+        self._reading.cancel()
+        self.similarity, self._cancelled = None, False
+        self.words.setText(text)
+        for part in (self._scrolled, self.value, self.notes):
+            part.hide()
+
+    def _show(self, of_groups: Similarity) -> None:
+        self.similarity = of_groups
+        for part in (self._scrolled, self.value, self.notes):
+            part.show()
+        self._draw()
+
+    def _tell_cancelled(self) -> None:
+        self._say(CANCELLED)
+        self._cancelled = True  # the next time that the tab is shown they are compared
+
+    def _fail(self, problem: Problem) -> None:
+        self._say(str(problem))
+
+    def _draw(self) -> None:
+        of_groups = self.similarity
+        if of_groups is None or self._overview is None:
+            return
+        chosen = self.value.value()
+        self.words.setText(cka_meaning(of_groups) if chosen == CKA else neighbours_meaning(of_groups))
+        self.plot.show_similarity(of_groups, unlike_parts(list(of_groups.titles)), chosen)
+        first = FIRST_ALONE if len(self._overview.groups) > MOST_GROUPS else ""
+        self.notes.setText(" ".join(filter(None, (seeds_beside(of_groups), in_no_cell(of_groups.left_out), first))))
