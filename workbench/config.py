@@ -107,7 +107,10 @@ class RunConfig(BaseModel):
         refused = "The config {} cannot be read ({})."
         with refusing(lambda why: Problem(refused.format(path, why), kept="Nothing was started.")):
             if path.is_dir():
-                raise BadConfig(str(path), {"TOML": "It is a folder, not a file."})
+                raise BadConfig(
+                    str(path),
+                    {"TOML": "It is a folder, not a file. A config names a folder of images by dataset.folder."},
+                )
             if path.stat().st_size > LARGEST:
                 raise BadConfig(str(path), {"TOML": f"It is over {LARGEST >> 20} MiB."})
             content = path.read_bytes()

@@ -91,7 +91,7 @@ def test_a_test_marks_the_rate_that_it_suggests(qtbot, dialog, trial):
     assert dialog.said.text().startswith(f"{expected.rate:g} is suggested: where the smoothed loss falls most steeply.")
     assert len(dialog.plot.rows()) == 1 + len(FALLS)
     assert dialog.plot.rows()[1] == pytest.approx([1, 1e-6, 3.0, 3.0])
-    assert dialog.tenth.text() == f"A tenth of the least: {expected.tenth:g}"
+    assert dialog.tenth.text() == f"Minimum / 10: {expected.tenth:g}"
     dialog.tenth.click()
     assert dialog.plot.chosen == expected.tenth
     assert f"Chosen: {expected.tenth:g}." in dialog.plot.describe()

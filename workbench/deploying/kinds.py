@@ -74,7 +74,7 @@ def kind(name: str) -> Kind:
     match = re.fullmatch(r"([a-z0-9+]*[a-z])([1-9][0-9]{0,3})", name)
     if match is None or match[1] not in SIZED:
         listed = ", ".join(nearest_first(name, KNOWN))
-        raise UnknownName(f"There is no store named {name!r}.", todo=f"Known: {listed}.")
+        raise UnknownName(f"There is no store named {name!r}.", todo=f"Known: {listed}; N is a number, as in pca32.")
     family, size = match[1], int(match[2])
     detail = {
         "pca": f"{size} principal components, float32",

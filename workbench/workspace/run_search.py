@@ -22,6 +22,7 @@ SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 DATA = "dataset"  # the section of a config whose column is called data
 PLACES = ("folder", "file", "place")  # its fields of paths
 CONDITION = re.compile(r"([^<>=]+)(<=|>=|<|>|=)(.*)", re.DOTALL)
+DAY = re.compile(r"today|yesterday|[0-9]{1,4}|[0-9]{4}-([0-9]{1,2})?|[0-9]{4}-[0-9]{2}-[0-9]{0,2}")  # also half typed
 DAYS = {"today": timedelta(0), "yesterday": timedelta(1)}
 WORD = re.compile(r'(?:[^\s"]|"[^"]*(?:"|$))+')  # a quotation that is not closed yet goes on to the end
 AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?) ?(?:([kmgt])?(i)?b?)")  # of a size, in lower case
@@ -71,15 +72,37 @@ def meets(run: Run, word: str, size: int | None = None) -> bool:
     return any(_fits(value, sign, wanted) for value in _values(run, field))
 
 
-def field_of_none(runs: Sequence[Run], words: Iterable[str]) -> str:
-    """The first field in conditions of a search, in lower case, that no run has; empty if there is none, or no run."""
-    fields = [condition[0] for condition in map(_parsed, words) if condition is not None and runs]
-    return next((name for name in fields if name not in OF_RUNS and not any(_has(run, name) for run in runs)), "")
+def why_unmet(runs: Sequence[Run], words: Iterable[str]) -> str:
+    """A sentence, after a blank, on the first condition of a search that no value can meet; empty if there is none.
+
+    Such a condition has a field that none of the runs has, or a value that is no number, size or day where one is
+    needed. Without runs there is no sentence.
+
+    Args:
+        words: in lower case.
+    """
+    conditions = [condition for condition in map(_parsed, words) if condition is not None] if runs else []
+    for field, sign, wanted in conditions:
+        if field not in OF_RUNS and not any(_has(run, field) for run in runs):
+            return f" No run has a field or a score “{visible_name(field, LONGEST)}”."
+        if wanted and (expected := _expected(field, sign, wanted)):
+            return f" “{visible_name(wanted, LONGEST)}” is no {expected}."
+    return ""
 
 
-def no_field(name: str) -> str:
-    """A sentence, after a blank, on a field of `field_of_none`; empty without one."""
-    return f" No run has a field or a score “{visible_name(name, LONGEST)}”." if name else ""
+def _expected(field: str, sign: str, wanted: str) -> str:
+    """What the value of a condition should be and is not; empty where it can be met."""
+    if field == SIZE:
+        return "" if AMOUNT.fullmatch(wanted) else "size; write one as 500MB or 1GB"
+    if field == DATE:
+        return "" if DAY.fullmatch(wanted) else "day; write today, yesterday, 2026-11-20, 2026-11 or 2026"
+    if sign == "=":
+        return ""
+    try:
+        float(wanted)
+    except ValueError:
+        return "number; words are compared by = alone"
+    return ""
 
 
 def _has(run: Run, field: str) -> bool:

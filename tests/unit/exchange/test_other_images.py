@@ -363,8 +363,12 @@ def test_two_images_of_a_test_are_compared_and_drawn_by_a_command(workspace, spa
         cli, ["pair", "1", str(photographs / "yew" / "3.png"), str(second), "-w", str(space), "--epoch", "1"]
     )
     assert of_file.output.splitlines()[0].startswith("cosine similarity "), of_file.output
-    missing = CliRunner().invoke(cli, ["pair", "1", "5", str(second), "-w", str(space)])
-    assert (missing.exit_code, "has no sample 5" in missing.output) == (2, True)
+    paths = workspace.samples(workspace.run(made.run_id).dataset_id).paths
+    by_path = CliRunner().invoke(cli, ["pair", str(made.run_id), paths[0], paths[9], "-w", str(space), "--json"])
+    assert json.loads(by_path.stdout)["similarity"] == shown["similarity"]
+    for wrong in (["5", str(second)], [str(first), "yew/none.png"]):
+        missing = CliRunner().invoke(cli, ["pair", str(made.run_id), *wrong, "-w", str(space)])
+        assert (missing.exit_code, "has no image " in missing.output) == (2, True)
 
 
 def test_a_csv_list_is_tested_and_a_folder_without_classes_is_not(space, photographs, tmp_path):

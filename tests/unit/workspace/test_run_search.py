@@ -7,7 +7,7 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.workspace import Workspace
-from workbench.workspace.run_search import asks_for_size, field_of_none, meets, no_field, row_meets, words_of
+from workbench.workspace.run_search import asks_for_size, meets, row_meets, why_unmet, words_of
 
 
 @pytest.fixture
@@ -113,12 +113,26 @@ def test_data_is_also_found_by_its_folder_or_file(run):
 
 def test_the_field_of_a_condition_that_no_run_has_is_named(run):
     known = ["lr<0.1", "tag=a", "loss=x", "r@1>99", "map@r<1", "foo", "size>1"]
-    assert field_of_none([run], [*known, "lrr>1", "x=1"]) == "lrr"
-    assert field_of_none([run], ["lr>9"]) == ""
-    assert field_of_none([], ["lrr>9"]) == ""
-    assert no_field("lrr") == " No run has a field or a score “lrr”."
-    assert no_field("") == ""
-    assert len(no_field("a" * 5000)) < 100
+    assert why_unmet([run], [*known, "lrr>1", "x=1"]) == " No run has a field or a score “lrr”."
+    assert why_unmet([run], ["lr>9"]) == ""
+    assert why_unmet([], ["lrr>9"]) == ""
+    assert len(why_unmet([run], [f"{'a' * 5000}=1"])) < 100
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("lr<abc", " “abc” is no number; words are compared by = alone."),
+        ("loss>ce", " “ce” is no number; words are compared by = alone."),
+        ("tag<first", " “first” is no number; words are compared by = alone."),
+        ("size>big", " “big” is no size; write one as 500MB or 1GB."),
+        ("date>=soon", " “soon” is no day; write today, yesterday, 2026-11-20, 2026-11 or 2026."),
+        *((word, "") for word in ("lr<", "lr<1e-3", "loss=abc", "size>1", "size>1gib", "state=x")),
+        *((f"date={day}", "") for day in ("today", "yesterday", "2026", "2026-", "2026-1", "2026-11-", "2026-11-30")),
+    ],
+)
+def test_a_value_that_no_run_can_have_is_named(run, word, sentence):
+    assert why_unmet([run], [word]) == sentence
 
 
 @pytest.mark.parametrize(

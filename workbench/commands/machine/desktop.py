@@ -31,7 +31,7 @@ def install_desktop(remove: bool) -> None:
     if not done:
         click.echo("There was nothing to remove.")
     elif lacking := refresh(data_folder()):
-        click.echo(f"The desktop takes notice at the next login: {', '.join(lacking)} could not be run.")
+        click.echo(f"The desktop shows the change after the next login: {', '.join(lacking)} could not be run.")
 
 
 def data_folder() -> Path:

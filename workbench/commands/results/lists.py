@@ -18,7 +18,7 @@ from workbench.settings.presets import presets
 from workbench.settings.run_fields import common_fields
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
-from workbench.workspace.run_search import field_of_none, no_field, unquoted
+from workbench.workspace.run_search import unquoted, why_unmet
 
 LONGEST = 200  # letters of a search that a message repeats
 KINDS = {
@@ -45,11 +45,11 @@ def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path 
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
             runs = listed_runs(workspace, words, sizes=as_json)
-            unknown = "" if runs else field_of_none(workspace.runs(), map(unquoted, words))
+            why = "" if runs else why_unmet(workspace.runs(), map(unquoted, words))
         if as_json:
             show_json([run.data for run in runs])
         else:
-            show_lines(run_lines(runs, terminal_width()), f"There are no runs{holding}.{no_field(unknown)}")
+            show_lines(run_lines(runs, terminal_width()), f"There are no runs{holding}.{why}")
         return
     listed = _listed(what, wanted)
     if as_json:

@@ -17,7 +17,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 if TYPE_CHECKING:
-    from workbench.running.search.image_search import Answer, Epoch, OwnImage
+    from workbench.running.search.image_search import Answer, Epoch
     from workbench.running.search.text_search import TextAnswer
 
     AnyAnswer = Answer | TextAnswer
@@ -109,7 +109,7 @@ def search_run(
 @click.command("pair", short_help="Show which parts of two images make them similar.")
 @click.argument("run_id", metavar="RUN", type=NUMBER)
 @click.argument("query", metavar="QUERY", type=TEXT)
-@click.argument("neighbour", metavar="NEIGHBOUR", type=NUMBER)
+@click.argument("neighbour", metavar="NEIGHBOUR", type=TEXT)
 @workspace_option
 @click.option(
     "--png", "png_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
@@ -118,32 +118,29 @@ def search_run(
 @epoch_option("whose network compares the images")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
 def pair(
-    run_id: int, query: str, neighbour: int, folder: Path | None, png_file: Path | None, epoch: "Epoch", as_json: bool
+    run_id: int, query: str, neighbour: str, folder: Path | None, png_file: Path | None, epoch: "Epoch", as_json: bool
 ) -> None:
     """Compare two images by the network of run RUN, as Pair does on the Retrieval page.
 
-    QUERY is an image file, or the number of a sample; NEIGHBOUR is the number of a sample. `workbench search --json`
-    and the table of queries that the Retrieval page exports have these numbers as sample_id.
+    QUERY and NEIGHBOUR are images of the run's data set, by their path as `workbench search` and the Retrieval page
+    show it, or by their sample_id in an exported table. QUERY may also be an image file of your own.
 
     Parts of each image are covered in turn. In the picture a part is orange where the similarity falls without it,
     and blue where it rises.
     """
     from PIL import Image
 
+    from workbench.running.search.image_search import OwnImage
     from workbench.running.search.saliency import pair_saliency
     from workbench.running.search.saliency_picture import pair_picture
 
     with Workspace(folder or default_workspace()) as workspace:
         ids = _sample_ids(workspace, run_id)
-        asked = _sample_or_image(query)
-        for sample_id in (asked, neighbour):
-            if isinstance(sample_id, int) and sample_id not in ids:
-                raise UnknownName(
-                    f"The data set of run {run_id} has no sample {sample_id}.",
-                    todo="`workbench search --json` prints the numbers of samples.",
-                )
+        of_data = query in ids or query.isdecimal()
+        asked = _sample_id(ids, run_id, query) if of_data else OwnImage(query, Path(query))
+        nearest = _sample_id(ids, run_id, neighbour)
         with told() as progress:
-            compared = pair_saliency(workspace, run_id, None, asked, neighbour, progress, epoch)
+            compared = pair_saliency(workspace, run_id, None, asked, nearest, progress, epoch)
     if png_file is not None:
         with files.named_file(png_file) as file:
             Image.fromarray(pair_picture(compared)).save(file, "PNG")
@@ -161,15 +158,23 @@ def pair(
         click.echo(png_file, err=as_json)
 
 
-def _sample_ids(workspace: Workspace, run_id: int) -> set[int]:
+def _sample_ids(workspace: Workspace, run_id: int) -> dict[str, int]:
+    """The id of each sample of a run's data set, by its path and by itself as text; of a path, the path wins."""
     dataset = workspace.run(run_id).dataset_id
-    return set() if dataset is None else set(workspace.samples(dataset).ids.tolist())
+    if dataset is None:
+        return {}
+    samples = workspace.samples(dataset)
+    ids = samples.ids.tolist()
+    return {**{str(number): number for number in ids}, **dict(zip(samples.paths, ids, strict=True))}
 
 
-def _sample_or_image(query: str) -> "OwnImage | int":
-    from workbench.running.search.image_search import OwnImage
-
-    return int(query) if query.isdecimal() else OwnImage(query, Path(query))
+def _sample_id(ids: dict[str, int], run_id: int, name: str) -> int:
+    if name not in ids:
+        raise UnknownName(
+            f"The data set of run {run_id} has no image {name!r}.",
+            todo="`workbench search RUN IMAGE` prints the paths of images, with --json also their sample_id.",
+        )
+    return ids[name]
 
 
 def _scores(metrics: dict[str, float], as_json: bool) -> str:

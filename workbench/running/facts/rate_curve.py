@@ -28,7 +28,7 @@ FALLS_AT_ONCE = "The loss falls from the smallest rate on: begin at a smaller on
 STILL_FALLS = "The loss still falls at the largest rate: end at a larger one to see where it rises."
 
 FAR = 10.0  # times, by which two suggested rates differ much
-DIFFER = "The steepest descent and a tenth of the least differ by more than ten times: try a rate between them, too."
+DIFFER = "The two suggested rates differ by more than ten times: try a rate between them, too."
 
 
 def rising_rates(first: float, last: float, steps: int) -> np.ndarray:

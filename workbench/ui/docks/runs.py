@@ -293,7 +293,7 @@ class RunsDock(Dock):
         if self.model.rowCount():
             empty = self.list
         elif empty is self._no_match:
-            self._no_match.say(f"{NO_MATCH}{self.model.unknown_field()}")
+            self._no_match.say(f"{NO_MATCH}{self.model.why_unmet()}")
         self._stack.setCurrentWidget(empty)
 
     def _show_all(self) -> None:

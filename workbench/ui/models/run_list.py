@@ -17,7 +17,7 @@ from workbench.ui.state.selection.ticks import Ticks
 from workbench.ui.style.words import THIN, device_of, duration, memory, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting, newest_first
 from workbench.workspace.run_names import backbone_title, data_title, names_of
-from workbench.workspace.run_search import asks_for_size, field_of_none, no_field, words_of
+from workbench.workspace.run_search import asks_for_size, why_unmet, words_of
 
 Index = QModelIndex | QPersistentModelIndex
 # The states of which the first is shown for a group.
@@ -216,9 +216,9 @@ class RunList(QAbstractListModel):
         self._words = words_of(text)
         self._refresh()
 
-    def unknown_field(self) -> str:
-        """A sentence, after a blank, on a field of the search that no run has; empty without one."""
-        return no_field(field_of_none(self._all, self._words))
+    def why_unmet(self) -> str:
+        """A sentence, after a blank, on a condition of the search that no run can meet; empty without one."""
+        return why_unmet(self._all, self._words)
 
     def row_of(self, run_id: int | None) -> int:
         """The row of a run, or -1."""

@@ -15,7 +15,7 @@ from workbench.ui.pages.compare.model.reading import PairAnswer, PairQuestion, Q
 from workbench.ui.style.words import counted, own_keys
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title
-from workbench.workspace.run_search import field_of_none, no_field, words_of
+from workbench.workspace.run_search import why_unmet, words_of
 
 MAP_AT_R = "MAP@R"
 TICK_TWO = own_keys(
@@ -78,8 +78,8 @@ class CompareModel:
         self._words = words_of(text)
 
     def left_out_by(self, runs: Sequence[Run]) -> str:
-        """A sentence, after a blank, on a field of the search that none of the runs has; empty without one."""
-        return no_field(field_of_none(runs, self._words))
+        """A sentence, after a blank, on a condition of the search that none of the runs can meet; empty without one."""
+        return why_unmet(runs, self._words)
 
     def fits(self, run: Run) -> bool:
         """Whether the search leaves a run."""

@@ -259,7 +259,7 @@ class RateDialog(MainButtonDialog):
         self.plot.end(suggested)
         for line, rate, words, rule in (
             (self.steepest, suggested.rate, "Steepest descent", RULE),
-            (self.tenth, suggested.tenth, "A tenth of the least", TENTH_RULE),
+            (self.tenth, suggested.tenth, "Minimum / 10", TENTH_RULE),
         ):
             line.setProperty("value", rate)
             line.setText("" if rate is None else f"{words}: {in_words(rate)}")

@@ -187,7 +187,7 @@ class RatePlot(PaintedPlot):
     def _paint_marks(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         box = _axes(area)
         if self._suggestion is not None and self._suggestion.rate is not None and self._suggestion.tenth is not None:
-            marks = ((self._suggestion.rate, "steepest descent"), (self._suggestion.tenth, "a tenth of the least"))
+            marks = ((self._suggestion.rate, "steepest descent"), (self._suggestion.tenth, "minimum / 10"))
             for rate, _ in marks:
                 self._paint_line(painter, area, rate, QPen(QColor(tokens.muted), 1.0, Qt.PenStyle.DashLine))
             painter.setPen(QColor(tokens.muted))
