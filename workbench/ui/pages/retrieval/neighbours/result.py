@@ -36,7 +36,7 @@ AHEAD = 48  # cards made with the page: to make them when it is first shown woul
 PLACE = "neighbours"
 NEAR = "Nearest neighbours"
 MORE = "Copy this image, open its file"
-BESIDE_TIP = "The query and a neighbour in large, and which parts make them similar (P)"
+BESIDE_TIP = "The query and a neighbour, enlarged, and which parts make them similar (P)"
 LONELY = "No other image of its class: it has no AP"
 
 

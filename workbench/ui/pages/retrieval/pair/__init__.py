@@ -1,1 +1,1 @@
-"""The query and one of its neighbours side by side, in large, and which parts of them make them similar."""
+"""The query and one of its neighbours side by side, enlarged, and which parts of them make them similar."""

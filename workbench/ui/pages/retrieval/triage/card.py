@@ -26,7 +26,7 @@ from workbench.workspace.choices.label_decisions import DROP, KEEP, RELABEL, UNS
 NEAR_PX, LARGE_PX = (180, 140, 100, 80, 60), 150  # sides of a neighbour, of which the largest that fits is taken
 GAP = 6  # px between two neighbours
 NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader
-PAIR_TIP = "The suspect and its nearest images of both classes in large, side by side (P)"
+PAIR_TIP = "The suspect and its nearest images of both classes, enlarged, side by side (P)"
 RIGHT, SUSPECTED = "label is right", "as suspected"  # second lines of the buttons
 RELABEL_TIP = "“Relabel as” has all classes."
 NOTHING = (
@@ -43,7 +43,7 @@ class ClickedPicture(QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setToolTip("Click to show it beside the suspect, in large.")
+        self.setToolTip("Click to show it beside the suspect, enlarged.")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
