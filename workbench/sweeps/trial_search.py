@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.sweeps.objective import written
 from workbench.workspace.experiments.sweeps import Trial
-from workbench.workspace.run_search import row_meets
+from workbench.workspace.run_search import row_meets, why_no_row_meets
 
 Shown = Callable[[str, Any], str]  # a field and its value -> what the value is called
 
@@ -25,6 +25,11 @@ def fits(trial: Trial, metric: str, words: Sequence[str], shown: Shown) -> bool:
     values = _values(trial, metric, shown)
     text = " ".join((trial.problem, *(word for written_so in values.values() for word in written_so))).casefold()
     return all(word in text or row_meets(values, word) for word in words)
+
+
+def why_unmet(trials: Sequence[Trial], metric: str, words: Sequence[str], shown: Shown) -> str:
+    """A sentence, after a blank, on the first condition that no trial can meet, as `run_search.why_unmet`."""
+    return why_no_row_meets([_values(trial, metric, shown) for trial in trials], words)
 
 
 def _values(trial: Trial, metric: str, shown: Shown) -> dict[str, tuple[str, ...]]:

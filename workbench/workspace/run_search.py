@@ -81,9 +81,17 @@ def why_unmet(runs: Sequence[Run], words: Iterable[str]) -> str:
     Args:
         words: in lower case.
     """
-    conditions = [condition for condition in map(_parsed, words) if condition is not None] if runs else []
-    for field, sign, wanted in conditions:
-        if field not in OF_RUNS and not any(_has(run, field) for run in runs):
+    return _why_unmet(words, lambda field: field in OF_RUNS or any(_has(run, field) for run in runs)) if runs else ""
+
+
+def why_no_row_meets(rows: Sequence[Mapping[str, Sequence[str]]], words: Iterable[str]) -> str:
+    """The same of the rows that `row_meets` is asked of."""
+    return _why_unmet(words, lambda field: any(_named(row, field) for row in rows)) if rows else ""
+
+
+def _why_unmet(words: Iterable[str], has: Callable[[str], bool]) -> str:
+    for field, sign, wanted in filter(None, map(_parsed, words)):
+        if not has(field):
             return f" No run has a field or a score “{visible_name(field, LONGEST)}”."
         if wanted and (expected := _expected(field, sign, wanted)):
             return f" “{visible_name(wanted, LONGEST)}” is no {expected}."
@@ -139,8 +147,12 @@ def row_meets(values: Mapping[str, Sequence[str]], word: str) -> bool:
     if condition is None:
         return False
     field, sign, wanted = condition
-    named = (name for name in values if name in (field, f"{field}.name") or name.endswith(f".{field}"))
-    return any(_fits(value.casefold(), sign, wanted) for name in named for value in values[name])
+    return any(_fits(value.casefold(), sign, wanted) for name in _named(values, field) for value in values[name])
+
+
+def _named(values: Iterable[str], field: str) -> list[str]:
+    """The names among those of a row that a condition of this field is about."""
+    return [name for name in values if name in (field, f"{field}.name") or name.endswith(f".{field}")]
 
 
 @lru_cache(64)

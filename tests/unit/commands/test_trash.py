@@ -87,9 +87,9 @@ def test_many_runs_are_counted(space):
 def test_names_notes_and_tags_are_changed_and_the_rest_stays(space):
     space.set_tags(1, ["old", "kept"])
     said = done("annotate", "1", "2", "--tag", " new ", "--untag", "old", "--note", "why")
-    assert said.stdout == "   1  run 1  [kept, new]\n   2  run 2  [new]\n"
+    assert said.stdout == "   1  run 1  [kept, new]  why\n   2  run 2  [new]  why\n"
     assert [space.run(number).note for number in (1, 2)] == ["why", "why"]
-    assert done("annotate", "1", "--name", "Best").stdout == "   1  Best  [kept, new]\n"
+    assert done("annotate", "1", "--name", "Best").stdout == "   1  Best  [kept, new]  why\n"
     assert (space.run(1).name, space.run(1).note) == ("Best", "why")
 
 

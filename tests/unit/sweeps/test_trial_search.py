@@ -59,3 +59,20 @@ def test_settings_are_listed_that_fit_as_in_the_panel(workspace, number, words, 
     model.search(" ".join(words))
     trials = {trial.id: trial.setting["training.lr"] for trial in sweeps.trials(workspace, number)}
     assert sorted(trials[trial] for trial, _ in model.trial_rows()[1]) == rates
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("lr<abc", "“abc” is no number; words are compared by = alone."),
+        ("lrr<1", "No run has a field or a score “lrr”."),
+        ("lr<0.001", ""),
+    ],
+)
+def test_a_condition_that_no_run_can_meet_is_explained(workspace, number, word, sentence):
+    _, lines = shown(workspace, number, word)
+    assert f"The search leaves 0 of 4 settings. {sentence}".strip() in lines
+    model = SweepsModel()
+    model.take(look(workspace, lambda *of: None))
+    model.search(word)
+    assert model.words().endswith(f"The search leaves 0 of 4 runs. {sentence}".strip())

@@ -7,11 +7,12 @@ import click
 
 from workbench.commands.arguments import NUMBER, TEXT, Text, workspace_option
 from workbench.commands.terminal import one_line
-from workbench.names import visible_name
+from workbench.names import in_one_line, visible_name
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 LONGEST = 200  # letters of a name, as in the window
+SHOWN_NOTE = 80  # letters of a note that are printed
 
 
 class Words(Text):
@@ -62,4 +63,5 @@ def annotate(
         workspace.change_tags(dict.fromkeys(runs, new), dict.fromkeys(runs, old))
         for run in map(workspace.run, runs):
             tags = f"  [{', '.join(map(visible_name, run.tags))}]" if run.tags else ""
-            click.echo(one_line(f"{run.id:>4}  {visible_name(run.name)}{tags}"))
+            note = f"  {in_one_line(visible_name(run.note, SHOWN_NOTE))}" if run.note else ""
+            click.echo(one_line(f"{run.id:>4}  {visible_name(run.name)}{tags}{note}"))

@@ -60,12 +60,12 @@ def table(workspace: Workspace, number: int, words: Sequence[str] = ()) -> list[
     lines += remarks(sweep, trials, best_untrained)
     lines += [sweep.problem] if sweep.problem else []
     every, known = standings(sweep, trials), catalog.current()
-    settings = _searched(sweep, every, words, known)
+    settings, why = _searched(sweep, every, words, known)
     fields = set_fields(sweep, trials)
     chosen = [*_settings_of(sweep), *(standing.setting for standing in every)]  # whose losses have other fields
     titles = column_titles(fields, chosen, known)
     if len(settings) < len(every):
-        lines += [f"The search leaves {len(settings):,} of {len(every):,} settings."]
+        lines += [f"The search leaves {len(settings):,} of {len(every):,} settings.{why}"]
     means = f"{sweep.metric}, mean ± SD over its runs"
     lines += ["", f"| {' | '.join(('setting', *titles.values(), means, 'runs', 'state'))} |"]
     lines.append("|---" * (len(fields) + 4) + "|")
@@ -90,21 +90,23 @@ def table(workspace: Workspace, number: int, words: Sequence[str] = ()) -> list[
 
 def _searched(
     sweep: stored.Sweep, settings: "list[Standing]", words: Sequence[str], known: "Catalog"
-) -> "list[Standing]":
-    """The settings that have a run which fits every word of a search."""
+) -> "tuple[list[Standing], str]":
+    """The settings that have a run which fits every word of a search; if none has, why, after a blank."""
     from workbench.comparing.grouping.setting_titles import value_title
-    from workbench.sweeps.trial_search import fits
+    from workbench.sweeps.trial_search import fits, why_unmet
 
     searched = [unquoted(word) for word in words]
 
     def shown(field: str, value: Any) -> str:
         return value_title(field, value, known)
 
-    return [
+    left = [
         standing
         for standing in settings
         if any(fits(trial, sweep.metric, searched, shown) for trial in standing.trials)
     ]
+    trials = [] if left else [trial for standing in settings for trial in standing.trials]
+    return left, why_unmet(trials, sweep.metric, searched, shown)
 
 
 def _importance(sweep: stored.Sweep, trials: list[stored.Trial], titles: dict[str, str]) -> list[str]:
@@ -189,7 +191,7 @@ def as_data(workspace: Workspace, number: int, words: Sequence[str] = ()) -> dic
                 for trial in standing.trials
             ],
         }
-        for standing in _searched(sweep, standings(sweep, trials), words, catalog.current())
+        for standing in _searched(sweep, standings(sweep, trials), words, catalog.current())[0]
     ]  # fmt: skip
     notes = remarks(sweep, trials, stored.best_untrained(workspace, number))
     shares = importance.as_data(importance.importance(sweep, trials, catalog.current()))

@@ -26,7 +26,7 @@ from workbench.sweeps.progress import (
     stopped_words,
     valued_untrained,
 )
-from workbench.sweeps.trial_search import fits
+from workbench.sweeps.trial_search import fits, why_unmet
 from workbench.ui.style.words import NO_VALUE, counted, duration
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps as stored
@@ -56,6 +56,10 @@ class Look:
     def untrained(self) -> list[Trial]:
         """The trials whose objective is that of the network before training."""
         return valued_untrained(self.sweep, self.trials, self.best_untrained)
+
+    def title_of(self, field: str, value: Any) -> str:
+        """What the form calls this value of a field."""
+        return value_title(field, value, self.known)
 
 
 def look(workspace: Workspace, progress: Progress) -> list[Look]:
@@ -135,8 +139,7 @@ class SweepsModel:
     def _fits(self, trial: Trial) -> bool:
         if not self._words or self.shown is None:
             return True
-        known = self.shown.known
-        return fits(trial, self.shown.sweep.metric, self._words, lambda field, value: value_title(field, value, known))
+        return fits(trial, self.shown.sweep.metric, self._words, self.shown.title_of)
 
     def order_by(self, column: int) -> None:
         """Order the runs by the column of that place, by the objective with the best first; again, the other way."""
@@ -219,7 +222,10 @@ class SweepsModel:
 
     def _searched(self) -> str:
         left = sum(map(self._fits, self._trials))
-        return f"The search leaves {left:,} of {counted(len(self._trials), 'run')}."
+        why = ""
+        if not left and self.shown is not None:
+            why = why_unmet(self._trials, self.shown.sweep.metric, self._words, self.shown.title_of)
+        return f"The search leaves {left:,} of {counted(len(self._trials), 'run')}.{why}"
 
     # What can be done
 
