@@ -758,7 +758,7 @@ def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot
     ("peak", "used", "whole", "words", "filled", "state"),
     [
         (False, 2**30, 2**33, "1.1 GB of 8.6 GB used after the trial steps", 125, ""),
-        (True, 78e9, 80e9, "78.0 GB of 80.0 GB at most in the trial steps", 975, "full"),
+        (True, 78e9, 80e9, "78.0 GB of 80.0 GB at the peak of the trial steps", 975, "full"),
         (False, 2**30, 0, "1.1 GB used after the trial steps", None, ""),
     ],
 )

@@ -156,7 +156,7 @@ def add(
     values |= {"kind": kind, "name": name} | {key: value for key, value in changes.items() if value is not None}
     values |= _set(fields)
     records.store(records.made(values))
-    click.echo(f"The place {name} is written in {records.folder()}.")
+    click.echo(f"The place {name} is stored in {records.folder()}.")
     if before is not None and before.kind != kind:
         click.echo(f"It was of the kind {before.kind}. Fields that only this kind has are not kept.")
         click.echo(f"Runs that were sent to it before are followed only while it is of the kind {before.kind}.")

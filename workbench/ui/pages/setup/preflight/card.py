@@ -264,7 +264,7 @@ def share_bar(name: str) -> QProgressBar:
 
 
 def _memory(result: "Preflight") -> str:
-    when = "at most in the trial steps" if result.memory_is_peak else "used after the trial steps"
+    when = "at the peak of the trial steps" if result.memory_is_peak else "used after the trial steps"
     whole = f" of {memory(result.memory_whole)}" if result.memory_whole else ""
     parts = [f"{memory(result.memory_bytes)}{whole} {when}"] if result.memory_bytes else []
     if result.spare_bytes:
