@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 import numpy as np
 
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.grouping.tested import fold_of_run
 from workbench.comparing.statistics.intervals import Interval, t_interval
 from workbench.workspace import Workspace
 from workbench.workspace.measured import evaluations
@@ -31,6 +31,11 @@ class Measured:
     run: Run
     evaluations: tuple[Evaluation, ...]
     test_half: str = ""  # a mark of the images that it was searched in; empty if not known, or the same for all
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a test of a network on other images."""
+        return self.run.tested is not None
 
     def at(self, at: At) -> Evaluation | None:
         """The evaluation at "best", "last" or an epoch; None if the run has none there."""
@@ -148,7 +153,7 @@ def runs_in_mean(drawn: Sequence[Run]) -> list[Run]:
 
 
 def _newest(runs: Sequence[Run]) -> list[Run]:
-    return list({(run.seed, fold_of(run.config)): run for run in runs}.values())
+    return list({(run.seed, fold_of_run(run)): run for run in runs}.values())
 
 
 def summarised(group: Group, measured: dict[int, Measured], metric: str, at: At) -> Summary:

@@ -14,6 +14,7 @@ from workbench.workspace.times import seconds_of
 
 FARTHEST = 214_748  # an L2 distance beyond it is stored as it: in units of 1e-4 it would not fit into 32 bits
 DISTANCES = ("cosine", "l2", "hyperbolic")  # by which embeddings are compared
+LARGEST_NUMBER = 2**63  # of a run: SQLite holds those below it
 RECALL = re.compile(r"recall@[0-9]{1,9}")
 
 
@@ -50,6 +51,20 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
+class Trainer:
+    """The run that trained the network of a test, where it is known in this workspace and not in its trash."""
+
+    id: int
+    name: str
+    seed: int
+    config: str  # TOML
+    loss: str
+    backbone: str
+    epoch: int  # the last that it has reached
+    best_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One run with its progress, and the metrics of its best and last evaluation (fractions)."""
 
@@ -60,7 +75,7 @@ class Run:
     phase: str
     created: str  # ISO 8601, UTC
     ended: str | None
-    seed: int
+    seed: int  # of a test with a `trainer` that one's
     config: str  # TOML
     dataset_id: int | None
     dataset: str
@@ -88,6 +103,7 @@ class Run:
     unread: str = ""  # a sentence about columns of its row that could not be read
     placement: Placement | None = None  # where it trains, unless on this machine
     images: str = ""  # fingerprint of its data set's images, the same at every size; empty if it has read none
+    trainer: Trainer | None = None  # of a test; None of other runs, and where `tested` names no run of this workspace
 
     @property
     def live(self) -> bool:
@@ -124,13 +140,31 @@ class Run:
         """The run whose network embedded the images of this one, of which nothing was trained; None of other runs."""
         imported = self.environment.get("imported")
         network = imported.get("network") if isinstance(imported, dict) else None
-        return network if type(network) is int and 0 < network < 2**63 else None
+        return network if type(network) is int and 0 < network < LARGEST_NUMBER else None
 
     @property
     def tested_epoch(self) -> int | None:
         """The epoch of the network that a test is of, 0 before training; None of other runs, or where it is unknown."""
         epoch = self.environment["imported"].get("epoch") if self.tested is not None else None
         return epoch if isinstance(epoch, int) else None
+
+    @property
+    def tested_network(self) -> str:
+        """Which network of its run a test is of: "best epoch", "last epoch", "epoch 5"; empty of other runs.
+
+        As it was asked for. A test of an older Workbench does not say it: its epoch is then compared with those of the
+        run that trained, as it is now.
+        """
+        if self.tested is None:
+            return ""
+        asked, epoch = self.environment["imported"].get("asked"), self.tested_epoch
+        if asked in ("best", "last"):
+            return f"{asked} epoch"
+        if asked is None and self.trainer is not None and epoch is not None:
+            for name, number in (("best", self.trainer.best_epoch), ("last", self.trainer.epoch)):
+                if epoch == number:
+                    return f"{name} epoch"
+        return "unknown epoch" if epoch is None else f"epoch {epoch}"
 
     def has_no(self, what: str) -> str:
         """A sentence: it has no evaluation, or other thing; whether one may still come, and why none is there."""

@@ -118,10 +118,16 @@ def _has(run: Run, field: str) -> bool:
 
 
 def _values(run: Run, field: str) -> Iterable[str]:
-    """What a run has of a field: a best score in percent, or the values in its config; "loss" is also its loss."""
+    """What a run has of a field: a best score in percent, or the values in its config; "loss" is also its loss.
+
+    A test on other images has the settings of the run that trained its network, and its own data.
+    """
     if metric := _metric(tuple(run.best), field):
         return (f"{100 * run.best[metric]:.2f}",)
-    return chain(_chosen(run.config, field), _values_of(run.config, field))
+    if run.trainer is None or field in (DATA, "data") or field.startswith(f"{DATA}."):
+        return chain(_chosen(run.config, field), _values_of(run.config, field))
+    trained = run.trainer.config
+    return chain(_chosen(trained, field), _values_of(trained, field), _values_of(run.config, f"{DATA}.{field}"))
 
 
 def _chosen(config: str, section: str) -> Iterator[str]:

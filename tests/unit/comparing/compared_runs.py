@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.events import Ended, Evaluated, Progress, Status
+from workbench.exchange.imported.importing import config_of
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -63,6 +64,7 @@ def store(
     metrics: Mapping[str, float] | None = None,
     status: str = "done",
     pixels: Path | None = None,
+    facts: dict[str, Any] | None = None,
     **config: Any,
 ) -> int:
     """A run with one evaluation for each epoch of `aps` (epoch -> [n] average precision); its number."""
@@ -73,8 +75,35 @@ def store(
     recorder = Recorder(workspace, run_id)
     recorder(Status("Loading"))
     recorder.dataset(workspace.register_dataset(shown, pixels or workspace.path / "pixels.npy"))
+    recorder.environment(facts or {})
     for epoch, ap in aps.items():
         recorder(evaluated(shown, epoch, np.asarray(ap, np.float64), rows, metrics or {}))
+    recorder.reached(max(aps, default=0))
     recorder(Progress(10, 10, 50.0))
     recorder(Ended(status))
     return run_id
+
+
+def store_test(
+    workspace: Workspace,
+    trained: int,
+    ap: np.ndarray,
+    *,
+    epoch: int = 1,
+    shown: Images | None = None,
+    called: str = "photos",
+    distance: str = "cosine",
+    **facts: Any,
+) -> int:
+    """A test of the network of that run and epoch on images, with these average precisions; its number.
+
+    `facts` are further ones of the environment's part on the network, such as asked="best".
+    """
+    source = workspace.run(trained)
+    images_of = Path("elsewhere") / called
+    config = config_of(f"{source.name} on {called}", Path(f"run {trained}"), None, images_of, distance).model_dump()
+    config["dataset"] |= {"network": trained, "epoch": epoch, "checkpoint": f"{trained:032x}"}
+    del config["seed"]
+    imported = {"embeddings": f"run {trained}", "network": trained, "epoch": epoch, **facts}
+    shown = shown or images(len(ap), called)
+    return store(workspace, {epoch: ap}, shown=shown, facts={"imported": imported}, **config)

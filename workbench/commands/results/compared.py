@@ -6,7 +6,7 @@ from typing import Any
 from workbench.comparing.difference.baseline import BaselineRow, against_baseline
 from workbench.comparing.difference.forest import Forest, against_the_first, corrected_tests, verdict_among
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.grouping.tested import fold_of_run
 from workbench.comparing.measures import At, Summary
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.queries.pairing import Comparison, compare
@@ -158,7 +158,7 @@ def _runs(shown: Overview, summary: Summary) -> list[dict[str, Any]]:
             {
                 "run": run.id,
                 "seed": run.seed,
-                "fold": fold_of(run.config),
+                "fold": fold_of_run(run),
                 "status": str(run.status),
                 "epoch": None if at is None else at.epoch,
                 "value": summary.values.get(run.id),

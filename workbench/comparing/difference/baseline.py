@@ -7,7 +7,7 @@ from math import nan
 import numpy as np
 
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.grouping.tested import fold_of_run
 from workbench.comparing.measures import Summary, is_share, seed_means, summarised, unlike_halves
 from workbench.comparing.overview import Overview
 from workbench.comparing.statistics.intervals import LEVEL, Interval, t_interval, welch_interval
@@ -125,11 +125,7 @@ def seed_differences(baseline: Summary, other: Summary) -> list[float]:
     The folds of a seed hold out other classes, so only those that both have are compared; the value is their mean.
     """
     ours, theirs = (
-        {
-            (run.seed, fold_of(run.config)): summary.values[run.id]
-            for run in summary.group.runs
-            if run.id in summary.values
-        }
+        {(run.seed, fold_of_run(run)): summary.values[run.id] for run in summary.group.runs if run.id in summary.values}
         for summary in (baseline, other)
     )
     shared = sorted(ours.keys() & theirs.keys())

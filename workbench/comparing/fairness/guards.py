@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from workbench.comparing.fairness.other_images import of_tests
 from workbench.comparing.fairness.test_halves import other_test_halves
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.setting_titles import setting_words, short_title, value_title
-from workbench.comparing.grouping.settings import differing, fold_of, measuring_of
+from workbench.comparing.grouping.settings import differing, measuring_of
+from workbench.comparing.grouping.tested import fold_of_run, is_trained
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs, unfinished
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.config import IMPORTED
@@ -39,8 +41,9 @@ def guards(
     apart = _unlike_data(workspace, groups)
     sentences = apart + _unlike_sizes(workspace, groups) + _unlike_settings(groups)
     sentences += [] if apart else other_test_halves(groups, measured)
-    sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
+    sentences += of_tests(workspace, runs)
+    sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     sentences += _measured_otherwise(groups) + _unfinished(groups, at)
     sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
     sentences += _untrained(groups, measured, at)
@@ -147,7 +150,7 @@ def _unlike_epochs(groups: Sequence[Group], at: At) -> list[str]:
     trained = [
         (group.title, group.settings)
         for group in groups
-        if "training.epochs" in group.settings and group.settings.get("dataset.name") != IMPORTED
+        if "training.epochs" in group.settings and is_trained(group.settings)
     ]
     counts = {settings["training.epochs"] for _, settings in trained}
     follows = any(settings.get("training.schedule") != "constant" for _, settings in trained)
@@ -250,7 +253,7 @@ def _untrained(groups: Sequence[Group], measured: dict[int, Measured], at: At) -
         for group in groups
         for run in group.runs
         if (evaluation := measured[run.id].at(at)) is not None
-        and evaluation.epoch == 0 < measured[run.id].evaluations[-1].epoch
+        and evaluation.epoch == 0 < (run.trainer or measured[run.id].evaluations[-1]).epoch
     ]
     named = _runs([str(number) for number in sorted(run.id for run in runs)])
     return [f"Best before training, at epoch 0, so that the loss has no part in the number: {named}."] if runs else []
@@ -268,11 +271,11 @@ def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: st
     older = []
     for group in groups:
         kept = chosen_runs(group, measured, metric, at)
-        places = {(run.seed, fold_of(run.config)): run.id for run in kept}
+        places = {(run.seed, fold_of_run(run)): run.id for run in kept}
         for run in group.runs:
             if (
                 measured[run.id].value(metric, at) is not None
-                and places.get((run.seed, fold_of(run.config)), run.id) > run.id
+                and places.get((run.seed, fold_of_run(run)), run.id) > run.id
             ):
                 older.append(str(run.id))
     return older

@@ -8,8 +8,11 @@ MOST_RUNS, MOST_PARTS = 8, 5  # named in one sentence
 
 
 def no_epoch_in_common(measured: Mapping[int, Measured]) -> str:
-    """The sentence for two or more evaluated runs that share no epoch; empty for any others."""
-    runs = evaluated(measured)
+    """The sentence for two or more evaluated runs that share no epoch; empty for any others.
+
+    Tests on other images are left out: each has the one epoch of the network that it is of.
+    """
+    runs = {number: run_measures for number, run_measures in evaluated(measured).items() if not run_measures.is_test}
     if len(runs) < 2 or common_epochs(runs.values()):
         return ""
     return f"The runs have no epoch in common: {epochs_named(runs)}. Only best and last can be compared."

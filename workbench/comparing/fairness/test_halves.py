@@ -8,6 +8,7 @@ from hashlib import blake2b
 import numpy as np
 
 from workbench.comparing.grouping.groups import Group
+from workbench.comparing.grouping.tested import NETWORK
 from workbench.comparing.measures import Measured, test_halves, unlike_halves
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -15,18 +16,19 @@ from workbench.workspace.database.connection import Connection
 from workbench.workspace.measured import evaluations
 
 MOST_TITLES = 2  # of one test half, in a sentence
+SEARCHED = ("split.", NETWORK)  # beginnings of settings that say which images are searched: in a test all of them
 
 
 def with_test_halves(
     workspace: Workspace, groups: Sequence[Group], measured: Mapping[int, Measured]
 ) -> dict[int, Measured]:
-    """The same, each run with the mark of its test images where the groups have different splits.
+    """The same, each run with the mark of its test images where the groups have different splits, or some are tests.
 
     Different splits may have the same test half, as those of unseen classes and of MLRC do, so that its images are
     read: once for each split, seed and data set.
     """
     splits = [
-        str(sorted((name, str(value)) for name, value in group.settings.items() if name.startswith("split.")))
+        str(sorted((name, str(value)) for name, value in group.settings.items() if name.startswith(SEARCHED)))
         for group in groups
     ]
     if len(set(splits)) < 2:

@@ -1,4 +1,8 @@
-"""Runs of the same config and data but for seed, fold and what is measured besides, as one group."""
+"""Runs of the same config and data but for seed, fold and what is measured besides, as one group.
+
+Tests on other images are one group where the runs that trained their networks would be one, the images are the same and
+the networks are alike: each run's best, each run's last, or those of one epoch.
+"""
 
 import json
 import re
@@ -7,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.comparing.grouping.setting_titles import telling_words
-from workbench.comparing.grouping.settings import Difference, Settings, differing, settings_of
+from workbench.comparing.grouping.settings import Difference, Settings, differing
+from workbench.comparing.grouping.tested import key_of, settings_of_run, title_of_test
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.workspace.rows import Run
@@ -38,33 +43,40 @@ class Group:
 def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
     """Groups in the order of their oldest runs. `known` is the catalog, for defaults that a config leaves out.
 
+    A test whose `trainer` is not known is a group of its own.
+
     Raises:
         Problem: a config that cannot be read, with the number of its run.
     """
     by_config: dict[tuple[str, int | None], tuple[Settings, list[Run]]] = {}
     data: dict[str, int] = {}  # of a config, for its runs that have not read their data yet
-    read: dict[str, Settings] = {}
+    read: dict[tuple[str, str, str], Settings] = {}
     read_by_key: list[tuple[str, Settings, Run]] = []
     for run in sorted(runs, key=lambda run: run.id):
-        if run.config not in read:
-            read[run.config] = _settings_of(run, known)
-        settings = read[run.config]
-        key = json.dumps(settings, sort_keys=True, default=str)
+        configs = run.config, "" if run.trainer is None else run.trainer.config, run.tested_network
+        if configs not in read:
+            read[configs] = _settings_of(run, known)
+        settings = read[configs]
+        key = json.dumps(key_of(settings), sort_keys=True, default=str)
         if run.dataset_id is not None:
             data.setdefault(key, run.dataset_id)
         read_by_key.append((key, settings, run))
     for key, settings, run in read_by_key:
         seen = data.get(key) if run.dataset_id is None else run.dataset_id
         by_config.setdefault((key, seen), (settings, []))[1].append(run)
-    groups = [
-        Group(TAIL.sub("", members[0].name), tuple(members), settings) for settings, members in by_config.values()
-    ]
+    groups = [Group(_title(members[0], known), tuple(members), settings) for settings, members in by_config.values()]
     return _told_apart(groups, known)
+
+
+def _title(first: Run, known: Catalog) -> str:
+    if first.trainer is None:
+        return TAIL.sub("", first.name)
+    return title_of_test(TAIL.sub("", first.trainer.name), first, known)
 
 
 def _settings_of(run: Run, known: Catalog) -> Settings:
     try:
-        return settings_of(run.config, known)
+        return settings_of_run(run, known)
     except Problem as problem:
         raise Problem(
             f"Run {run.id} cannot be compared. {problem.what}", kept="No run was changed.",

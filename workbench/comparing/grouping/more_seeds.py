@@ -6,7 +6,7 @@ from itertools import chain, islice
 from statistics import fmean
 
 from workbench.comparing.grouping.groups import TAIL, Group, grouped
-from workbench.comparing.grouping.settings import settings_of
+from workbench.comparing.grouping.tested import settings_of_run
 from workbench.config import SEEDS, Choice, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
@@ -71,7 +71,7 @@ def more_seeds(ticked: Collection[int], runs: Sequence[Run], known: Catalog, num
 def _readable(run: Run, known: Catalog) -> bool:
     """Whether a run's config can be read: one that cannot has no seeds to keep clear of."""
     try:
-        settings_of(run.config, known)
+        settings_of_run(run, known)
     except Problem:
         return False
     return True
@@ -82,6 +82,8 @@ def why_none(run: Run, known: Catalog) -> str:
     if run.placement is not None:
         return f"it trained at {run.placement.place}, which Set up can start again"
     config = RunConfig.recorded(run.config)
+    if run.tested is not None:
+        return "it is a test on other images, for which the run that trained gets seeds"
     if config.imported:
         return "its embeddings were imported"
     if config.own_loop:

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workbench.comparing.grouping.settings import Settings, written
+from workbench.comparing.grouping.settings import TRAINED_ON, Settings, written
 from workbench.config import KINDS, sections
 from workbench.entries.catalog import Catalog
 from workbench.names import inside_sentence
 from workbench.numerals import raised
 
-KIND_TITLES = {"dataset": "Data set"}
+KIND_TITLES = {"dataset": "Data set", TRAINED_ON: "Trained on"}
+SAME_FIELDS = {TRAINED_ON: "dataset"}  # parts whose fields are those of another
 TITLED = ("backbone.name", "loss.name")  # fields whose values say what they are
 
 
@@ -24,7 +25,7 @@ def field_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
     heading = KIND_TITLES.get(part, part.capitalize())
     if not name:
         return heading.replace("_", " ")
-    if name == "name" and part in KINDS:
+    if name == "name" and SAME_FIELDS.get(part, part) in KINDS:
         return heading
     facts = _described(field, chosen, known)
     return f"{heading}: {facts.get('label') or name.replace('_', ' ').capitalize()}"
@@ -52,7 +53,7 @@ def short_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
 def value_title(field: str, value: Any, known: Catalog) -> str:
     """An entry by its title, as "Cross-entropy (CE)"; "1×10⁻⁸" for 1e-08; any other value as a user writes it."""
     part, _, name = field.partition(".")
-    title = known.get(f"{part}/{value}", {}).get("title") if name == "name" else None
+    title = known.get(f"{SAME_FIELDS.get(part, part)}/{value}", {}).get("title") if name == "name" else None
     text = str(title or written(value))
     return raised(text) if isinstance(value, float) else text
 
@@ -83,6 +84,7 @@ def _described(field: str, chosen: Sequence[Settings], known: Catalog) -> dict[s
 
 def _of_an_entry(part: str, name: str, chosen: Sequence[Settings], known: Catalog) -> dict[str, Any]:
     """The description of the parameter by the first entry that the settings choose."""
-    entries = (known.get(f"{part}/{settings.get(f'{part}.name')}", {}) for settings in chosen)
+    kind = SAME_FIELDS.get(part, part)
+    entries = (known.get(f"{kind}/{settings.get(f'{part}.name')}", {}) for settings in chosen)
     named = (entry.get("params", {}).get(name) for entry in entries)
     return next((facts for facts in named if facts), {})

@@ -23,6 +23,7 @@ MEASURED = (
 # Beginnings of what the config of imported embeddings has by default alone: nothing was trained or is known of it.
 UNTRAINED = ("device", "embedding.", "training.", "evaluation.every", "evaluation.untrained")
 KEPT = 20_000  # configs that stay read, 4 kB each; with fewer than are compared, each would be read again and again
+TRAINED_ON = "trained_on"  # the part of the settings of a test that has the data set of the run that trained
 EXACT = 2**53  # a float holds every whole number up to it
 Settings = dict[str, Any]  # dotted field -> value
 

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.comparing.fairness.guards import unlike_data
 from workbench.comparing.fairness.shared_epochs import runs_named
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.grouping.tested import fold_of_run
 from workbench.comparing.measures import (
     At,
     Measured,
@@ -148,7 +148,7 @@ def compare(
     if unlike_halves(*halves):
         other = f"“{first.title}” and “{second.title}” were tested on different images, so no difference is given."
         raise Problem(other, todo=ONE_SPLIT)
-    ours, theirs = ({(run.seed, fold_of(run.config)): run for run in runs[group.title]} for group in (first, second))
+    ours, theirs = ({(run.seed, fold_of_run(run)): run for run in runs[group.title]} for group in (first, second))
     places = sorted(ours.keys() & theirs.keys())
     notes = _alone(first, second, ours, theirs) if places else []
     values = _Values(workspace, measured, metric, at)

@@ -87,6 +87,9 @@ def _tested(
             f"Run {run_id} is a test of one network of run {source_of_test}: it has no last one.",
             todo=f"Test run {source_of_test} for its last network.",
         )
+    asked: object = epoch
+    if source_of_test is not None:  # which network that test was asked for
+        asked = workspace.run(run_id).environment["imported"].get("asked", epoch if isinstance(epoch, int) else None)
     network, evaluation = kept_network(workspace, run_id, epoch)
     network.move_to(device)
     digest = files.digest(network.checkpoint)  # at once: a run that still trains replaces the file
@@ -104,7 +107,7 @@ def _tested(
         "imported": {
             "embeddings": f"run {source.id} ({source.name}), epoch {network.epoch}", "labels": str(images),
             "images": str(images), "dimensions": vectors.shape[1], "at": now(),
-            "network": source.id, "epoch": network.epoch,
+            "network": source.id, "epoch": network.epoch, **({} if asked is None else {"asked": asked}),
         },
         "data": data_facts(kept, f"embedded by run {source.id}, epoch {network.epoch}: every image queries all others"),
     }  # fmt: skip

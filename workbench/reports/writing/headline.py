@@ -6,7 +6,7 @@ from math import isfinite, nan
 from workbench.comparing import comparison_text as words
 from workbench.comparing.difference.baseline import against_baseline, comparable, difference
 from workbench.comparing.difference.forest import forest_of
-from workbench.comparing.grouping.settings import fold_of
+from workbench.comparing.grouping.tested import fold_of_run
 from workbench.comparing.measures import Summary, is_share, trained_to_the_end
 from workbench.comparing.overview import Overview
 from workbench.metric_names import metric_name
@@ -95,7 +95,7 @@ def _lead(best: Summary, second: Summary, metric: str, over: str, led: bool) -> 
     value, undecided = words.number(lead.mean, metric, signed=True), "" if led else ", no winner"
     unit = "points " if is_share(metric) else ""
     ours, theirs = (
-        {(run.seed, fold_of(run.config)) for run in summary.group.runs if run.id in summary.values}
+        {(run.seed, fold_of_run(run)) for run in summary.group.runs if run.id in summary.values}
         for summary in (best, second)
     )
     if ours == theirs or not ours & theirs:

@@ -25,5 +25,6 @@ def fits(run: Run, words: Sequence[str], known: Catalog, size: int | None = None
     if not words:
         return True
     titles, keys = names_of(known, run), (run.loss, run.backbone, run.dataset)
-    text = " ".join((run.name, *keys, *titles, *run.tags, run.note, state_word(run.status))).casefold()
+    of_trainer = () if run.trainer is None else (run.trainer.loss, run.trainer.backbone)
+    text = " ".join((run.name, *keys, *of_trainer, *titles, *run.tags, run.note, state_word(run.status))).casefold()
     return all(word in text or meets(run, word, size) for word in words)

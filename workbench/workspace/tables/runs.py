@@ -18,8 +18,9 @@ from workbench.workspace.folders.run_folders import RUNS, next_number
 from workbench.workspace.measured import sealing, superseded
 from workbench.workspace.owners import ownership
 from workbench.workspace.paths import inside
-from workbench.workspace.rows import DISTANCES, Placement, Run
+from workbench.workspace.rows import DISTANCES, Placement, Run, Trainer
 from workbench.workspace.tables import placements
+from workbench.workspace.tables.trainers import trainers_of_tests
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ RUN_COLUMNS = (
 
 
 NAMES, SENTENCES = ("name", "dataset", "loss", "backbone"), ("problem", "phase")  # columns that are shown, not edited
-Stored = tuple[Any, ...]  # what the database holds of one run: its row, tags, metrics, placement and images
+Stored = tuple[Any, ...]  # what the database holds of one run: its row, tags, metrics, placement, images and trainer
 Last = tuple[str, int]  # the metrics of the last evaluation as JSON, and how many have a distance that is none
 Known = dict[int, tuple[Stored, Run]]  # by run, as it was read last
 
@@ -54,9 +55,13 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
     placed = {placement.run_id: placement for placement in placements.every(db, only)}
     images, of_data = fingerprints_of_images(db), RUN_COLUMNS.split(", ").index("dataset_id")
     before, now_known = known or {}, Known()
+    trainers = trainers_of_tests(db, {row[0]: row[RUN_COLUMNS.split(", ").index("environment")] for row in rows})
     for row in rows:
         number, seen = row[0], images.get(row[of_data], "")
-        stored = (tuple(row), tuple(tags.get(number, ())), best.get(number), last.get(number), placed.get(number), seen)
+        stored = (
+            tuple(row), tuple(tags.get(number, ())), best.get(number), last.get(number), placed.get(number), seen,
+            trainers.get(number),
+        )  # fmt: skip
         same = before.get(number)
         now_known[number] = same if same is not None and same[0] == stored else (stored, _run(*stored))
     if known is not None:
@@ -67,7 +72,7 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
 
 def _run(
     columns: Stored, tags: tuple[str, ...], best: tuple[str, int] | None, last: Last | None,
-    placement: Placement | None, images: str,
+    placement: Placement | None, images: str, trainer: Trainer | None,
 ) -> Run:  # fmt: skip
     """One run; `unread` names what of its row cannot be read."""
     row = dict(zip(RUN_COLUMNS.split(", "), columns, strict=True))
@@ -88,9 +93,11 @@ def _run(
             doubts.append(f"the metrics of an evaluation ({error})")
     if last is not None and last[1]:
         doubts.append("the distance of an evaluation, which is left out")
+    if trainer is not None:
+        facts["seed"] = trainer.seed
     return Run(
         **facts, environment=environment, tags=tags, best=metrics[0], best_epoch=0 if best is None else best[1],
-        last=metrics[1], unread=told_of(doubts), placement=placement, images=images,
+        last=metrics[1], unread=told_of(doubts), placement=placement, images=images, trainer=trainer,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.comparing.comparison_text import cost, limits, metric_title, number, over_seeds
 from workbench.comparing.difference.baseline import BaselineRow, Cell
 from workbench.comparing.grouping.groups import unlike_parts
+from workbench.comparing.grouping.tested import NETWORK
 from workbench.comparing.measures import is_share, unfinished
 from workbench.files.spreadsheet import pasted
 from workbench.ui.pages.compare.groups.row_order import Kind, RowOrder, first_order, in_order
@@ -24,6 +25,7 @@ CELL_ROLE = Qt.ItemDataRole.UserRole + 1  # Cell of a column of a metric
 STYLE_ROLE = CELL_ROLE + 1  # GroupStyle of the row's group
 CHIP_ROLE = STYLE_ROLE + 1  # words behind the title of the row
 MEMORY_TIP = "Peak memory, the highest of the runs: of the GPU where they trained on one, else of the process"
+APART = "Tests of the best, the last and any one epoch are groups of their own"
 BASELINE, UNFINISHED = "baseline", "not finished"
 
 
@@ -206,13 +208,22 @@ def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
     ]
 
 
+def _of_tests(row: BaselineRow) -> str:
+    """What a group of tests holds, which its title does not say; empty of other groups."""
+    network = row.group.settings.get(NETWORK)
+    if not network:
+        return ""
+    seeds = ", ".join(map(str, row.group.seeds))
+    return f"Tests on other images; network: {network} of each run, seeds {seeds}.\n{APART}"
+
+
 def _tip(row: BaselineRow, column: Column) -> str:
     cell = row.cells[column.cell]
     match column.kind:
         case Kind.GROUP:
             runs = ", ".join(str(run.id) for run in row.group.runs)
             ended = [f"{run.id} ({unfinished(run)})" for run in row.group.runs if unfinished(run)]
-            lines = (row.group.title, f"Runs {runs}", "Baseline" if row.is_baseline else "")
+            lines = (row.group.title, f"Runs {runs}", _of_tests(row), "Baseline" if row.is_baseline else "")
             return "\n".join(filter(None, (*lines, f"Not finished: {', '.join(ended)}" if ended else "")))
         case Kind.VALUE | Kind.INTERVAL:
             spread = number(cell.summary.spread, cell.metric)
