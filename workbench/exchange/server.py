@@ -1,7 +1,7 @@
 """The process that exports and imports: `python -m workbench.exchange.server`; jobs/serving.py describes its protocol.
 
 torch.export holds the interpreter for hundreds of milliseconds at a time, and so do large tables: a window of the same
-process would feel it. Ops: evaluate, export, import, import_curves.
+process would feel it. Ops: evaluate, evaluate_all, export, import, import_curves.
 """
 
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from workbench.exchange.formats import export_run
 from workbench.exchange.imported.curve_import import import_curves
 from workbench.exchange.imported.gallery_import import import_gallery
 from workbench.exchange.imported.importing import import_embeddings
-from workbench.exchange.imported.other_images import evaluate_images
+from workbench.exchange.imported.other_images import evaluate_all, evaluate_images
 from workbench.jobs import serving
 from workbench.jobs.serving import Message, Ops, field
 from workbench.progress import Progress
@@ -67,7 +67,23 @@ def evaluate(request: Message, progress: Progress) -> Message:
     return asdict(made)
 
 
-OPS: Ops = {"evaluate": evaluate, "export": export, "import": import_run, "import_curves": import_of_curves}
+def evaluate_several(request: Message, progress: Progress) -> Message:
+    """Make a run for each network on the same images: workspace, runs, images, name, epoch, device."""
+    with Workspace(field(request, "workspace", str)) as workspace:
+        made = evaluate_all(
+            workspace, field(request, "runs", list), Path(field(request, "images", str)), field(request, "name", str),
+            field(request, "epoch", str), field(request, "device", str), progress,
+        )  # fmt: skip
+    return {"tests": [asdict(tested) for tested in made]}
+
+
+OPS: Ops = {
+    "evaluate": evaluate,
+    "evaluate_all": evaluate_several,
+    "export": export,
+    "import": import_run,
+    "import_curves": import_of_curves,
+}
 
 if __name__ == "__main__":
     serving.run(OPS)

@@ -9,6 +9,8 @@ import click
 from workbench.commands.arguments import FOLDER, NUMBER, TEXT, epoch_option, typed, workspace_option
 from workbench.commands.results.columns import Column, table_lines, terminal_width
 from workbench.commands.terminal import one_line, show_lines, told
+from workbench.entries import catalog as catalogs
+from workbench.events import RunState
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.imported.curve_import import holds_curves, import_curves
 from workbench.exchange.imported.gallery_import import import_gallery
@@ -122,37 +124,69 @@ def import_run(
             click.echo(one_line(f"Left out: {path} {reason}."), err=True)
 
 
-@click.command("test", short_help="Test a run's network on other images, as a new run.")
+@click.command("test", short_help="Test the network of a run, or of several, on other images, as new runs.")
 @click.argument("run_id", metavar="RUN", type=NUMBER)
 @click.argument("images", metavar="[IMAGES]", type=click.Path(path_type=Path, exists=True), required=False)
 @workspace_option
-@click.option("--name", type=TEXT, default="", help="Name of the new run; by default those of the run and the images.")
+@click.option(
+    "--also", type=NUMBER, multiple=True, metavar="RUN",
+    help="Test this run's network, too, as a run of its own. May be given several times.",
+)  # fmt: skip
+@click.option(
+    "--all-seeds", is_flag=True, help="Test all finished runs that differ from RUN in seed, fold or name alone, too."
+)  # fmt: skip
+@click.option(
+    "--name", type=TEXT, default="",
+    help="Name of the new run; by default those of the run and the images. Of several, the first part of each name.",
+)  # fmt: skip
 @epoch_option("whose network embeds the images")
 @click.option(
     "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
     help="Where the images are embedded.",
 )  # fmt: skip
-def test(run_id: int, images: Path | None, folder: Path | None, name: str, epoch: Epoch, device: str) -> None:
+def test(
+    run_id: int, images: Path | None, folder: Path | None, also: tuple[int, ...], all_seeds: bool, name: str,
+    epoch: Epoch, device: str,
+) -> None:  # fmt: skip
     """Embed IMAGES with the network of run RUN, and make a run of the result: nothing is trained.
 
     IMAGES is a folder with a folder for each class, an archive of one, or a CSV list with the columns path and label.
     Each image queries all others. The new run has the metrics of RUN, a map and everything else of an evaluation.
     Without IMAGES the tests that there are stand beside the run's own test half.
+
+    Tests of runs that differ in seed or fold alone are one group of `workbench compare`, with mean and interval.
     """
-    from workbench.exchange.imported.other_images import evaluate_images
+    from workbench.exchange.imported.other_images import evaluate_all
 
     if images is None and (name or epoch != BEST or device != "auto"):
         raise click.UsageError("--name, --epoch and --device are those of a test: name its images, too.")
+    if images is None and (also or all_seeds):
+        raise click.UsageError("--also and --all-seeds name what is tested: name the images, too.")
     with Workspace(folder or default_workspace()) as workspace:
         if images is None:
             rows = [_of_test(score) for score in network_scores(workspace, run_id)]
             show_lines(table_lines(TESTS, rows, terminal_width()), f"Run {run_id} was not tested on other images.")
             return
+        runs = [run_id, *also, *(_other_seeds(workspace, run_id) if all_seeds else [])]
         with told() as progress:
-            made = evaluate_images(workspace, run_id, images, name, epoch, device, progress)
-        click.echo(_scores(workspace.run(made.run_id)))
-        for sentence in made.remarks:
+            tests = evaluate_all(workspace, runs, images, name, epoch, device, progress)
+        for tested in tests:
+            click.echo(_scores(workspace.run(tested.run_id)))
+        for sentence in dict.fromkeys(sentence for tested in tests for sentence in tested.remarks):
             click.echo(one_line(sentence), err=True)
+        if len(tests) > 1:
+            command = typed(workspace.path, "compare", *(str(tested.run_id) for tested in tests))
+            click.echo(f"`{command}` has their mean and interval over seeds.")
+
+
+def _other_seeds(workspace: Workspace, run_id: int) -> list[int]:
+    """The finished runs of the group of this run, oldest first."""
+    from workbench.comparing.grouping.groups import group_of
+    from workbench.comparing.grouping.tested import is_readable
+
+    known = catalogs.current()
+    readable = [run for run in workspace.runs() if run.id == run_id or is_readable(run, known)]
+    return [run.id for run in group_of(run_id, readable, known) if run.status == RunState.DONE]
 
 
 def _scores(run: Run) -> str:

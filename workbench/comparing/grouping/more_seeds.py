@@ -6,10 +6,9 @@ from itertools import chain, islice
 from statistics import fmean
 
 from workbench.comparing.grouping.groups import TAIL, Group, grouped
-from workbench.comparing.grouping.tested import settings_of_run
+from workbench.comparing.grouping.tested import is_readable
 from workbench.config import SEEDS, Choice, RunConfig
 from workbench.entries.catalog import Catalog
-from workbench.problem import Problem
 from workbench.workspace.rows import Run
 
 LONGEST = 190  # letters of a name before its seed and fold
@@ -56,7 +55,7 @@ def more_seeds(ticked: Collection[int], runs: Sequence[Run], known: Catalog, num
     Raises:
         Problem: the config of a ticked run cannot be read.
     """
-    groups = grouped([run for run in runs if run.id in ticked or _readable(run, known)], known)
+    groups = grouped([run for run in runs if run.id in ticked or is_readable(run, known)], known)
     added, left_out = [], []
     for group in groups:
         if any(run.id in ticked for run in group.runs):
@@ -66,15 +65,6 @@ def more_seeds(ticked: Collection[int], runs: Sequence[Run], known: Catalog, num
             else:
                 added.append(_added(group, known, number))
     return MoreSeeds(tuple(added), tuple(left_out))
-
-
-def _readable(run: Run, known: Catalog) -> bool:
-    """Whether a run's config can be read: one that cannot has no seeds to keep clear of."""
-    try:
-        settings_of_run(run, known)
-    except Problem:
-        return False
-    return True
 
 
 def why_none(run: Run, known: Catalog) -> str:

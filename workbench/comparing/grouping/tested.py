@@ -3,6 +3,7 @@
 from workbench.comparing.grouping.settings import TRAINED_ON, Settings, fold_of, settings_of
 from workbench.config import IMPORTED
 from workbench.entries.catalog import Catalog
+from workbench.problem import Problem
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title
 
@@ -32,6 +33,15 @@ def settings_of_run(run: Run, known: Catalog) -> Settings:
         part, _, name = field.partition(".")
         settings[f"{TRAINED_ON}.{name}" if part == "dataset" else field] = value
     return settings | {DISTANCE: own.get(DISTANCE)}
+
+
+def is_readable(run: Run, known: Catalog) -> bool:
+    """Whether a run's settings can be read, by which it is grouped."""
+    try:
+        settings_of_run(run, known)
+    except Problem:
+        return False
+    return True
 
 
 def key_of(settings: Settings) -> Settings:

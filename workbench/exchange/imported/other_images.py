@@ -1,7 +1,7 @@
 """The network of a run on other images, as a run of its own: nothing is trained, every image queries all others."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from workbench.exchange.imported.importing import check_writable, config_of, dat
 from workbench.jobs.threads import in_threads
 from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
-from workbench.running.search.image_search import BEST, LAST, Epoch, kept_network, tested_network
+from workbench.running.search.image_search import BEST, LAST, Epoch, check_network, kept_network, tested_network
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 from workbench.workspace.times import now
@@ -65,14 +65,70 @@ def evaluate_images(
         return _tested(workspace, run_id, images, name, epoch, device, progress)
 
 
+def evaluate_all(
+    workspace: Workspace, run_ids: Sequence[int], images: Path, name: str = "", epoch: Epoch = BEST,
+    device: str = "auto", progress: Progress = quiet, made: Callable[[Tested], object] = lambda tested: None,
+) -> list[Tested]:  # fmt: skip
+    """Test the networks of several runs on the same images, one after another, as `evaluate_images` tests one.
+
+    Tests that are done stay, whatever becomes of the others.
+
+    Args:
+        run_ids: of runs, or of tests; a number that is there twice counts once.
+        images, epoch, device: as in `evaluate_images`.
+        name: of each new run, before the name of its run; by default the names of the run and of the images.
+        progress: its counts are over all runs.
+        made: called after each run that was made.
+
+    Raises:
+        Problem: as `evaluate_images`; a run without a network is refused before any is tested.
+        Cancelled: by `progress`, which leaves the tests that are done.
+    """
+    numbers, done = list(dict.fromkeys(run_ids)), list[Tested]()
+    with _refusals_of_a_test():
+        for run_id in numbers:
+            check_network(workspace, run_id)
+    for place, run_id in enumerate(numbers):
+        own_name = f"{name}: {workspace.run(run_id).name}" if name and len(numbers) > 1 else name
+        counted = _counted_over_all(progress, place, len(numbers))
+        try:
+            with _refusals_of_a_test(_kept(done)):
+                done.append(_tested(workspace, run_id, images, own_name, epoch, device, counted))
+        except Problem as problem:
+            if len(numbers) == 1:
+                raise
+            kind = UnknownName if isinstance(problem, UnknownName) else Problem
+            raise kind(f"Run {run_id}: {problem.what}", kept=problem.kept, todo=problem.todo) from problem
+        made(done[-1])
+    return done
+
+
+def _counted_over_all(progress: Progress, place: int, count: int) -> Progress:
+    """`progress` as that of one run among several, from 0; unchanged for a single one."""
+    if count == 1:
+        return progress
+
+    def of_one(text: str, done: int, total: int) -> None:
+        progress(f"Test {place + 1} of {count}: {text}", place * total + done, count * total)
+
+    return of_one
+
+
+def _kept(done: Sequence[Tested]) -> str:
+    if not done:
+        return KEPT
+    numbers = ", ".join(str(tested.run_id) for tested in done)
+    return f"What was tested before stays: {'run' if len(done) == 1 else 'runs'} {numbers}."
+
+
 @contextmanager
-def _refusals_of_a_test() -> Iterator[None]:
-    """Let each Problem say that nothing was tested, also one of a part that imports or trains, too."""
+def _refusals_of_a_test(kept: str = KEPT) -> Iterator[None]:
+    """Let each Problem say that nothing was tested, or what stays, also one of a part that imports or trains, too."""
     try:
         yield
     except Problem as problem:
         kind = UnknownName if isinstance(problem, UnknownName) else Problem
-        raise kind(problem.what, kept=KEPT, todo=problem.todo) from problem
+        raise kind(problem.what, kept=kept, todo=problem.todo) from problem
 
 
 def _tested(
