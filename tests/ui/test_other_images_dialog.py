@@ -17,7 +17,7 @@ def dialog(qtbot, session, workspace, monkeypatch):
     own, other = workspace.evaluations(stored.run_id)
     scores = [NetworkScore(stored.run_id, 1, OWN_HALF, own), NetworkScore(12, 1, "night", other)]
     monkeypatch.setattr("workbench.ui.actions.other_images_dialog.network_scores", lambda *_: scores)
-    dialog = OtherImagesDialog(session, workspace.run(stored.run_id), lambda *_: None)
+    dialog = OtherImagesDialog(session, [workspace.run(stored.run_id)], lambda *_: None)
     with qtbot.waitExposed(dialog):
         dialog.show()
     yield dialog

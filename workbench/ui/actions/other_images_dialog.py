@@ -1,6 +1,6 @@
 """The dialog "Test on other images": the images, which network of the run, and a name for the run that is made."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from workbench.progress import Progress
 from workbench.results.network_scores import NetworkScore, network_scores
 from workbench.running.search.image_search import BEST, LAST
 from workbench.ui.state.session import Session
+from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.dialogs.first_size import open_at
@@ -34,6 +35,13 @@ ABOUT = (
     "The network embeds the images and nothing is trained. The result is a run of its own, in which every image "
     "queries all others. The Activity panel has the progress and Cancel."
 )
+ABOUT_ALL = (
+    "Each network embeds the images, one after another, and nothing is trained. Each result is a run of its own, in "
+    "which every image queries all others; tests of runs that differ in seed or fold alone are one group of Compare. "
+    "The Activity panel has the progress and Cancel, which keeps the tests that are done."
+)
+NAME = "The name of the run, and that of the images"
+NAMES = "For each the name of its run, and that of the images"
 WIDTH = 640  # px at 100% text
 HEAD = ("Run", "Images", "Epoch", "Queries", "MAP@R", "R@1")
 SO_FAR = "Tested so far, beside the run's own test half"
@@ -42,21 +50,23 @@ Start = Callable[[Run, Path, str, str], object]  # run, images, name (empty for 
 
 
 class OtherImagesDialog(MainButtonDialog):
-    """Asks on which images a run's network is tested, and closes when the test has begun.
+    """Asks on which images the network of a run, or of each of several, is tested; closes when the test has begun.
 
     Args:
-        start: begins the test.
+        runs: several are none that are tests themselves.
+        start: begins the test; of several runs it gets the first.
     """
 
-    def __init__(self, session: Session, run: Run, start: Start, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, runs: Sequence[Run], start: Start, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Test on other images")
-        self._session, self._run, self._begin = session, run, start
+        self._session, self._runs, self._run, self._begin = session, runs, runs[0], start
         self.images = PathEditor("any", [])
         self.said = label(HELP, "caption", wrap=True)
+        self.heading = ElidedLabel(_title(runs), "section", Qt.TextElideMode.ElideMiddle)
         self.network = self._networks()
-        self.name = QLineEdit(placeholderText="The name of the run, and that of the images")
+        self.name = QLineEdit(placeholderText=NAME if len(runs) == 1 else NAMES)
         self.so_far, self.scores = label(SO_FAR, "strong"), QTableWidget(0, len(HEAD))
         self.cancel, self.start = button("Cancel"), button("Test", "image", "primary")
         self.main = self.start
@@ -66,7 +76,7 @@ class OtherImagesDialog(MainButtonDialog):
         self.cancel.clicked.connect(self.reject)
         session.workspace_changed.connect(self.reject)  # there another run may have its number
         self._check()
-        look = partial(_scores_of, session.workspace, run.id)
+        look = partial(_scores_of, session.workspace, [run.id for run in runs])
         self._task = session.run_in_thread("Reading the tests of the run", look, self._show_scores, quiet=True)
 
     def done(self, result: int) -> None:
@@ -95,7 +105,6 @@ class OtherImagesDialog(MainButtonDialog):
         form.addRow("", self.said)
         form.addRow("Network", self.network)
         form.addRow("Name", self.name)
-        title = ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section", Qt.TextElideMode.ElideMiddle)
         select_rows(self.scores, SO_FAR)
         self.scores.setHorizontalHeaderLabels(HEAD)
         self.scores.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
@@ -104,8 +113,11 @@ class OtherImagesDialog(MainButtonDialog):
         header.setSectionResizeMode(HEAD.index("Images"), QHeaderView.ResizeMode.Stretch)
         self.so_far.hide()
         self.scores.hide()
-        foot, about = button_row(self.cancel, self.start), label(ABOUT, "muted", wrap=True)
-        parts = (title, ScrolledPart(fields), about, self.so_far, self.scores, 1, foot)
+        foot, about = (
+            button_row(self.cancel, self.start),
+            label(ABOUT if len(self._runs) == 1 else ABOUT_ALL, "muted", wrap=True),
+        )
+        parts = (self.heading, ScrolledPart(fields), about, self.so_far, self.scores, 1, foot)
         in_column(*parts, on=self, margins=16, spacing=8)
         open_at(self, self._session.theme.px(WIDTH), self.sizeHint().height())
 
@@ -148,8 +160,14 @@ class OtherImagesDialog(MainButtonDialog):
             self.accept()
 
 
-def _scores_of(workspace: Workspace, run_id: int, _progress: Progress) -> list[NetworkScore]:
-    return network_scores(workspace, run_id)
+def _scores_of(workspace: Workspace, run_ids: Sequence[int], _progress: Progress) -> list[NetworkScore]:
+    return [score for run_id in run_ids for score in network_scores(workspace, run_id)]
+
+
+def _title(runs: Sequence[Run]) -> str:
+    if len(runs) == 1:
+        return f"Run {runs[0].id}: {runs[0].name}"
+    return f"{counted(len(runs), 'run')}: {', '.join(run.name for run in runs)}"
 
 
 def _cells(score: NetworkScore) -> list[str]:

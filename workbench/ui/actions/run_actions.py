@@ -78,7 +78,7 @@ class RunActions(QObject):
             self.rename, self.tags, self.note, self.colour, _line(self),
             self.duplicate, self.train_on, self.resume, self.exchange.test, self.folder, self.places.fetch,
             self.exchange.export, self.checkpoints.delete, self.checkpoints.bring_back, _line(self),
-            self.ticked.again.action, self.ticked.tags, self.ticked.colour, self.ticked.end,
+            self.ticked.again.action, self.exchange.test_ticked, self.ticked.tags, self.ticked.colour, self.ticked.end,
             self.checkpoints.delete_ticked, self.trash.move_ticked,
             _line(self),
             self.trash.move, self.trash.restore, self.trash.delete, self.trash.show, self.trash.restore_all,
@@ -116,6 +116,7 @@ class RunActions(QObject):
         self.trash.refresh()
         self.checkpoints.refresh()
         self.ticked.refresh()
+        self.exchange.refresh()
 
     def _pause(self) -> None:
         self._session.toggle_pause()
