@@ -162,7 +162,7 @@ def summarised(group: Group, measured: dict[int, Measured], metric: str, at: At)
     values = {run.id: measured[run.id].value(metric, at) or 0.0 for run in runs}
     by_seed = seed_means([(run.seed, values[run.id]) for run in runs])
     over = list(by_seed.values())
-    seconds = [run.seconds for run in group.runs if run.seconds > 0]
+    seconds = [run.seconds for run in group.runs if run.seconds > 0 and run.tested is None]  # a test trains nothing
     return Summary(
         group,
         values,

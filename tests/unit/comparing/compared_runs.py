@@ -65,6 +65,7 @@ def store(
     status: str = "done",
     pixels: Path | None = None,
     facts: dict[str, Any] | None = None,
+    reached: int = 0,
     **config: Any,
 ) -> int:
     """A run with one evaluation for each epoch of `aps` (epoch -> [n] average precision); its number."""
@@ -78,7 +79,8 @@ def store(
     recorder.environment(facts or {})
     for epoch, ap in aps.items():
         recorder(evaluated(shown, epoch, np.asarray(ap, np.float64), rows, metrics or {}))
-    recorder.reached(max(aps, default=0))
+    if reached:
+        recorder.reached(reached)
     recorder(Progress(10, 10, 50.0))
     recorder(Ended(status))
     return run_id

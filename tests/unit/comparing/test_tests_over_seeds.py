@@ -60,6 +60,7 @@ def test_tests_of_three_seeds_are_one_group_with_mean_spread_and_interval_over_t
     (summary,) = look(workspace, tests).summaries
     assert summary.by_seed == pytest.approx({0: 0.70, 1: 0.71, 2: 0.72})
     assert (summary.interval.mean, summary.spread, summary.interval.n) == pytest.approx((0.71, 0.01, 3))
+    assert summary.seconds is None
     half = T2 * 0.01 / sqrt(3)
     assert (summary.interval.low, summary.interval.high) == pytest.approx((0.71 - half, 0.71 + half))
 
@@ -103,9 +104,9 @@ def test_the_settings_are_those_of_the_trained_runs_and_the_data_set_is_that_of_
     (group,) = look(workspace, on_photos(workspace, runs)).groups
     settings = group.settings
     assert (settings["loss.name"], settings["training.lr"]) == ("ce", 0.5)
-    assert (settings["dataset.images"], settings["trained_on.name"]) == ("photos", RunConfig().dataset.name)
+    assert (settings["dataset.name"], settings["trained_on.name"]) == ("photos", RunConfig().dataset.name)
     assert settings["test.network"] == "best epoch"
-    assert "dataset.checkpoint" not in settings
+    assert [field for field in settings if field.startswith("dataset.")] == ["dataset.name"]
     assert field_title("trained_on.name", [settings], KNOWN) == "Trained on"
     assert value_title("trained_on.name", "digits", KNOWN) == "Digits"
 
@@ -142,7 +143,7 @@ def test_tests_of_the_best_and_the_last_network_are_two_groups(workspace):
 
 
 def test_a_test_that_does_not_say_what_was_asked_is_judged_by_its_epoch(workspace):
-    runs = [store(workspace, {1: np.full(6, 0.9), 2: np.full(6, 0.5), 3: np.full(6, 0.4)}) for _ in range(3)]
+    runs = [store(workspace, {1: np.full(6, 0.9), 2: np.full(6, 0.5), 3: np.full(6, 0.4)}, reached=3)]
     networks = [store_test(workspace, runs[0], np.ones(9), epoch=epoch) for epoch in (1, 2, 3)]
     assert [workspace.run(number).tested_network for number in networks] == ["best epoch", "epoch 2", "last epoch"]
     assert workspace.run(runs[0]).tested_network == ""

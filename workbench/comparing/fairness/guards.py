@@ -7,10 +7,9 @@ from workbench.comparing.fairness.test_halves import other_test_halves
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.grouping.setting_titles import setting_words, short_title, value_title
 from workbench.comparing.grouping.settings import differing, measuring_of
-from workbench.comparing.grouping.tested import fold_of_run, is_trained
+from workbench.comparing.grouping.tested import fold_of_run, is_chosen_here, is_trained
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs, unfinished
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
-from workbench.config import IMPORTED
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
@@ -167,7 +166,7 @@ def _unlike_choice(groups: Sequence[Group], at: At) -> list[str]:
     """The best of more evaluations is higher by chance alone."""
     gathered: dict[int, list[str]] = {}
     for group in groups:
-        if at == BEST and "evaluation.every" in group.settings and group.settings.get("dataset.name") != IMPORTED:
+        if at == BEST and "evaluation.every" in group.settings and is_chosen_here(group.settings):
             gathered.setdefault(group.settings["evaluation.every"], []).append(f"“{group.title}”")
     if len(gathered) < 2:
         return []
@@ -233,7 +232,7 @@ def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measur
     """With classes held out, the best epoch is chosen on those instead; of imported embeddings there is only one."""
     if at != BEST:
         return []
-    trained = [group for group in groups if group.settings.get("dataset.name") != IMPORTED]
+    trained = [group for group in groups if is_chosen_here(group.settings)]
     pairs = [(run, measured[run.id].at(at)) for group in trained for run in group.runs]
     chosen = sorted(
         run.id for run, evaluation in pairs if evaluation is not None and "validation/MAP@R" not in evaluation.metrics

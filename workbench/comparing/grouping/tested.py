@@ -7,7 +7,7 @@ from workbench.problem import Problem
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title
 
-IMAGES = "dataset.images"  # what the images of a test are called: the same may lie at two places
+DATA = "dataset.name"  # of a test what its images are called: the same may lie at two places
 NETWORK = "test.network"  # which of the run: the best, the last or that of an epoch
 DISTANCE = "evaluation.distance"
 
@@ -28,7 +28,7 @@ def settings_of_run(run: Run, known: Catalog) -> Settings:
     if run.trainer is None:
         return own
     trained = settings_of(run.trainer.config, known)
-    settings = {"dataset.name": IMPORTED, IMAGES: data_title(known, run), NETWORK: run.tested_network}
+    settings = {DATA: data_title(known, run), NETWORK: run.tested_network}
     for field, value in trained.items():
         part, _, name = field.partition(".")
         settings[f"{TRAINED_ON}.{name}" if part == "dataset" else field] = value
@@ -46,12 +46,17 @@ def is_readable(run: Run, known: Catalog) -> bool:
 
 def key_of(settings: Settings) -> Settings:
     """The settings that runs of one group have in common: all but what a person called the images of a test."""
-    return {field: value for field, value in settings.items() if field != IMAGES} if NETWORK in settings else settings
+    return {field: value for field, value in settings.items() if field != DATA} if NETWORK in settings else settings
 
 
 def is_trained(settings: Settings) -> bool:
     """Whether settings are those of runs that Workbench or a user's own loop trained, or of tests of such runs."""
-    return settings.get("dataset.name") != IMPORTED or NETWORK in settings
+    return settings.get(DATA) != IMPORTED or NETWORK in settings
+
+
+def is_chosen_here(settings: Settings) -> bool:
+    """Whether the best epoch was chosen on the images that are measured: of a test it was chosen on others."""
+    return settings.get(DATA) != IMPORTED and NETWORK not in settings
 
 
 def fold_of_run(run: Run) -> int:

@@ -10,6 +10,7 @@ from workbench.workspace.database.connection import Connection
 from workbench.workspace.rows import LARGEST_NUMBER, Trainer
 
 MARK = '"network"'  # in the environment of every test, and of few other runs
+COLUMN_TYPES = [str, int, str, str, str, int]  # a damaged row is no trainer
 
 
 def trainers_of_tests(db: Connection, environments: Mapping[int, Any]) -> dict[int, Trainer]:
@@ -29,10 +30,13 @@ def trainers_of_tests(db: Connection, environments: Mapping[int, Any]) -> dict[i
     best = {row[0]: row[1] for row in db.execute(f"{best_of} {listed} group by run_id", (asked,))}
     sql = "select id, name, seed, config, loss, backbone, epoch from runs where trashed is null and id in"
     trainers = {
-        number: Trainer(number, in_one_line(visible_name(name)), *rest, best.get(number, 0))
-        for number, name, *rest in db.execute(f"{sql} {listed}", (asked,))
-        if [type(value) for value in (name, *rest)] == [str, int, str, str, str, int]
-    }
+        row[0]: Trainer(
+            id=row[0], name=in_one_line(visible_name(row[1])), seed=row[2], config=row[3], loss=row[4],
+            backbone=row[5], epoch=row[6], best_epoch=best.get(row[0], 0),
+        )
+        for row in db.execute(f"{sql} {listed}", (asked,))
+        if [type(value) for value in row[1:]] == COLUMN_TYPES
+    }  # fmt: skip
     foreign = {run_id for (run_id,) in db.execute("select run_id from arrivals")}
     return {
         run_id: trainers[number]
