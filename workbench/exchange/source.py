@@ -6,6 +6,7 @@ from workbench.events import score_of
 from workbench.files.new_files import NewFiles
 from workbench.problem import Problem, UnknownName
 from workbench.workspace import Workspace
+from workbench.workspace.measured.evaluations import unread_words
 from workbench.workspace.measured.unkept import keeps_all
 from workbench.workspace.rows import Evaluation, Run
 
@@ -20,7 +21,8 @@ class Source:
 
     Args:
         new: what the export writes.
-        remarks: what a format could not write, as sentences; the export says them when it has ended.
+        remarks: what of the run could not be read, and what a format could not write, as sentences; the export says
+            them when it has ended.
     """
 
     workspace: Workspace
@@ -49,7 +51,9 @@ def source_of(workspace: Workspace, run_id: int, epoch: Epoch = BEST) -> Source:
     evaluations = workspace.evaluations(run_id)
     run = workspace.run(run_id)
     if epoch == BEST:
-        return Source(workspace, run, max(evaluations, key=_score, default=None))
+        damaged = unread_words(run, evaluations)
+        best = max(evaluations, key=_score, default=None)
+        return Source(workspace, run, best, remarks=[damaged] if damaged else [])
     if epoch == LAST:
         return Source(workspace, run, evaluations[-1] if evaluations else None)
     at_epoch = [evaluation for evaluation in evaluations if evaluation.epoch == epoch]

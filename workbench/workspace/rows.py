@@ -223,6 +223,7 @@ class Evaluation:
     distance: str
     metrics: dict[str, float]
     created: str
+    unread: str = ""  # what of its metrics could not be read, and is left out: "MAP@R: 5 is not from 0 to 1"
 
     @property
     def kept(self) -> bool:

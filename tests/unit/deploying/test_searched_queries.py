@@ -1,5 +1,6 @@
 """All queries searched by a method: the ranks of a deployment, stored and read again, and what they change."""
 
+import base64
 import json
 from dataclasses import replace
 
@@ -109,11 +110,17 @@ def test_lists_are_no_measurement_and_invalid_ones_are_not_read(space):
         {"depth": 46}, {"asked": 10**9}, {"method": 5}, {"columns": {}}, {"there": -1},
         {"columns": {**whole["columns"], "ap": "no base64!"}}, {"more": " " * (64 << 20)},
         {"columns": {**whole["columns"], "queries": whole["columns"]["near"][:64]}},
+        *({"columns": {**whole["columns"], "plain_ap": _column(len(LABELS), ap)}} for ap in (1.5, -0.1, np.nan)),
     ):  # fmt: skip
         with workspace.writing() as db:
             text = json.dumps({**whole, **harm})
             db.execute("update deployments set measured = ? where wanted = 'neighbours float32+aqe5'", (text,))
         assert read_searched(workspace, evaluation, "float32+aqe5", len(LABELS)) is None, harm
+
+
+def _column(count, value):
+    """A column of the stored lists, with one value everywhere."""
+    return base64.b64encode(np.full(count, value, "<f8").tobytes()).decode()
 
 
 def test_what_cannot_search_says_why_and_a_cancel_stores_nothing(space):

@@ -20,11 +20,13 @@ from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports.content.gathering import gather
 from workbench.reports.templates import offered
+from workbench.results.network_scores import network_scores
 from workbench.workspace import Workspace
 from workbench.workspace.choices import report_templates, selections
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Damaged
 from workbench.workspace.experiments import experiments, sweeps
+from workbench.workspace.measured.numbers import metrics_json
 from workbench.workspace.paths import inside
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repairs.verification import verify
@@ -375,3 +377,86 @@ def test_the_name_and_the_fingerprint_of_a_data_set_steer_no_terminal(space, cap
     said = "".join(capsys.readouterr())
     assert "fingerprint" in said
     assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("MAP@R", 5, "MAP@R: 5 is not from 0 to 1"), ("recall@1", -0.2, "recall@1: -0.2 is not from 0 to 1"),
+        ("l2/MAP@R/high", float("inf"), "l2/MAP@R/high: inf is not from 0 to 1"),
+        ("linear/top-1", 1e300, "linear/top-1: 1e+300 is not from 0 to 1"),
+        ("queries", -3, "queries: -3 is not a count"),
+    ],
+)  # fmt: skip
+def test_a_metric_that_can_have_no_such_value_is_left_out_and_named(space, name, value, words):
+    def stored(evaluation):
+        return workspace.evaluation(evaluation).metrics
+
+    with Workspace(space) as workspace:
+        before, best = stored(2), workspace.run(1).best_epoch
+        text = metrics_json({**before, name: value, "hubness": -7.5, "geometry/mean_norm": 40.0})
+        in_sql(space, ("update evaluations set metrics = ? where run_id = 1", (text,)))
+        after = stored(2)
+        assert name not in after
+        assert {"hubness": -7.5, "geometry/mean_norm": 40.0}.items() <= after.items()
+        assert before.items() - {(name, before.get(name))} <= after.items(), "the others stay"
+        assert words in workspace.evaluation(2).unread
+        assert words in workspace.run(1).unread
+        assert name not in workspace.run(1).best
+        assert workspace.run(1).best_epoch == best
+        assert workspace.run(2).unread == ""
+
+
+def test_shares_that_rounding_put_above_one_are_kept(space):
+    with Workspace(space) as workspace:
+        metrics = {**workspace.evaluation(1).metrics, "NMI": 1 + 1e-12, "P@R": -1e-17, "kNN@10": float("nan")}
+        in_sql(space, ("update evaluations set metrics = ? where id = 1", (metrics_json(metrics),)))
+        assert workspace.evaluation(1).metrics.keys() == metrics.keys()
+        assert workspace.evaluation(1).unread == ""
+
+
+@pytest.mark.parametrize("score", [5.0, float("inf"), -3.0, None])
+def test_the_best_epoch_is_not_that_of_a_score_that_none_can_have(space, score):
+    with Workspace(space) as workspace:
+        best = workspace.run(1).best_epoch
+        other = next(one for one in workspace.evaluations(1) if one.epoch != best)
+        in_sql(space, ("update evaluations set score = ? where id = ?", (score, other.id)))
+        assert workspace.run(1).best_epoch == best
+        assert "the score by which the best one is chosen" in workspace.evaluation(other.id).unread
+
+
+@pytest.mark.parametrize("command", ["tags 1", "triage 1", "geometry 1", "export 1 --format npy", "compare 1 2"])
+def test_where_the_best_evaluation_is_damaged_each_command_says_so(space, capsys, command):
+    with Workspace(space) as workspace:
+        best = workspace.run(1).best_epoch
+    in_sql(space, ("update evaluations set metrics = '{\"MAP@R\": 5}' where run_id = 1 and epoch = ?", (best,)))
+    assert main([*command.split(), "-w", str(space)]) == 0
+    said = capsys.readouterr()
+    words = f"Run 1: metrics could not be read, and are left out: of epoch {best}, MAP@R: 5 is not from 0 to 1."
+    assert words in (said.out if command.startswith("compare") else said.err)
+    assert main([*command.replace("1", "2").replace("2 2", "2").split(), "-w", str(space)]) == 0
+    assert "could not be read" not in "".join(capsys.readouterr())
+
+
+def test_an_average_precision_that_none_can_have_is_named(space):
+    in_sql(space, ("update queries set ap = 3 where evaluation_id = 1", ()))
+    with Workspace(space) as workspace, pytest.raises(Problem, match="average precision is not from 0 to 1"):
+        workspace.queries(1)
+
+
+def test_a_test_of_a_network_without_a_readable_evaluation_is_left_out_of_its_scores(space):
+    with Workspace(space) as workspace:
+        imported = {"imported": {"embeddings": "run 1, epoch 2", "network": 1}}
+        in_sql(
+            space,
+            ("update runs set status = 'done', environment = ? where id = 2", (json.dumps(imported),)),
+            ("update evaluations set distance = 'x' where run_id = 2", ()),
+        )
+        assert network_scores(workspace, 1) == []
+
+
+@pytest.mark.parametrize("chosen", [{"metric": "MAP@R", "at": 2**70}, {"runs": [2**70]}, {"metric": "P@1", "at": -1}])
+def test_a_choice_of_a_report_that_nobody_made_counts_as_none(space, chosen):
+    in_sql(space, ("update report_templates set arrangement = ? where template = 'chosen'", (json.dumps(chosen),)))
+    with Workspace(space) as workspace:
+        assert report_templates.choice(workspace) == {}

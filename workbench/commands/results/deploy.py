@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
-from workbench.commands.terminal import show_json, told
+from workbench.commands.terminal import one_line, show_json, told
 from workbench.deploying.kinds import BASELINE, KNOWN
 from workbench.numerals import minus, percentage
 from workbench.results.few_shot import few_shot_sentence
@@ -67,10 +67,16 @@ def deploy(
 
 
 def evaluation_of(workspace: Workspace, run_id: int, epoch: str | int) -> Evaluation:
-    """An evaluation of a run: "best" as the window marks it, "last", or of an epoch. Problem when there is none."""
+    """An evaluation of a run: "best" as the window marks it, "last", or of an epoch. Problem when there is none.
+
+    Prints on the error output what of the run's evaluations is damaged, so that another one may be the best.
+    """
     from workbench.exchange.source import source_of
 
-    return source_of(workspace, run_id, epoch).evaluated
+    source = source_of(workspace, run_id, epoch)
+    for remark in source.remarks:
+        click.echo(one_line(remark), err=True)
+    return source.evaluated
 
 
 def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:

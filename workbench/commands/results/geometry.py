@@ -10,6 +10,7 @@ from workbench.commands.terminal import one_line, show_json
 from workbench.numerals import minus, words_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.measured.evaluations import unread_words
 from workbench.workspace.paths import default_workspace
 
 SHOWN = (
@@ -34,6 +35,8 @@ def geometry(run_id: int, folder: Path | None, probe: bool, as_json: bool) -> No
         watched = watch(workspace, run_id, images="probe" if probe else "test")
         if not watched.evaluations:
             raise Problem(run.has_no("evaluation"))
+        if damaged := unread_words(run, watched.evaluations):
+            click.echo(one_line(damaged), err=True)
         alarms = watched.alarms(-1)
         class_names = {}
         if run.dataset_id is not None:

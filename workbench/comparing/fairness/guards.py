@@ -15,6 +15,7 @@ from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps
+from workbench.workspace.measured.evaluations import unread_words
 from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart
 
@@ -38,7 +39,7 @@ def guards(
     if not groups:
         return []
     apart = _unlike_data(workspace, groups)
-    sentences = apart + _unlike_sizes(workspace, groups) + _unlike_settings(groups)
+    sentences = _damaged(measured) + apart + _unlike_sizes(workspace, groups) + _unlike_settings(groups)
     sentences += [] if apart else other_test_halves(groups, measured)
     runs = [run for group in groups for run in group.runs]
     sentences += of_tests(workspace, runs)
@@ -58,6 +59,14 @@ def guards(
             f"Not enough seeds for an interval over seeds ({FEWEST_SEEDS} or more): {_some(few, MOST_TITLES)}."
         )
     return sentences
+
+
+def _damaged(measured: dict[int, Measured]) -> list[str]:
+    """Runs with damaged evaluations, for whose best epoch another may be taken."""
+    said = [unread_words(of_run.run, of_run.evaluations) for of_run in measured.values()]
+    damaged = [words for words in said if words]
+    more = len(damaged) - MOST_NAMED
+    return damaged[:MOST_NAMED] + ([f"Of {more:,} more runs not all could be read."] if more > 0 else [])
 
 
 def _measured_otherwise(groups: Sequence[Group]) -> list[str]:

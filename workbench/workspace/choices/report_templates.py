@@ -49,9 +49,11 @@ def _arrangement(text: str, kinds: Kinds) -> Arrangement:
         for name, kind in kinds.items():
             if name in arrangement and not isinstance(arrangement[name], kind):
                 raise Unreadable(f"{name} is not as it was stored")
-        whole = all(type(number) is int for number in arrangement.get("runs", ()))
+        whole = all(type(number) is int and 0 < number < 2**63 for number in arrangement.get("runs", ()))
         if not whole or ("metric" in arrangement) > ("at" in arrangement):
             raise Unreadable("runs or metric are not as they were stored")
+        if type(arrangement.get("at", "")) is not str and not 0 <= arrangement["at"] < 2**31:
+            raise Unreadable("at is not the number of an epoch")
     except Unreadable as error:
         return {UNREAD: str(error)}
     if "title" in arrangement:

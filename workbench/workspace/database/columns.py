@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
-from math import isfinite, nan
+from math import isfinite
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
@@ -50,15 +50,6 @@ def parsed(text: object, kind: type[T]) -> T:
         written: T = _writable(value)
         return written
     return value
-
-
-def metrics_of(text: object) -> dict[str, float]:
-    """Metrics by name, NaN if training met it. Raises Unreadable."""
-    metrics = parsed(text, dict)
-    try:
-        return {name: nan if value is None else value + 0.0 for name, value in metrics.items()}
-    except (TypeError, OverflowError):
-        raise Unreadable("it holds more than numbers") from None
 
 
 def integers_of(text: object) -> tuple[int, ...]:

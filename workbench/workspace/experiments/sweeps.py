@@ -10,6 +10,7 @@ from workbench.names import LONGEST_SENTENCE, in_one_line, visible_name
 from workbench.problem import UnknownName
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
+from workbench.workspace.database.stored_metrics import HIGHEST_SCORE
 from workbench.workspace.experiments import experiments
 from workbench.workspace.folders.deleted_checkpoints import why_it_cannot_go_on
 from workbench.workspace.measured.artefacts import stored_paths
@@ -225,7 +226,7 @@ def of_runs(workspace: Workspace, run_ids: Sequence[int]) -> list[int]:
 def best_untrained(workspace: Workspace, sweep_id: int) -> frozenset[int]:
     """The runs of a sweep that were trained and whose best epoch is 0, the network before training."""
     sql = (
-        "select json_group_array(run_id) from (select run_id, max(ifnull(score, -1)), epoch as best, "
+        f"select json_group_array(run_id) from (select run_id, {HIGHEST_SCORE}, epoch as best, "
         "(select max(epoch) from evaluations later where later.run_id = evaluations.run_id) as latest "
         "from evaluations where run_id in (select run_id from sweep_trials where sweep_id = ?) group by run_id) "
         "where best = 0 and latest > 0"

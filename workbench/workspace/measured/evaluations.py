@@ -1,15 +1,15 @@
 """Evaluations of a run: their metrics, queries and neighbours from the database, their arrays from the run's folder."""
 
 import contextlib
-from collections.abc import Iterator
-from math import nan
+from collections.abc import Iterable, Iterator
+from math import isclose, nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from workbench import jobs
-from workbench.events import ProbeEmbeddings
+from workbench.events import ProbeEmbeddings, score_of
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
@@ -20,15 +20,16 @@ from workbench.workspace.database.columns import (
     MOST_LABELS,
     Unreadable,
     even,
-    metrics_of,
 )
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.database.number_columns import read_columns
 from workbench.workspace.database.packed import unpacked
+from workbench.workspace.database.stored_metrics import ROUNDING, metrics_of, named
 from workbench.workspace.measured import arrays
-from workbench.workspace.rows import DISTANCES, Evaluation, Neighbour, Queries, Query
+from workbench.workspace.rows import DISTANCES, Evaluation, Neighbour, Queries, Query, Run
 
-EVALUATION_COLUMNS = "id, run_id, epoch, step, distance, metrics, created"
+EVALUATION_COLUMNS = "id, run_id, epoch, step, distance, metrics, created, score"
+MOST_SAID = 3  # evaluations that one sentence names
 
 QUERY_COLUMNS = {
     "places": ("place", np.int64), "sample_ids": ("sample_id", np.int64), "labels": ("label", np.int64),
@@ -63,10 +64,16 @@ def unless_deleted(workspace: OpenWorkspace, evaluation_id: int) -> Iterator[Non
 
 def as_metrics(text: str) -> dict[str, float]:
     """Metrics of one evaluation; empty if they cannot be read, which its run reports."""
+    return _read_metrics(text)[0]
+
+
+def _read_metrics(text: str) -> tuple[dict[str, float], str]:
+    """Metrics, and what of them could not be read; empty for nothing."""
     try:
-        return metrics_of(text)
-    except Unreadable:
-        return {}
+        metrics, wrong = metrics_of(text)
+    except Unreadable as error:
+        return {}, str(error)
+    return metrics, named(wrong)
 
 
 def read_evaluations(db: Connection, where: str, value: int) -> list[Evaluation]:
@@ -75,11 +82,32 @@ def read_evaluations(db: Connection, where: str, value: int) -> list[Evaluation]
     One whose distance is none of DISTANCES is left out, which its run reports: nothing could be compared by it.
     """
     sql = f"select {EVALUATION_COLUMNS} from evaluations where {where} = ? order by epoch, id"
-    return [
-        Evaluation(row[0], row[1], row[2], row[3], row[4], as_metrics(row[5]), row[6])
-        for row in db.execute(sql, (value,))
-        if row[4] in DISTANCES
-    ]
+    return [_evaluation(*row) for row in db.execute(sql, (value,)) if row[4] in DISTANCES]
+
+
+def _evaluation(
+    number: int, run_id: int, epoch: int, step: int, distance: str, text: str, created: str, score: float | None
+) -> Evaluation:
+    metrics, unread = _read_metrics(text)
+    by_metrics = score_of(metrics)
+    if not unread and not (score is by_metrics is None or isclose(score or 0, by_metrics or 0, abs_tol=ROUNDING)):
+        unread = f"the score by which the best one is chosen ({score} is not that of its metrics)"
+    return Evaluation(number, run_id, epoch, step, distance, metrics, created, unread)
+
+
+def unread_words(run: Run, evaluations: Iterable[Evaluation]) -> str:
+    """A sentence about evaluations of a run that could not all be read; empty where all could.
+
+    What is damaged is left out, so that another evaluation may be called the best.
+    """
+    damaged = [evaluation for evaluation in evaluations if evaluation.unread]
+    if not damaged:
+        return f"Run {run.id}: {run.unread}" if run.unread else ""
+    said = "; ".join(f"of epoch {evaluation.epoch}, {evaluation.unread}" for evaluation in damaged[:MOST_SAID])
+    more = f"; and of {len(damaged) - MOST_SAID:,} more" if len(damaged) > MOST_SAID else ""
+    return (
+        f"Run {run.id}: metrics could not be read, and are left out: {said}{more}. Another evaluation may be the best."
+    )
 
 
 def is_stored(db: Connection, evaluation_id: int) -> bool:
@@ -102,6 +130,9 @@ def read_queries(db: Connection, evaluation_id: int) -> Queries:
         if len(columns[name]) and not (columns[name].min() >= 0 and columns[name].max() <= LARGEST_INT32):
             wrong = f"{what} could not be read: {name} is out of range."
             raise Problem(wrong, kept="The rest is kept.", todo=FROM_A_COPY)
+    if (np.abs(columns["ap"] - 0.5) > 0.5 + ROUNDING).any():  # NaN, of a sample that is no query, is none of them
+        wrong = f"{what} could not be read: an average precision is not from 0 to 1."
+        raise Problem(wrong, kept="The rest is kept.", todo=FROM_A_COPY)
     order = np.argsort(columns["places"])  # faster here than in SQL
     columns_in_order = Queries(
         sample_ids=columns["sample_ids"][order],

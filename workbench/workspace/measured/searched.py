@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
 from workbench.workspace.contract import OpenWorkspace
+from workbench.workspace.database.stored_metrics import ROUNDING
 from workbench.workspace.times import now
 
 ASKED = "neighbours "  # how `wanted` begins in the table, before the name of the method
@@ -102,9 +103,11 @@ def _array(form: _Form, name: str, kind: str, wide: bool) -> np.ndarray:
 
 
 def _is_of(searched: Searched, samples: int) -> bool:
-    """Whether all rows are samples of the evaluation, and all numbers are finite."""
+    """Whether all rows are samples of the evaluation, similarities are finite, and AP from 0 to 1."""
     rows: Any = (searched.queries, searched.near)
     in_range = all(part.min() >= 0 and part.max() < samples for part in rows)
-    numbers = (searched.similarities, searched.ap, searched.plain_ap)
+    shares = all((np.abs(ap - 0.5) <= 0.5 + ROUNDING).all() for ap in (searched.ap, searched.plain_ap))
     rising = bool((np.diff(searched.queries) > 0).all())
-    return in_range and rising and bool(searched.before.min() >= 0) and all(np.isfinite(part).all() for part in numbers)
+    return (
+        in_range and rising and bool(searched.before.min() >= 0 and np.isfinite(searched.similarities).all()) and shares
+    )

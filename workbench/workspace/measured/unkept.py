@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from workbench.problem import Problem
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.database.stored_metrics import possible
 from workbench.workspace.measured import curves
 from workbench.workspace.rows import Evaluation, Run
 
@@ -31,7 +32,7 @@ def with_curves(db: Connection, run: Run, stored: Sequence[Evaluation]) -> list[
                     by_step.setdefault(step, {})[name.removeprefix(TEST)] = value
     known = {evaluation.step for evaluation in stored}
     others = [
-        Evaluation(0, run.id, step * last.epoch // last.step, step, last.distance, metrics, "")
+        Evaluation(0, run.id, step * last.epoch // last.step, step, last.distance, possible(metrics)[0], "")
         for step, metrics in by_step.items()
         if step < last.step and step not in known
     ]

@@ -11,8 +11,9 @@ from workbench.files import parts
 from workbench.names import LONGEST_SENTENCE, in_one_line, visible_name
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
-from workbench.workspace.database.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
+from workbench.workspace.database.columns import Unreadable, checked_row, environment_of, told_of
 from workbench.workspace.database.connection import Connection
+from workbench.workspace.database.stored_metrics import HIGHEST_SCORE, metrics_of, named
 from workbench.workspace.folders.dataset_copy import fingerprints_of_images, keep_experiment
 from workbench.workspace.folders.run_folders import RUNS, next_number
 from workbench.workspace.measured import sealing, superseded
@@ -87,7 +88,9 @@ def _run(
     metrics: list[dict[str, float]] = []
     for text in (None if best is None else best[0], None if last is None else last[0]):
         try:
-            metrics.append({} if text is None else metrics_of(text))
+            known, wrong = ({}, []) if text is None else metrics_of(text)
+            metrics.append(known)
+            doubts += [f"the metrics of an evaluation ({named(wrong)})"] if wrong else []
         except Unreadable as error:
             metrics.append({})
             doubts.append(f"the metrics of an evaluation ({error})")
@@ -109,7 +112,7 @@ def _of(run_id: int | None) -> str:
 def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int]], dict[int, Last]]:
     """By run the metrics as JSON and the epoch of the best evaluation, and what is known of the last one."""
     # SQLite fills bare columns from the row that holds the maximum.
-    sql = "select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations"
+    sql = f"select run_id, {HIGHEST_SCORE}, metrics, epoch from evaluations"
     best = db.execute(f"{sql} {where} group by run_id")
     # By epoch, not by number: a repair brings an earlier evaluation back with a higher number.
     latest = f"max(epoch * {1 << 32} + id)"
