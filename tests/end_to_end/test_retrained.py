@@ -3,9 +3,11 @@
 import pytest
 
 from workbench.cli import main
+from workbench.config import RunConfig
 from workbench.running import retrained
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
+from workbench.workspace.tables import replaced_runs
 
 SEEDS = """
 name = "two seeds"
@@ -72,18 +74,50 @@ def test_retrain_trains_one_run_in_its_place_and_the_experiment_has_its_result(c
 
 def test_a_kill_between_the_new_run_and_the_trash_makes_no_third_run(cut, tmp_path, monkeypatch):
     with Workspace(tmp_path / "space") as workspace:
-
-        def killed(run_id):
-            raise SystemExit(9)
-
-        with monkeypatch.context() as dying:
-            dying.setattr(workspace, "trash", killed)
-            with pytest.raises(SystemExit):
-                retrained.replaced(workspace, 2)
+        _killed_between(workspace, monkeypatch, 2)
         workspace.set_status(3, "interrupted")  # as the next program marks it
         assert retrained.unable_to_go_on(workspace, [1, 2, 3]).keys() == {2}
         assert retrained.replaced(workspace, 2) == 3
         assert [run.id for run in workspace.runs()] == [3, 1]
+
+
+def test_a_kill_between_the_new_run_and_the_trash_is_completed_once_by_the_next_start(cut, tmp_path, monkeypatch):
+    with Workspace(tmp_path / "space") as workspace:
+        alone = workspace.create_run(RunConfig.recorded(workspace.run(2).config))  # a run without an experiment
+        workspace.set_status(alone, "interrupted")
+        monkeypatch.setattr(retrained.deleted_checkpoints, "why_it_cannot_go_on", lambda folder, saved: "it is lost")
+        monkeypatch.setattr(replaced_runs, "why_it_cannot_go_on", lambda folder, saved: "it is lost")
+        _killed_between(workspace, monkeypatch, alone)
+        assert [run.id for run in workspace.runs()] == [4, 3, 2, 1]
+    assert main(["list", "runs", "-w", str(tmp_path / "space")]) == 0
+    with Workspace(tmp_path / "space") as workspace:
+        assert [run.id for run in workspace.runs()] == [4, 2, 1]
+        assert "instead_of" not in workspace.run(4).environment
+        workspace.restore(alone)
+        workspace.sweep_dead_runs()
+        assert workspace.run(alone).trashed is None, "a person wanted it back"
+
+
+@pytest.mark.parametrize("said", [1, 99, 4, -1, "2", [2], None])
+def test_a_run_that_can_stay_is_not_trashed_by_what_another_says_of_itself(cut, tmp_path, said):
+    with Workspace(tmp_path / "space") as workspace:
+        config = RunConfig.recorded(workspace.run(2).config)
+        workspace.create_run(config, facts={"instead_of": 2})  # of no experiment, as run 2 is
+        workspace.create_run(config, 1, facts={"instead_of": said})
+        workspace.sweep_dead_runs()
+        assert [run.id for run in workspace.runs()] == [4, 3, 2, 1]
+
+
+def _killed_between(workspace, monkeypatch, run_id):
+    """Replace a run, and be killed before the old one is in the trash."""
+
+    def killed(db, number):
+        raise SystemExit(9)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(retrained.runs, "trash", killed)
+        with pytest.raises(SystemExit):
+            retrained.replaced(workspace, run_id)
 
 
 def test_retrain_is_for_resuming_in_a_workspace(tmp_path, capsys):

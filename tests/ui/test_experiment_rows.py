@@ -1,5 +1,7 @@
 """Runs of one experiment stand in one row of the Runs list, which unfolds by a click; the window starts them all."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
@@ -9,7 +11,7 @@ from tests.ui.started import started
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.running import folds_and_seeds
 from workbench.ui.docks.run_row import ICON, PAD
-from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
+from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE, together
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace.experiments import experiments
 
@@ -128,3 +130,13 @@ def test_start_runs_every_seed_and_tells_the_result(qtbot, session):
     assert [run.status for run in runs] == ["done", "done"]
     assert experiment.result["separated"]["MAP@R"] == pytest.approx([run.best["MAP@R"] for run in runs])
     assert "concatenated" not in experiment.result
+
+
+def test_a_score_that_a_damaged_evaluation_has_not_is_no_mean_of_the_experiment(session):
+    workspace = session.workspace
+    run_ids = folds_and_seeds.prepare(config(), workspace)
+    runs = [replace(workspace.run(run_id), status="done", best={"recall@1": 0.5, "MAP@R": 0.25}) for run_id in run_ids]
+    stored = next(one for one in experiments.every(workspace) if one.id == workspace.run(run_ids[0]).experiment_id)
+    assert together(stored, runs).best == {"recall@1": 0.5, "MAP@R": 0.25}
+    runs[1] = replace(runs[1], best={"recall@1": 0.8})
+    assert together(stored, runs).best == {"recall@1": pytest.approx(0.6)}

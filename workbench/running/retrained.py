@@ -7,6 +7,8 @@ from workbench.events import RunState
 from workbench.workspace import Workspace
 from workbench.workspace.folders import deleted_checkpoints
 from workbench.workspace.measured.artefacts import stored_paths
+from workbench.workspace.tables import runs
+from workbench.workspace.tables.replaced_runs import INSTEAD_OF, settle
 
 
 def unable_to_go_on(workspace: Workspace, run_ids: Sequence[int]) -> dict[int, str]:
@@ -28,8 +30,9 @@ def unable_to_go_on(workspace: Workspace, run_ids: Sequence[int]) -> dict[int, s
 def replaced(workspace: Workspace, run_id: int) -> int:
     """A new run of the same config, in the same experiment, in place of one that goes into the trash; its number.
 
-    It has no owner yet: whoever trains it takes it over. The run that a killed call has made is taken again: replace
-    several runs from the newest to the oldest, so that none takes one that goes itself.
+    It has no owner yet: whoever trains it takes it over. The run that a killed call has made in an experiment is taken
+    again: replace several runs from the newest to the oldest, so that none takes one that goes itself. Where a kill
+    comes before the old run is in the trash, the next look for dead runs puts it there.
 
     Raises:
         Problem: the workspace cannot be written, or a process has taken the old run since.
@@ -40,7 +43,9 @@ def replaced(workspace: Workspace, run_id: int) -> int:
     fresh = (other for other in later if other.status != "done" and config.is_recorded_as(other.config))
     new = next((other.id for other in fresh if run.experiment_id is not None), None)
     if new is None:
-        new = workspace.create_run(config, run.experiment_id)
+        new = workspace.create_run(config, run.experiment_id, facts={INSTEAD_OF: run_id})
         workspace.hand_over(new)
-    workspace.trash(run_id)
+    with workspace.writing() as db:  # one step: a run that is restored from the trash later stays restored
+        runs.trash(db, run_id)
+        settle(db, new)
     return new

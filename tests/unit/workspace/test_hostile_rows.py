@@ -26,6 +26,7 @@ from workbench.workspace.choices import report_templates, selections
 from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.database.problems import Damaged
 from workbench.workspace.experiments import experiments, sweeps
+from workbench.workspace.measured import curves
 from workbench.workspace.measured.numbers import metrics_json
 from workbench.workspace.paths import inside
 from workbench.workspace.recorder import Recorder
@@ -399,7 +400,10 @@ def test_a_metric_that_can_have_no_such_value_is_left_out_and_named(space, name,
         after = stored(2)
         assert name not in after
         assert {"hubness": -7.5, "geometry/mean_norm": 40.0}.items() <= after.items()
-        assert before.items() - {(name, before.get(name))} <= after.items(), "the others stay"
+        limits = {f"{name.removesuffix('/high')}/{limit}" for limit in ("low", "high")}
+        kept = {other: known for other, known in before.items() if other != name and other not in limits}
+        assert kept.items() <= after.items(), "the others stay"
+        assert not limits & after.keys(), "limits are left out with their metric"
         assert words in workspace.evaluation(2).unread
         assert words in workspace.run(1).unread
         assert name not in workspace.run(1).best
@@ -460,3 +464,15 @@ def test_a_choice_of_a_report_that_nobody_made_counts_as_none(space, chosen):
     in_sql(space, ("update report_templates set arrangement = ? where template = 'chosen'", (json.dumps(chosen),)))
     with Workspace(space) as workspace:
         assert report_templates.choice(workspace) == {}
+
+
+def test_values_that_no_training_measures_are_drawn_as_infinite(space):
+    with Workspace(space) as workspace:
+        with workspace.writing() as db:
+            db.execute("insert or ignore into metrics (name) values ('batch/loss')")
+            sql = "insert into scalar_points (run_id, metric_id, step, value) select 1, id, ?, ? from metrics"
+            db.executemany(sql, enumerate((2.0, -1e308, 1e200, 3.0)))
+        with closing(workspace.reader()) as db:
+            thinned = curves.thinned_scalars(db, 1, "batch/loss", 1_000)[1]
+            live = [value for name, _, value in curves.points_since(db, 1, 0, 1_000)[0] if name == "batch/loss"]
+    assert thinned.tolist() == live == [2.0, -np.inf, np.inf, 3.0]

@@ -357,6 +357,7 @@ def together(experiment: Experiment, runs: list[Run]) -> Run:
     best = {
         name: fmean(fmean(scores_of_run[name] for scores_of_run in of_seed) for of_seed in by_seed)
         for name in (("recall@1", "MAP@R") if by_seed else ())
+        if all(name in run.best for run in named)  # not one that a run's damaged evaluation has not
     }
     done = sum(run.status == "done" for run in runs)
     note = f"{done} of {len(runs)} runs are done"

@@ -32,16 +32,23 @@ def metrics_of(text: object) -> tuple[dict[str, float], list[str]]:
 
 
 def possible(metrics: Mapping[str, float]) -> tuple[dict[str, float], list[str]]:
-    """The metrics that are in their range, or NaN, and the others in words, such as "MAP@R: 5 is not from 0 to 1"."""
-    kept, wrong = dict[str, float](), list[str]()
+    """The metrics that are in their range, or NaN, and the others in words, such as "MAP@R: 5 is not from 0 to 1".
+
+    Both limits of a metric are left out where one of them, or the metric itself, is.
+    """
+    kept, wrong, unsure = dict[str, float](), list[str](), set[str]()
     for name, value in metrics.items():
-        share = SHARE.fullmatch(name.removesuffix("/low").removesuffix("/high")) is not None
+        of_metric = name.removesuffix("/low").removesuffix("/high")
+        share = SHARE.fullmatch(of_metric) is not None
         if isnan(value) or (-ROUNDING <= value <= 1 + ROUNDING if share else name not in COUNTS or 0 <= value < 2**53):
             kept[name] = value
         else:
-            wrong.append(
-                f"{visible_name(name, LONGEST_NAMED)}: {value:g} is not {'from 0 to 1' if share else 'a count'}"
-            )
+            wanted = "from 0 to 1" if share else "a count"
+            wrong.append(f"{visible_name(name, LONGEST_NAMED)}: {value:g} is not {wanted}")
+            unsure.add(of_metric)
+    for of_metric in unsure:
+        for limit in ("low", "high"):
+            kept.pop(f"{of_metric}/{limit}", None)
     return kept, wrong
 
 

@@ -16,6 +16,8 @@ from workbench.workspace.database.connection import Connection
 from workbench.workspace.database.packed import numbers_of
 from workbench.workspace.paths import LARGEST
 
+TOO_LARGE = 1e150  # no training measures such values, and sums and squares of those that are drawn must stay finite
+DRAWN = f"case when p.value > {TOO_LARGE} then 9e999 when p.value < -{TOO_LARGE} then -9e999 else p.value end"
 Point = tuple[int, int, int, float | None]  # run, metric, step, value
 
 
@@ -69,7 +71,7 @@ def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[
 
     Returns:
         steps: int64 [m], ascending.
-        values: float64 [m], with NaN and infinity as they are stored.
+        values: float64 [m], with NaN and infinity as they are stored; those beyond TOO_LARGE are infinite, too.
         stride: steps from a point to the next, at least; 1 if no point was left out.
     """
     row = db.execute("select id from metrics where name = ?", (name,)).fetchone()
@@ -79,7 +81,8 @@ def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[
     steps, values = db.execute(THINNED, asked | {"stride": stride}).fetchone()
     rows = numbers_of(steps, np.int64)
     order = np.argsort(rows, kind="stable")  # SQL promises none
-    return rows[order], numbers_of(values, np.float64)[order], stride
+    read = numbers_of(values, np.float64)[order]
+    return rows[order], np.where(np.abs(read) > TOO_LARGE, np.copysign(np.inf, read), read), stride
 
 
 def scalars_of_runs(db: Connection, run_ids: Sequence[int]) -> list[str]:
@@ -129,14 +132,14 @@ def points_since(
         most: points that are read, those of other runs included.
 
     Returns:
-        The points, the last `seq` that was read, and whether there are more.
+        The points, the last `seq` that was read, and whether there are more. Values beyond TOO_LARGE are infinite.
     """
     # Counted by rows: of a damaged row the number may be so high that steps by numbers would never reach it.
     counted = "select max(seq) from (select seq from scalar_points where seq > ? order by seq limit ?)"
     ((last,),) = db.execute(counted, (seq, most)).fetchall()
     newest, upto = newest_point(db), seq if last is None else int(last)
     sql = (
-        "select m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "
+        f"select m.name, p.step, {DRAWN} from scalar_points p join metrics m on m.id = p.metric_id "
         "where p.seq > ? and p.seq <= ? and p.run_id = ? order by p.seq"
     )
     return db.execute(sql, (seq, upto, run_id)).fetchall(), upto, upto < newest

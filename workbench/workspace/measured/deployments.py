@@ -1,6 +1,7 @@
 """Stored measurements of deployments: an evaluation's embeddings compressed, its threshold, and new classes."""
 
 import json
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
@@ -8,11 +9,15 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.columns import Unreadable, parsed
+from workbench.workspace.database.stored_metrics import ROUNDING, possible
 from workbench.workspace.measured.evaluations import read_vectors
 from workbench.workspace.times import precisely_now
 
 Measurement = dict[str, Any]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
+Share = Annotated[float, Field(ge=-ROUNDING, le=1 + ROUNDING)]
+Cost = Annotated[float, Field(ge=0, le=1e300)]  # bytes or ms
+Change = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]  # of a share
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 WITH_DIRECTION = 1  # since these rules, cosine is refused where an embedding, or its first dimensions, has length zero
 RULES = 2  # since these, the usual stores are also searched by query expansion, augmentation and re-ranking
@@ -31,12 +36,12 @@ class _Store(BaseModel):
     title: str
     refused: str
     grows: Literal["linear", "log", ""]
-    bytes: Number | None
+    bytes: Cost | None
     fixed_bytes: Count
-    ms: Number | None
-    kept: Number | None
+    ms: Cost | None
+    kept: Share | None
     metrics: dict[str, Number]
-    difference: tuple[Number | None, Number | None, Number | None]
+    difference: tuple[Change | None, Change | None, Change | None]
     detail: str = ""
     constant_ms: Annotated[float, Field(allow_inf_nan=False, ge=0)] = 0.0  # older ones have none
     pair_seconds: Annotated[float, Field(allow_inf_nan=False, ge=0, le=1)] = 0.0  # older ones have none
@@ -48,39 +53,42 @@ class _Store(BaseModel):
             raise ValueError("a number is missing")
         if self.constant_ms > (self.ms or 0.0):
             raise ValueError("a part of the time is longer than all of it")
+        if wrong := possible(self.metrics)[1]:
+            raise ValueError(wrong[0])
         return self
 
 
 class _OfClass(BaseModel):
     label: Annotated[int, Field(ge=-1, lt=2**31)]
-    false_accepts: Number
-    accepts: Number | None
+    false_accepts: Share
+    accepts: Share | None
     own_limit: Number
 
 
 class _Limit(BaseModel):
-    wanted: Number
+    wanted: Share
     similarity: Number
     similarity_range: tuple[Number, Number]
-    false_accepts: Number
-    accepts: Number
-    accepts_range: tuple[Number, Number]
-    equal_error: Number
+    false_accepts: Share
+    accepts: Share
+    accepts_range: tuple[Share, Share]
+    equal_error: Share
     same_pairs: Count
     other_pairs: Count
-    edges: list[Number]
-    same: Annotated[list[Number], Field(min_length=1)]
-    other: list[Number]
+    edges: list[Number]  # rising
+    same: Annotated[list[Share], Field(min_length=1)]
+    other: list[Share]
     classes: list[_OfClass]
 
     @model_validator(mode="after")
     def _has_bins(self) -> "_Limit":
         if not len(self.edges) - 1 == len(self.same) == len(self.other):
             raise ValueError("edges and bins differ in number")
+        if any(after < before for before, after in pairwise(self.edges)):
+            raise ValueError("the edges of the bins do not rise")
         return self
 
 
-Share = Annotated[float, Field(ge=0, le=1)]
 Spread = tuple[Share, Share, Share]  # mean, low, high
 
 

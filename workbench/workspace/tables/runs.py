@@ -20,7 +20,7 @@ from workbench.workspace.measured import sealing, superseded
 from workbench.workspace.owners import ownership
 from workbench.workspace.paths import inside
 from workbench.workspace.rows import DISTANCES, Placement, Run, Trainer
-from workbench.workspace.tables import placements
+from workbench.workspace.tables import placements, replaced_runs
 from workbench.workspace.tables.trainers import trainers_of_tests
 from workbench.workspace.times import now
 
@@ -313,16 +313,20 @@ def trash(db: Connection, run_id: int) -> None:
 def sweep_dead_runs(workspace: OpenWorkspace) -> list[int]:
     """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers.
 
-    What they left half done in their folders is removed, too, and what a kill left of runs that were being deleted.
+    What they left half done in their folders is removed, too, and what a kill left of runs that were being deleted. A
+    run in whose place a killed program has made a new one goes into the trash.
     """
     if not workspace.read_only:
         with suppress(Problem):  # a link
             parts.remove_dead(inside(workspace.path, RUNS))
     with workspace.reading() as db:
-        if workspace.read_only or not ownership.dead_runs(db):
-            return []
-    with workspace.writing() as db:
-        dead = ownership.mark_dead_runs(db)
+        dead = [] if workspace.read_only else ownership.dead_runs(db)
+        unsettled = not workspace.read_only and bool(replaced_runs.half_replaced(db))
+    if dead:
+        with workspace.writing() as db:
+            dead = ownership.mark_dead_runs(db)
+    if unsettled:
+        replaced_runs.complete(workspace)
     for run_id in dead:
         with suppress(Problem):  # a folder that is a link: the workspace opens, and nothing there is touched
             parts.remove_dead(workspace.folder(run_id))

@@ -128,7 +128,9 @@ class Curves(Scrolled):
     def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         """Points of one name; both [n]."""
         if name in self._of:
-            self._of[name].append(name, steps, values * (100 if name in SHOWN_IN_PERCENT else 1))
+            with np.errstate(over="ignore"):  # of damaged values, which are no longer drawn
+                shown = values * (100 if name in SHOWN_IN_PERCENT else 1)
+            self._of[name].append(name, steps, shown)
         if name == GRADIENT:
             self.batch.legend[name].show()
 

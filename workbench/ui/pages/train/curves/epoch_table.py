@@ -164,9 +164,9 @@ class EpochTable(QAbstractTableModel):
         if not 1 <= column <= len(self._metrics):
             return None
         name, metrics = self._metrics[column - 1], self._rows[row].metrics
-        if f"{name}/low" not in metrics:
+        low, high = metrics.get(f"{name}/low"), metrics.get(f"{name}/high")
+        if low is None or high is None:
             return None
-        low, high = metrics[f"{name}/low"], metrics[f"{name}/high"]
         if low == high:
             return "No interval: all queries are alike"
         return f"95% over queries: {percentage(low)} to {percentage(high)}"
