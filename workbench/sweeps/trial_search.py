@@ -29,7 +29,7 @@ def fits(trial: Trial, metric: str, words: Sequence[str], shown: Shown) -> bool:
 
 def why_unmet(trials: Sequence[Trial], metric: str, words: Sequence[str], shown: Shown) -> str:
     """A sentence, after a blank, on the first condition that no trial can meet, as `run_search.why_unmet`."""
-    return why_no_row_meets([_values(trial, metric, shown) for trial in trials], words)
+    return why_no_row_meets([_values(trial, metric, shown) for trial in trials], words, "The sweep varies no field")
 
 
 def _values(trial: Trial, metric: str, shown: Shown) -> dict[str, tuple[str, ...]]:

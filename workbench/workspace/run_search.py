@@ -81,18 +81,22 @@ def why_unmet(runs: Sequence[Run], words: Iterable[str]) -> str:
     Args:
         words: in lower case.
     """
-    return _why_unmet(words, lambda field: field in OF_RUNS or any(_has(run, field) for run in runs)) if runs else ""
+
+    def known(field: str) -> bool:
+        return field in OF_RUNS or any(_has(run, field) for run in runs)
+
+    return _why_unmet(words, known, "No run has a field or a score") if runs else ""
 
 
-def why_no_row_meets(rows: Sequence[Mapping[str, Sequence[str]]], words: Iterable[str]) -> str:
-    """The same of the rows that `row_meets` is asked of."""
-    return _why_unmet(words, lambda field: any(_named(row, field) for row in rows)) if rows else ""
+def why_no_row_meets(rows: Sequence[Mapping[str, Sequence[str]]], words: Iterable[str], no_field: str) -> str:
+    """The same of the rows that `row_meets` is asked of; `no_field` begins the sentence on a field that none has."""
+    return _why_unmet(words, lambda field: any(_named(row, field) for row in rows), no_field) if rows else ""
 
 
-def _why_unmet(words: Iterable[str], has: Callable[[str], bool]) -> str:
+def _why_unmet(words: Iterable[str], known: Callable[[str], bool], no_field: str) -> str:
     for field, sign, wanted in filter(None, map(_parsed, words)):
-        if not has(field):
-            return f" No run has a field or a score “{visible_name(field, LONGEST)}”."
+        if not known(field):
+            return f" {no_field} “{visible_name(field, LONGEST)}”."
         if wanted and (expected := _expected(field, sign, wanted)):
             return f" “{visible_name(wanted, LONGEST)}” is no {expected}."
     return ""

@@ -65,7 +65,7 @@ def test_settings_are_listed_that_fit_as_in_the_panel(workspace, number, words, 
     ("word", "sentence"),
     [
         ("lr<abc", "“abc” is no number; words are compared by = alone."),
-        ("lrr<1", "No run has a field or a score “lrr”."),
+        ("lrr<1", "The sweep varies no field “lrr”."),
         ("lr<0.001", ""),
     ],
 )
