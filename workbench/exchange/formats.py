@@ -106,6 +106,8 @@ def _no_network(source: Source) -> str:
     rest = "its curves, embeddings and settings can be exported"
     if "own_loop" in run.environment:
         return f"The network of run {run.id} is only in the program that recorded it, a loop of your own; {rest}."
+    if run.tested is not None:
+        return f"Run {run.id} is a test of run {run.tested}, which has the network; its embeddings can be exported."
     if "imported" in run.environment:
         return f"Run {run.id} was imported, without a network; its embeddings can be exported."
     if run.curves_of:

@@ -13,6 +13,7 @@ from tests.trained_sample import sample_values, trained
 from workbench.cli import cli
 from workbench.control import Cancelled
 from workbench.entries import catalog
+from workbench.exchange.formats import export_run
 from workbench.exchange.imported.other_images import evaluate_images
 from workbench.problem import Problem, UnknownName
 from workbench.reports.content.gathering import gather
@@ -112,6 +113,8 @@ def test_a_test_has_no_network_but_the_one_that_it_is_of(workspace, photographs,
     assert workspace.run(again.run_id).tested_epoch == of_best
     with pytest.raises(UnknownName, match=f"has no evaluation 999. It has {workspace.evaluations(made.run_id)[0].id}"):
         kept_network(workspace, made.run_id, evaluation_id=999)
+    with pytest.raises(Problem, match=rf"Run {made.run_id} is a test of run 1, which has the network"):
+        export_run(workspace, made.run_id, ["onnx"], photographs / "none")
 
 
 def test_what_limits_the_result_is_said(workspace, photographs):

@@ -64,6 +64,12 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     last = depth + params.levels - 1  # parts before the folder that completes the class's name
     too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
     deep = np.fromiter((path.count("/") > last for path in image_paths), bool, len(image_paths))
+    if len(deep) and not deep.any():
+        raise Problem(
+            f"None of the {len(deep):,} images in {root} has a class: {image_paths[0]} {too_high}.",
+            kept="Nothing was started.",
+            todo="Put the images of each class into a folder of their own, or choose a CSV list with a label for each.",
+        )
     problems += [(image_paths[row], too_high) for row in np.flatnonzero(~deep).tolist()]
     paths: Sequence[str] = image_paths if deep.all() else SomePaths(image_paths, np.flatnonzero(deep))
     levels = [Level(f"folder {count}", *_named_by(paths, depth, count)) for count in range(1, params.levels)]
