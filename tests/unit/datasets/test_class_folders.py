@@ -89,7 +89,9 @@ def test_an_empty_folder_says_so_and_names_what_it_saw(tmp_path, build, draw):
     with pytest.raises(Problem, match=r"There are no images in .*empty"):
         build("folder", folder=str(tmp_path / "empty"))
     draw(tmp_path / "flat" / "1.png")
-    with pytest.raises(Problem, match=r"None of the 1 images in .*: 1\.png lies in no class folder\. .* a folder of their own"):
+    with pytest.raises(
+        Problem, match=r"No image in .* has a class: 1\.png lies in no class folder\. .* a folder of their own"
+    ):
         build("folder", folder=str(tmp_path / "flat"))
     with pytest.raises(Problem, match=r"There is no .*missing"):
         build("folder", folder=str(tmp_path / "missing"))

@@ -66,7 +66,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     deep = np.fromiter((path.count("/") > last for path in image_paths), bool, len(image_paths))
     if len(deep) and not deep.any():
         raise Problem(
-            f"None of the {len(deep):,} images in {root} has a class: {image_paths[0]} {too_high}.",
+            f"No image in {root} has a class: {image_paths[0]} {too_high}.",
             kept="Nothing was started.",
             todo="Put the images of each class into a folder of their own, or choose a CSV list with a label for each.",
         )
