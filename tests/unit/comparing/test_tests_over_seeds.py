@@ -18,6 +18,7 @@ from workbench.comparing.queries.pairing import compare
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.entries import catalog
 from workbench.problem import Problem
+from workbench.reports.content.provenance import command_of
 from workbench.ui.models.run_words import fits
 from workbench.workspace import Workspace
 from workbench.workspace.tables.runs import read_runs
@@ -283,3 +284,35 @@ def test_the_command_and_its_files_have_the_group(workspace, tmp_path):
 def test_groups_of_runs_that_are_no_tests_stay_as_they_were(workspace):
     trained(workspace)
     assert [group.title for group in grouped(workspace.runs(), KNOWN)] == ["Trees"]
+
+
+def test_the_command_that_repeats_a_test_makes_one_of_the_same_group(workspace):
+    run = store(workspace, {1: np.full(6, 0.5), 2: np.full(6, 0.9), 3: np.full(6, 0.4)}, reached=3)
+    asked = ((2, "best", "best"), (3, "last", "last"), (1, "best", "1"), (2, 2, "2"), (1, "last", "1"))
+    for epoch, words, option in asked:
+        number = store_test(workspace, run, np.ones(9), epoch=epoch, asked=words)
+        assert f"--epoch {option} " in command_of(workspace.run(number)), (epoch, words)
+    workspace.trash(run)
+    assert "--epoch 1 " in command_of(workspace.run(number))
+
+
+def test_texts_of_the_trained_run_that_cannot_be_read_are_shown_or_named_by_the_test(workspace):
+    (run,) = trained(workspace, 1)
+    (test,) = on_photos(workspace, [run], FIRST[:1])
+    with workspace.writing() as db:
+        db.execute("update runs set name = cast(x'41ff42' as text) where id = ?", (run,))
+    assert look(workspace, [test]).groups[0].title == "A\N{REPLACEMENT CHARACTER}B on photos"
+    with workspace.writing() as db:
+        db.execute("update runs set config = 'no TOML' where id = ?", (run,))
+    with pytest.raises(Problem, match=f"Run {test} cannot be compared. Its config cannot be read"):
+        look(workspace, [test])
+
+
+@pytest.mark.parametrize("network", ['"1"', "true", "0", "-3", "9223372036854775808", "[1]", "null", "1.0"])
+def test_a_network_that_is_no_number_of_a_run_has_no_trainer(workspace, network):
+    (run,) = trained(workspace, 1)
+    number = store_test(workspace, run, np.ones(9))
+    with workspace.writing() as db:
+        sql = "update runs set environment = json_set(environment, '$.imported.network', json(?)) where id = ?"
+        db.execute(sql, (network, number))
+    assert workspace.run(number).trainer is None

@@ -99,7 +99,7 @@ def test_lists_and_reports_name_the_network_that_was_tested(workspace, space, ph
     content = gather(workspace, run.id, ("summary", "metrics"), "")
     assert content.summary[0] == f"The network of {network}, was tested on {photographs.name}; nothing was trained."
     assert content.summary[2].startswith("Tested: MAP@R ")
-    assert content.command == f"workbench test 1 {photographs} --epoch {run.best_epoch} --name=Shown"
+    assert content.command == f"workbench test 1 {photographs} --epoch best --name=Shown"
 
 
 @pytest.mark.parametrize("epoch", [7, "last"])

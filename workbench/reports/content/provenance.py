@@ -52,7 +52,7 @@ def command_of(run: Run) -> str:
     config = RunConfig.recorded(run.config)
     params = config.dataset.params
     if run.tested is not None:
-        epoch = [] if run.tested_epoch is None else ["--epoch", str(run.tested_epoch)]
+        epoch = [] if run.tested_epoch is None else ["--epoch", _network_asked(run)]
         images = _as_argument(str(params.get("images", "")))
         return shlex.join(["workbench", "test", str(run.tested), images, *epoch, f"--name={config.name}"])
     if config.imported:
@@ -67,6 +67,15 @@ def command_of(run: Run) -> str:
     if config.own_loop:
         return _own_program(str(run.environment.get("own_loop", {}).get("program", "")))
     return f"workbench run {config_name(run)} --workspace DIR"
+
+
+def _network_asked(run: Run) -> str:
+    """The tested network as --epoch names it: best or last where that still is the same, so that the group stays."""
+    if run.trainer is not None:
+        for name, epoch in (("best", run.trainer.best_epoch), ("last", run.trainer.epoch)):
+            if (run.tested_network, run.tested_epoch) == (f"{name} epoch", epoch):
+                return name
+    return str(run.tested_epoch)
 
 
 def _own_program(name: str) -> str:

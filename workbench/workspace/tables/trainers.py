@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.names import in_one_line, visible_name
-from workbench.workspace.database.columns import environment_of
+from workbench.workspace.database.columns import checked_row, environment_of
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.rows import LARGEST_NUMBER, Trainer
 
 MARK = '"network"'  # in the environment of every test, and of few other runs
-COLUMN_TYPES = [str, int, str, str, str, int]  # a damaged row is no trainer
+COLUMNS = ("id", "name", "seed", "config", "loss", "backbone", "epoch")
 
 
 def trainers_of_tests(db: Connection, environments: Mapping[int, Any]) -> dict[int, Trainer]:
@@ -28,15 +28,13 @@ def trainers_of_tests(db: Connection, environments: Mapping[int, Any]) -> dict[i
     listed = "(select value from json_each(?))"
     best_of = "select run_id, epoch, max(ifnull(score, -1)) from evaluations where run_id in"
     best = {row[0]: row[1] for row in db.execute(f"{best_of} {listed} group by run_id", (asked,))}
-    sql = "select id, name, seed, config, loss, backbone, epoch from runs where trashed is null and id in"
-    trainers = {
-        row[0]: Trainer(
-            id=row[0], name=in_one_line(visible_name(row[1])), seed=row[2], config=row[3], loss=row[4],
-            backbone=row[5], epoch=row[6], best_epoch=best.get(row[0], 0),
-        )
-        for row in db.execute(f"{sql} {listed}", (asked,))
-        if [type(value) for value in row[1:]] == COLUMN_TYPES
-    }  # fmt: skip
+    sql = f"select {', '.join(COLUMNS)} from runs where trashed is null and id in {listed}"
+    trainers = dict[int, Trainer]()
+    for row in db.execute(sql, (asked,)):
+        facts, doubts = checked_row(Trainer, dict(zip(COLUMNS, row, strict=True)))
+        if not doubts:
+            name = in_one_line(visible_name(facts.pop("name")))
+            trainers[facts["id"]] = Trainer(**facts, name=name, best_epoch=best.get(facts["id"], 0))
     foreign = {run_id for (run_id,) in db.execute("select run_id from arrivals")}
     return {
         run_id: trainers[number]
