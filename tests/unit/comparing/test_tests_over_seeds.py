@@ -316,3 +316,11 @@ def test_a_network_that_is_no_number_of_a_run_has_no_trainer(workspace, network)
         sql = "update runs set environment = json_set(environment, '$.imported.network', json(?)) where id = ?"
         db.execute(sql, (network, number))
     assert workspace.run(number).trainer is None
+
+
+def test_a_best_network_that_is_the_untrained_one_is_said(workspace):
+    runs = [store(workspace, {0: np.ones(6), 1: np.full(6, 0.5)}, seed=seed, reached=1) for seed in range(2)]
+    tests = [store_test(workspace, runs[0], np.ones(9), epoch=0, asked="best")]
+    tests += on_photos(workspace, runs[1:], (0.5,), asked="last")
+    (said,) = [sentence for sentence in look(workspace, tests).guards if sentence.startswith("Best before training")]
+    assert said.endswith(f"number: run {tests[0]}.")
