@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 GROUPS = tuple(f"workbench.{kind}" for kind in ("losses", "backbones", "datasets", "samplers", "augmentations"))
 LEFT_OUT = ("_", "test_", "conftest.")  # beginnings of names of files that are no plug-ins
+LARGEST, LONGEST = 1 << 20, 200  # bytes of the list of folders; letters of one that a message names
 INSTALLED = ("site-packages", "dist-packages")
 WARNING = "Python files in this folder run with your rights whenever Workbench starts: add only what you trust."
 
@@ -47,27 +48,55 @@ def package_folder() -> Path:
 
 
 def folders() -> list[Path]:
-    """The folders that the user added, in that order. Raises Problem when the list of them cannot be read."""
+    """The folders that the user added, in that order, each once.
+
+    Raises:
+        Problem: the list of them cannot be read, or names a folder without its full path, which would be another one
+            in each working folder.
+    """
     list_file = _list()
     try:
-        return [Path(line) for line in list_file.read_text("utf-8").splitlines() if line]
+        # Not by splitlines: a folder may have other separators, such as U+2028, in its name.
+        named = [Path(line) for line in dict.fromkeys(_text(list_file).split("\n")) if line]
     except FileNotFoundError:
         return []
-    except (OSError, UnicodeDecodeError) as error:
-        raise Problem(
-            f"The list of plug-in folders {list_file} cannot be read ({error}).", todo="Correct the file, or remove it."
-        ) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable_list(str(error)) from None
+    if partial_paths := [folder for folder in named if not folder.is_absolute() or "\0" in str(folder)]:
+        raise _unreadable_list(f"{str(partial_paths[0])[:LONGEST]!r} is not the full path of a folder")
+    return named
+
+
+def _text(list_file: Path) -> str:
+    """The list with line feeds alone. Raises OSError, or ValueError: it is no text of LARGEST bytes at the most."""
+    if not list_file.is_file() and list_file.exists():
+        raise ValueError("it is no file")
+    with list_file.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+    return content.decode("utf-8-sig").replace("\r\n", "\n")  # as Notepad stores it
+
+
+def _unreadable_list(why: str) -> Problem:
+    return Problem(
+        f"The list of plug-in folders {_list()} cannot be read ({why}).", kept="No folder of it is loaded.",
+        todo="Correct the file, or remove it.",
+    )  # fmt: skip
 
 
 def add(folder: Path) -> list[Path]:
     """Trust a folder from now on; the files in it that will be loaded.
 
     Raises:
-        Problem: it is no folder, or the list cannot be read or written.
+        Problem: it is no folder, or one whose name has two lines; the list cannot be read or written.
     """
     folder = folder.resolve()
     if not folder.is_dir():
         raise Problem(f"{folder} is not a folder.", kept="Nothing was added.")
+    if "\n" in str(folder):
+        what = f"{str(folder)!r} has a line break in its name, and the list has one folder a line."
+        raise Problem(what, kept="Nothing was added.", todo="Rename the folder.")
     if folder not in (before := folders()):
         _write([*before, folder])
     return _files(folder)

@@ -225,3 +225,53 @@ def test_new_loss_takes_no_name_and_no_folder_that_cannot_be_used(folder):
     with pytest.raises(Problem, match="could not be written"):
         write_loss("my_margin", folder / "file" / "inside")
     assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"own\n", "'own' is not the full path"), (b"/a\n../own\n", "'../own' is not the full path"),
+        (b"/a\0b\n", "is not the full path"), (b"\x1b]0;title\x07", r"'\\x1b\]0;title\\x07' is not the full path"),
+        (b"x" * (1 << 21), "larger than 1,048,576 bytes"), (b"\xff\xfe/\0a\0", "utf-8"),
+    ],
+)  # fmt: skip
+def test_a_list_with_odd_lines_loads_nothing_and_says_so(folder, tmp_path, monkeypatch, content, words):
+    (tmp_path / "odd.txt").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    (folder / "planted.py").write_text(GOOD.format(name="planted"))
+    with monkeypatch.context() as patch:
+        patch.setenv("WORKBENCH_PLUGINS", str(tmp_path / "odd.txt"))
+        with pytest.raises(Problem, match=words) as raised:
+            plugins.folders()
+        assert raised.value.kept == "No folder of it is loaded."
+        (unreadable,) = [plugin for plugin in plugins.all_plugins() if "odd.txt" in plugin.origin]
+        with pytest.raises(Problem, match="cannot be read"):
+            unreadable.load()
+        assert not [plugin for plugin in plugins.all_plugins() if "planted" in plugin.origin]
+
+
+def test_a_folder_in_the_place_of_the_list_is_named(folder, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setenv("WORKBENCH_PLUGINS", str(folder))
+        with pytest.raises(Problem, match="it is no file"):
+            plugins.folders()
+
+
+def test_a_list_of_notepad_is_read_and_a_folder_that_stands_twice_is_loaded_once(folder, tmp_path, monkeypatch):
+    (tmp_path / "odd.txt").write_bytes(b"\xef\xbb\xbf" + f"{folder}\r\n\r\n{folder}\r\n".encode())
+    with monkeypatch.context() as patch:
+        patch.setenv("WORKBENCH_PLUGINS", str(tmp_path / "odd.txt"))
+        assert plugins.folders() == [folder]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+def test_a_folder_with_a_line_in_its_name_is_refused_and_one_with_another_separator_is_kept(folder, tmp_path):
+    (tmp_path / "two\nlines").mkdir()
+    with pytest.raises(Problem, match="has a line break in its name"):
+        plugins.add(tmp_path / "two\nlines")
+    assert plugins.folders() == [folder]
+    other = tmp_path / "a\u2028b"
+    other.mkdir()
+    plugins.add(other)
+    assert plugins.folders() == [folder, other]
+    plugins.remove(other)

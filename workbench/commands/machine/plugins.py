@@ -8,7 +8,7 @@ import click
 from workbench import plugins as known_plugins
 from workbench import registry
 from workbench.commands.arguments import FOLDER, Group
-from workbench.commands.terminal import show_json, show_lines
+from workbench.commands.terminal import printable, show_json, show_lines
 from workbench.config import KINDS
 from workbench.entries import catalog as catalogs
 from workbench.files import atomic_write, make_folder
@@ -36,7 +36,7 @@ def list_them(as_json: bool) -> None:
         return
     lines = [f"{folder}\n    {known_plugins.WARNING}" for folder in known_plugins.folders()]
     lines += [f"{'   ' if finding.good else 'BAD'} {finding.said}" for finding in plugin_findings()]
-    show_lines(lines, "There are no plug-ins: `workbench plugins add FOLDER` adds some.")
+    show_lines(map(printable, lines), "There are no plug-ins: `workbench plugins add FOLDER` adds some.")
 
 
 @plugins.command(short_help="Load the Python files of a folder from now on.")
