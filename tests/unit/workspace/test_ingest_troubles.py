@@ -16,6 +16,7 @@ from workbench.commands.training.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.jobs import meanwhile
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.workspace import Workspace, times
 from workbench.workspace.arriving import arriving_files, copies
 from workbench.workspace.arriving import ingest as importing
@@ -23,6 +24,7 @@ from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import dataset_copy, journal, travelling, turns
 from workbench.workspace.owners import ownership
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
+from workbench.workspace.repairs.verification import verify
 from workbench.workspace.tables import samples
 
 
@@ -278,4 +280,40 @@ def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole
                 ingest(workspace, made)
         assert len(workspace.evaluations(1)) == 2
         ingest(workspace, made)
+        assert rows(workspace) == whole
+
+
+@pytest.mark.parametrize("odd", ["folder", "link"])
+def test_an_evaluation_whose_array_was_no_file_comes_once_it_is_one(made, whole, tmp_path, odd):
+    folder = shutil.copytree(made, tmp_path / "run")
+    array = next(folder.glob("embeddings-*.npy"))
+    array.rename(tmp_path / "kept.npy")
+    if odd == "folder":
+        array.mkdir()
+    else:
+        array.symlink_to(tmp_path / "kept.npy")
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for _ in range(2):  # each time it is said, until it is mended
+            taken = ingest(workspace, folder)
+            assert "the evaluation of epoch" in taken.doubts[0]
+        array.rmdir() if odd == "folder" else array.unlink()
+        (tmp_path / "kept.npy").rename(array)
+        taken = ingest(workspace, folder)
+        assert (taken.evaluations, taken.doubts) == (1, [])
+        assert {table: sorted(of_table) for table, of_table in rows(workspace).items()} == {
+            table: sorted(of_table) for table, of_table in whole.items()
+        }
+
+
+def test_the_curves_of_an_import_that_was_broken_off_get_their_checksums_from_the_next(
+    made, whole, tmp_path, monkeypatch
+):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        with monkeypatch.context() as broken:
+            problem = Problem("The folder went away.")
+            broken.setattr(importing, "take_evaluations", lambda *facts: (_ for _ in ()).throw(problem))
+            with pytest.raises(Problem, match="went away"):
+                ingest(workspace, made)
+        ingest(workspace, made)
+        assert [damage.said for damage in verify(workspace, quiet)] == []
         assert rows(workspace) == whole

@@ -58,7 +58,12 @@ class Taken:
 
 
 def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: int, taken: Taken) -> bool:
-    """Store the evaluations in the journal, in order; False if the arrays of one are not complete yet."""
+    """Store the evaluations in the journal, in order.
+
+    Returns:
+        False if the arrays of one are not complete yet, or cannot be read for now, such as a link: they are looked for
+        the next time. What its journal says of an evaluation does not change: one that is refused for that is not.
+    """
     with workspace.reading() as db:
         sql = "select epoch, distance, step from evaluations where run_id = ?"
         stored = set(db.execute(sql, (taken.run_id,)))
@@ -77,6 +82,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
     with workspace.reading() as db:
         known = _Known(samples.read_samples(db, dataset).ids, len(samples.read_dataset(db, dataset, home).class_names))
     ready: list[journal.EvaluationFacts] = []
+    all_read = True
     try:
         for done, facts in enumerate(new):
             taken.lacking = len(new) - done
@@ -87,6 +93,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
                 lacks = next((name for name, (size, _) in wanted.items() if not _has_size(folder / name, size)), None)
             except UNREADABLE as error:
                 taken.doubts.append(f"{what} ({reason(error)})")
+                all_read &= not isinstance(error, Problem)
                 continue
             if lacks is not None:
                 taken.unfinished |= os.path.lexists(folder / lacks)
@@ -108,7 +115,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
     finally:
         _store(workspace, home, ready, taken)
     taken.lacking = 0
-    return True
+    return all_read
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -118,7 +118,9 @@ def _take_in(
     if not taken.status.live:
         deleted_checkpoints.carry_over(folder, home)
         take_checkpoints(workspace, folder, home, taken, deleted_too=deleted_too)
-        if moved:
+        with workspace.reading() as db:
+            unsealed = moved or not sealing.is_sealed(db, taken.run_id)  # an import before may have been broken off
+        if unsealed:
             with workspace.writing() as db:
                 sealing.seal_curves(db, taken.run_id)
         _settle(workspace, folder, home, arrival, taken, begun)

@@ -55,6 +55,15 @@ def seal_samples(db: Connection, dataset_id: int) -> None:
         db.execute(sql, (dataset_id, sums.tobytes()))
 
 
+def is_sealed(db: Connection, run_id: int) -> bool:
+    """Whether any curve of a run has a checksum; True for one without curves."""
+    sql = (
+        "select exists (select 1 from curve_sums where run_id = ?1) "
+        "or not exists (select 1 from scalar_points where run_id = ?1)"
+    )
+    return bool(db.execute(sql, (run_id,)).fetchone()[0])
+
+
 def seal_curves(db: Connection, run_id: int) -> None:
     """Checksums for the current curves of a run that has ended."""
     for name in curves.scalar_names(db, run_id):
