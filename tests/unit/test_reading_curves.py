@@ -8,9 +8,9 @@ from workbench.ui.pages.train.findings.reading import LONG, read_curves
 STEPS = np.arange(10, 110, 10)
 
 
-def texts(curves, scores=()):
+def texts(curves, scores=(), **facts):
     made = {name: (STEPS[: len(values)], np.asarray(values, float)) for name, values in curves.items()}
-    return [(sentence.kind, sentence.text) for sentence in read_curves(made, list(scores))]
+    return [(sentence.kind, sentence.text) for sentence in read_curves(made, list(scores), **facts)]
 
 
 def test_nothing_is_said_without_numbers():
@@ -39,6 +39,11 @@ def test_curves_that_never_meet():
     assert texts({"probe/ce": [2, 1, 0.5], "probe/spce": [1, 0.6, 0.25]}) == [
         ("note", "SPCE is 0.25 nats below CE at the end and never meets it.")
     ]
+
+
+def test_a_run_that_trains_has_no_end_yet():
+    curves = {"probe/ce": [2, 1, 0.5], "probe/spce": [1, 0.6, 0.25]}
+    assert texts(curves, ended=False) == [("note", "SPCE is 0.25 nats below CE at step 30 and has not met it so far.")]
 
 
 def test_a_spce_of_long_embeddings_is_readable_and_says_why_it_is_large():

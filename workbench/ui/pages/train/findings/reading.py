@@ -49,7 +49,7 @@ def read_curves(
     """
     bound, pair = ([crossing.letter for crossing in crossed if crossing.wrong is wrong] for wrong in (True, False))
     said = [
-        _ce_and_spce(curves, *pair),
+        _ce_and_spce(curves, *pair, ended=ended),
         _bound(curves, bound),
         _parts(curves),
         _information(curves),
@@ -67,7 +67,7 @@ def known_before(run: Run) -> list[Sentence]:
     ]  # fmt: skip
 
 
-def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "") -> Sentence | None:
+def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "", *, ended: bool = True) -> Sentence | None:
     steps, ce, spce = both(curves, "probe/ce", "probe/spce")
     if len(steps) < 2:
         return None
@@ -77,7 +77,8 @@ def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "") -> Sentence | No
     if abs(last) < ALIKE:
         since = _step(steps[0] if met is None else met[1], letter)
         return Sentence("note", f"CE and SPCE meet: from {since} on they differ by less than {ALIKE:g} nats.")
-    where = f"SPCE is {raised(significant(abs(last)))} nats {'above' if last > 0 else 'below'} CE at the end"
+    where = f"SPCE is {raised(significant(abs(last)))} nats {'above' if last > 0 else 'below'} CE "
+    where += "at the end" if ended else f"at step {steps[-1]:,.0f}"
     why = f" {LONG}" if spce[-1] > GROWN * max(1.0, spce[0]) else ""
     close = np.flatnonzero(np.abs(gap) < ALIKE)
     if met is not None:
@@ -87,7 +88,7 @@ def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "") -> Sentence | No
     elif len(close):
         course = f"; the two meet at {_step(steps[close[-1]], '')} and part again."
     else:
-        course = " and never meets it."
+        course = " and never meets it." if ended else " and has not met it so far."
     return Sentence("note", f"{where}{course}{why}")
 
 
