@@ -197,7 +197,7 @@ def killed_trash(rng: random.Random, folder: Path) -> Iterator[Outcome]:
 def killed_retrain(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     """A run that lost its checkpoints is trained anew: there is one new run, and no third.
 
-    The old one is in the trash, unless the kill came between the two: then it stays in the list.
+    The old one is in the trash: where the kill came between the two, the next start puts it there.
     """
     home, space = short_run.copy_of_whole(folder)
     config = short_run.write_config(folder)
@@ -220,6 +220,6 @@ def killed_retrain(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     ended = start().end() if ("done", False) not in states else home.run("list", "runs", "-w", space)
     states = [(run.status, run.trashed is not None) for run in runs_of(space)]
     broken = [f"status {ended.status}"] * bool(ended.status)
-    broken += [] if len(states) == 2 and states[1] == ("done", False) else [f"runs are {states}"]
+    broken += [] if len(states) == 2 and states[0][1] and states[1] == ("done", False) else [f"runs are {states}"]
     broken += [f"{name} is left" for name in short_run.parts(space)]
     yield judged(broken, ended.last_words if broken else "", traceback=ended.traceback, part="retrained after kills")
