@@ -107,3 +107,12 @@ def test_the_size_of_joined_embeddings_is_left_open_where_seeds_have_unlike_numb
     together, apart = experiment_rows(table, "Birds", CONFIG, result)
     assert (together.dim, together.n, apart.dim, apart.n) == (0, 2, 5, 5)
     assert (together.values[-1], apart.values[-1]) == (37.5, 37.5)
+
+
+def test_a_metric_that_one_seed_lacks_has_no_mean_over_seeds():
+    table = next(table for table in tables() if table.note == "concatenated")
+    both = {"MAP@R": 0.5, "recall@1": 0.75}
+    result = {"runs": 4, "separated": {"MAP@R": [0.5]}, "concatenated": [both, {"MAP@R": 0.25}]}
+    together, _ = experiment_rows(table, "Birds", CONFIG, result)
+    assert together.values[-1] == 37.5
+    assert np.isnan(together.values[0])

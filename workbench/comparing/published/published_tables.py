@@ -119,7 +119,8 @@ def experiment_rows(table: Table, title: str, config: RunConfig, result: dict[st
     if not together:
         return []
     folds, rest = divmod(int(result["runs"]), len(together))
-    beside_each_other = {name: [metrics[name] for metrics in together] for name in together[0]}
+    in_all = [name for name in together[0] if all(name in metrics for metrics in together)]
+    beside_each_other = {name: [metrics[name] for metrics in together] for name in in_all}
     separated: dict[str, list[float]] = result["separated"]
     new_rows = []
     for word, n, times, columns in (
