@@ -71,6 +71,8 @@ def checked_nesting(value: Any, text: str) -> Any:
     """
     level = [value] if sum(map(text.count, "[{.")) > DEEPEST else []
     for _ in range(DEEPEST + 1):
+        if not level:
+            return value
         inner = (item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list))
         level = [item for items in inner for item in items]
     if level:
