@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from math import isnan, nan
 
 from workbench.names import visible_name
@@ -39,8 +38,11 @@ def possible(metrics: Mapping[str, float]) -> tuple[dict[str, float], list[str]]
     """
     kept, wrong, unsure = dict[str, float](), list[str](), set[str]()
     for name, value in metrics.items():
+        if 0 <= value <= 1:  # any metric can be that: most are
+            kept[name] = value
+            continue
         of_metric = name.removesuffix("/low").removesuffix("/high")
-        share = _is_share(of_metric) if len(of_metric) <= LONGEST_NAMED else SHARE.fullmatch(of_metric) is not None
+        share = SHARE.fullmatch(of_metric) is not None
         if isnan(value) or (-ROUNDING <= value <= 1 + ROUNDING if share else name not in COUNTS or 0 <= value < 2**53):
             kept[name] = value
         else:
@@ -51,11 +53,6 @@ def possible(metrics: Mapping[str, float]) -> tuple[dict[str, float], list[str]]
         for limit in ("low", "high"):
             kept.pop(f"{of_metric}/{limit}", None)
     return kept, wrong
-
-
-@lru_cache(1024)  # a list of runs asks this for the same few names thousands of times
-def _is_share(of_metric: str) -> bool:
-    return SHARE.fullmatch(of_metric) is not None
 
 
 def named(wrong: list[str]) -> str:
