@@ -1,5 +1,6 @@
 """A metric by two settings: a colour and a number for each pair of values."""
 
+from collections.abc import Sequence
 from math import isfinite
 
 from PySide6.QtCore import QRectF, QSizeF, Qt
@@ -93,15 +94,18 @@ class HeatMapPlot(PaintedPlot):
             if written[at]:
                 box = QRectF(area.left(), inside.top() + (at + 0.5) * height - LINE_PX / 2, names - GAP, LINE_PX)
                 painter.drawText(box, right, shortened(name, rows, metrics, names - GAP))
-        means = [cell.mean for cell in shown.cells.values() if isfinite(cell.mean)]
-        low, high = min(means, default=0.0), max(means, default=0.0)
+        low, high = self.limits([cell.mean for cell in shown.cells.values() if isfinite(cell.mean)])
         for (down, across), cell in shown.cells.items():
             box = QRectF(inside.left() + across * width, inside.top() + down * height, width, height)
-            part = (cell.mean - low) / (high - low) if high > low else 0.5
+            part = min(1.0, max(0.0, (cell.mean - low) / (high - low))) if high > low else 0.5
             colour = mixed(tokens.plot_background, tokens.accent, COLDEST + (1 - COLDEST) * part)
             painter.fillRect(box.adjusted(1, 1, -1, -1), colour)
             painter.setPen(ink_on(colour))
             painter.drawText(box, centre, fitting(self.written(cell.mean), cell.n, box.size(), metrics))
+
+    def limits(self, means: Sequence[float]) -> tuple[float, float]:
+        """The values of the faintest and of the strongest colour."""
+        return min(means, default=0.0), max(means, default=0.0)
 
     def written(self, mean: float) -> str:
         """The mean of a cell as it is shown."""

@@ -35,6 +35,10 @@ class SimilarityPlot(HeatMapPlot):
         self.show_map(HeatMap("", "", tuple(names), tuple(names), cells), value)
         self.retitle(f"Similarity of embeddings, {value}: n pairs of runs")
 
+    def limits(self, means: Sequence[float]) -> tuple[float, float]:
+        """Those of the number itself: nearly equal cells look equal, whatever else is ticked."""
+        return 0.0, 1.0 if self._metric == CKA else 100.0
+
     def written(self, mean: float) -> str:
         """CKA with two decimals, a percentage with one."""
         return f"{mean:z.2f}" if self._metric == CKA else f"{mean:.1f}"
