@@ -404,17 +404,21 @@ def test_a_test_of_another_workspace_shows_no_run_of_this_one(session, answer, n
     assert str(notices[-1]).endswith(f"was tested on own: run 1 of the workspace {before}.")
 
 
+class Unanswering:
+    """In place of a process: it takes one request, and answers none."""
+
+    def __init__(self, on_answer):
+        self.on_answer = on_answer
+
+    def request(self, op, **fields):
+        return 1
+
+
 @pytest.mark.parametrize("takes_back", [True, False])
 def test_a_cancelled_process_that_takes_back_its_run_is_asked_to_end_and_others_are_killed(session, takes_back):
     said = []
 
-    class Process:
-        def __init__(self, on_answer):
-            pass
-
-        def request(self, op, **fields):
-            return 1
-
+    class Process(Unanswering):
         def cancel(self, number):
             said.append("killed")
 
@@ -440,13 +444,7 @@ def test_where_a_process_cannot_hear_the_cancel_what_it_left_half_stored_is_dele
     qtbot.waitUntil(lambda: session.run(whole) is not None)
     parts = dict.fromkeys(KINDS, IMPORTED)
 
-    class Process:
-        def __init__(self, on_answer):
-            pass
-
-        def request(self, op, **fields):
-            return 1
-
+    class Process(Unanswering):
         def cancel(self, number):
             left = workspace.create_run(RunConfig.model_validate({"name": "Half", **parts}))
             workspace.set_status(left, "interrupted")

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from PIL import Image
 from PySide6.QtCore import Qt
 
+from tests.class_folders import class_folders
 from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import store_run
 from tests.unit.comparing.compared_runs import store_test
@@ -23,13 +23,7 @@ def seeds(workspace):
 
 @pytest.fixture
 def folder(tmp_path):
-    rng = np.random.default_rng(0)
-    for name in "abc":
-        (tmp_path / "pages" / name).mkdir(parents=True)
-        for row in range(5):
-            picture = rng.integers(0, 255, (8, 8), np.uint8)
-            Image.fromarray(picture).save(tmp_path / "pages" / name / f"{row}.png")
-    return tmp_path / "pages"
+    return class_folders(tmp_path / "pages", "abc", 5, (8, 8))
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import os
 
-import numpy as np
 import pytest
 from PIL import Image
 
+from tests.class_folders import class_folders
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.events import Remarked
@@ -15,13 +15,7 @@ from workbench.workspace import Workspace
 
 @pytest.fixture
 def folder(tmp_path):
-    rng = np.random.default_rng(0)
-    for label in "abcd":
-        (tmp_path / "data" / label).mkdir(parents=True)
-        for number in range(6):
-            picture = Image.fromarray(rng.integers(0, 256, (12, 12, 3), dtype=np.uint8))
-            picture.save(tmp_path / "data" / label / f"{number}.png")
-    return tmp_path / "data"
+    return class_folders(tmp_path / "data", "abcd", 6, (12, 12, 3))
 
 
 def config(folder, **changes):

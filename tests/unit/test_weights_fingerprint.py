@@ -1,11 +1,10 @@
 """The file that a backbone's weights came from has its fingerprint in the run's report: one's own or the cache's."""
 
-import numpy as np
 import pytest
 import torch
-from PIL import Image
 from torchvision import models
 
+from tests.class_folders import class_folders
 from workbench import files
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
@@ -16,13 +15,7 @@ from workbench.workspace import Workspace
 
 @pytest.fixture
 def pictures(tmp_path):
-    rng = np.random.default_rng(0)
-    for label in "abcd":
-        (tmp_path / "data" / label).mkdir(parents=True)
-        for number in range(4):
-            picture = Image.fromarray(rng.integers(0, 256, (12, 12, 3), dtype=np.uint8))
-            picture.save(tmp_path / "data" / label / f"{number}.png")
-    return tmp_path / "data"
+    return class_folders(tmp_path / "data", "abcd", 4, (12, 12, 3))
 
 
 @pytest.fixture

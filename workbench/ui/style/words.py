@@ -139,6 +139,13 @@ duration = partial(progress.duration, space=THIN)  # 130 as "2 min 10 s"
 short_time = partial(progress.short_time, space=THIN)  # 0.0123 as "12.3 ms", 130 as "2 min 10 s"
 
 
+def how_far(text: str, done: int, total: int, seconds_left: float | None) -> str:
+    """ "Trying rates, 12 / 100, 8 s left"; without a total (0) no count, and without a time (None) no time left."""
+    count = f"{done:,} / {total:,}" if total else ""
+    remaining = "" if seconds_left is None else f"{duration(seconds_left)} left"
+    return ", ".join(filter(None, (text, count, remaining)))
+
+
 def pace(images_per_second: float) -> str:
     """A speed in images a second, without decimals from 100 on; empty for 0."""
     if not images_per_second:

@@ -11,7 +11,7 @@ from workbench.problem import Problem
 from workbench.ui.pages.setup.data.pictures import pixmap
 from workbench.ui.pages.setup.data.tables import DataTable
 from workbench.ui.state.background.activity import ActivityItem
-from workbench.ui.style.words import counted, duration
+from workbench.ui.style.words import counted, how_far
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, plain_tip, restyle
 
@@ -57,12 +57,10 @@ class NearDuplicatesTab(QWidget):
     def tell_progress(self, item: ActivityItem) -> None:
         """Show how far the search is: the dialog may cover the status bar."""
         if item.state == "working":
-            now, left = item.now, item.seconds_left
+            now = item.now
             self.bar.setRange(0, now.total)
             self.bar.setValue(now.done)
-            count = f"{now.done:,} / {now.total:,}" if now.total else ""
-            remaining = "" if left is None else f"{duration(left)} left"
-            self.doing.setText(", ".join(filter(None, (now.text, count, remaining))))
+            self.doing.setText(how_far(now.text, now.done, now.total, item.seconds_left))
 
     def show_pairs(self, near: "NearDuplicates") -> None:
         """Show the pairs that were found, most similar first."""

@@ -17,7 +17,7 @@ from workbench.ui.state.background.activity import ActivityItem
 from workbench.ui.state.background.mailbox import Mailbox
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.style.words import duration
+from workbench.ui.style.words import how_far
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.first_size import open_at
@@ -246,12 +246,10 @@ class RateDialog(MainButtonDialog):
     def _tell_progress(self, item: ActivityItem) -> None:
         """Show how far the test is: the dialog covers the status bar."""
         if item.state == "working":
-            now, left = item.now, item.seconds_left
+            now = item.now
             self.bar.setRange(0, now.total)
             self.bar.setValue(now.done)
-            count = f"{now.done:,} / {now.total:,}" if now.total else ""
-            remaining = "" if left is None else f"{duration(left)} left"
-            self.doing.setText(", ".join(filter(None, (now.text, count, remaining))))
+            self.doing.setText(how_far(now.text, now.done, now.total, item.seconds_left))
 
     def _show(self, test: rate_range.RateTest) -> None:
         self._task = None

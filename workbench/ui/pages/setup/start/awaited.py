@@ -1,10 +1,16 @@
 """A start that waits for the end of its Preflight, so that no run begins that the check would refuse."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.ui.pages.setup.preflight.runner import PreflightRunner
+
+if TYPE_CHECKING:
+    from workbench.ui.pages.setup.rate.dialog import RateDialog
+    from workbench.ui.sweeps.dialog import SweepDialog
 
 
 class AwaitedStart(QObject):
@@ -63,3 +69,18 @@ class AwaitedStart(QObject):
         if self._config is not None:
             self.drop()
             self.refused.emit(reason)
+
+
+def let_wait(dialog: "RateDialog | SweepDialog", config: RunConfig, runner: PreflightRunner) -> None:
+    """Let what a dialog starts wait for the end of the check of its config, as long as the dialog is open."""
+    awaited = AwaitedStart(runner, dialog)
+
+    def wait() -> bool:
+        if runner.checking:
+            awaited.ask(config)
+        return awaited.waits
+
+    dialog.wait = wait
+    awaited.ready.connect(dialog.start_now)
+    awaited.refused.connect(dialog.refuse)
+    dialog.finished.connect(awaited.drop)

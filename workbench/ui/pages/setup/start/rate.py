@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.config import RunConfig
 from workbench.ui.pages.setup.preflight.runner import PreflightRunner
-from workbench.ui.pages.setup.start.awaited import AwaitedStart
+from workbench.ui.pages.setup.start.awaited import let_wait
 from workbench.ui.state.session import Session
 
 if TYPE_CHECKING:
@@ -21,16 +21,6 @@ def open_rate(session: Session, config: RunConfig, runner: PreflightRunner, page
     from workbench.ui.pages.setup.rate.dialog import RateDialog  # late, as the other dialogs
 
     dialog = RateDialog(session, config, page)
-    awaited = AwaitedStart(runner, dialog)
-
-    def wait() -> bool:
-        if runner.checking:
-            awaited.ask(config)
-        return awaited.waits
-
-    dialog.wait = wait
-    awaited.ready.connect(dialog.start_now)
-    awaited.refused.connect(dialog.refuse)
-    dialog.finished.connect(awaited.drop)
+    let_wait(dialog, config, runner)
     dialog.open()
     return dialog

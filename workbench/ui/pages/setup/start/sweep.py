@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.config import RunConfig
 from workbench.ui.pages.setup.preflight.runner import PreflightRunner
-from workbench.ui.pages.setup.start.awaited import AwaitedStart
+from workbench.ui.pages.setup.start.awaited import let_wait
 from workbench.ui.state.session import Session
 
 if TYPE_CHECKING:
@@ -32,17 +32,7 @@ def open_sweep(
 
     preflight = known[1] if known is not None and known[0] == config else None
     dialog = SweepDialog(session, config, preflight, place, page)
-    awaited = AwaitedStart(runner, dialog)
-
-    def wait() -> bool:
-        if runner.checking:
-            awaited.ask(config)
-        return awaited.waits
-
-    dialog.wait = wait
-    awaited.ready.connect(dialog.start_now)
-    awaited.refused.connect(dialog.refuse)
-    dialog.finished.connect(awaited.drop)
+    let_wait(dialog, config, runner)
     runner.done.connect(dialog.take_preflight)
     runner.failed.connect(dialog.forbid)
     dialog.open()
