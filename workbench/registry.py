@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -109,19 +110,30 @@ def discover(package: str, between: Callable[[], None] = lambda: None) -> None:
     """
     for module in iter_modules(import_module(package).__path__, f"{package}."):
         between()
-        try:
+        with loading_for(module.name):
             import_module(module.name)
-        except (ImportError, OSError, RuntimeError) as error:
-            if _is_of(package.partition(".")[0], error):
-                raise
-            check_temporary()  # torch does not load without a folder for temporary files
-            why = f"{type(error).__name__}: {error}".partition("\n")[0]
-            raise Problem(
-                f"A library that {module.name} needs does not load ({why}).", kept="Nothing was started.",
-                todo="Run `workbench doctor`: it says what to install.",
-            ) from error  # fmt: skip
         if module.ispkg:
             discover(module.name, between)
+
+
+@contextmanager
+def loading_for(module: str) -> Iterator[None]:
+    """Around the imports of a module: a library that does not load is named as a Problem, as by `discover`.
+
+    Raises:
+        Problem, ImportError, OSError, RuntimeError: as `discover`.
+    """
+    try:
+        yield
+    except (ImportError, OSError, RuntimeError) as error:
+        if _is_of(module.partition(".")[0], error):
+            raise
+        check_temporary()  # torch does not load without a folder for temporary files
+        why = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise Problem(
+            f"A library that {module} needs does not load ({why}).", kept="Nothing was started.",
+            todo="Run `workbench doctor`: it says what to install.",
+        ) from error  # fmt: skip
 
 
 def _is_of(package: str, error: ImportError | OSError | RuntimeError) -> bool:

@@ -3,11 +3,10 @@
 from collections import OrderedDict
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torchvision import models
 
 from workbench.backbones.fetching import cached_file
 from workbench.backbones.pretrained import (
@@ -24,7 +23,7 @@ from workbench.backbones.recomputed import Recomputed, count_batches_once
 from workbench.params import param
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.registry import register
+from workbench.registry import loading_for, register
 
 Cuts = tuple[int, int, int]  # children after which the low, mid and high levels end
 
@@ -105,12 +104,23 @@ class Backbone(nn.Module):
         return features
 
 
-def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnum, progress: Progress) -> Path | None:
-    """Load the weights that are asked for; the file that they came from."""
+def _model(name: str, **given: Any) -> nn.Module:
+    """torchvision's model of that name, with random weights."""
+    with loading_for(__name__):
+        from torchvision import models  # late: it takes as long to load as torch, and other backbones do without
+    model: nn.Module = models.get_model(name, weights=None, **given)
+    return model
+
+
+def _load(model: nn.Module, params: PretrainedParams, name: str, progress: Progress) -> Path | None:
+    """Load the weights that are asked for; the file that they came from. Those of the cache: ImageNet's first."""
     path = None
     if params.weights == "file":
         path = chosen_file(params.weights_file)
     elif params.weights == "cache":
+        from torchvision import models
+
+        weights = models.get_model_weights(name)["IMAGENET1K_V1"]
         size = round(weights.meta["_file_size"] * 2**20)  # torchvision counts in MiB
         path = cached_file(weights.url, size, params.download, progress)
     if path is not None:
@@ -121,14 +131,16 @@ def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnu
 
 
 def _features_of(
-    model: nn.Module, weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int, cuts: Cuts,
-    progress: Progress,
-) -> Backbone:  # fmt: skip
-    path = _load(model, params, weights, progress)
+    name: str, width: int, params: PretrainedParams, channels: int, cuts: Cuts, progress: Progress
+) -> Backbone:
+    model = _model(name)
+    path = _load(model, params, name, progress)
     return Backbone(model.features, width, channels, params, cuts, weights_path=path)  # type: ignore[arg-type]
 
 
-def _register_resnet(layers: int, weights: models.WeightsEnum, width: int, use: str = "") -> None:
+def _register_resnet(layers: int, width: int, use: str = "") -> None:
+    name = f"resnet{layers}"
+
     def build(params: ResNetParams, channels: int, progress: Progress = quiet) -> Backbone:
         if params.stem == "small" and params.weights != "none":
             raise Problem(
@@ -136,8 +148,8 @@ def _register_resnet(layers: int, weights: models.WeightsEnum, width: int, use: 
                 kept="Nothing was started.",
                 todo="Choose the published stem, or weights: none.",
             )
-        model: nn.Module = getattr(models, f"resnet{layers}")(weights=None)
-        path = _load(model, params, weights, progress)
+        model = _model(name)
+        path = _load(model, params, name, progress)
         parts = list(model.children())[:-2]
         if params.stem == "small":  # as in Khosla et al. 2020, whose set-up PSCE follows
             parts[0], parts[3] = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
@@ -145,14 +157,14 @@ def _register_resnet(layers: int, weights: models.WeightsEnum, width: int, use: 
 
     build.__doc__ = f"Residual network of {layers} layers, {width:,} features{use}."
     register(
-        "backbone", f"resnet{layers}", title=f"ResNet-{layers}", params=ResNetParams, pretrained=True,
+        "backbone", name, title=f"ResNet-{layers}", params=ResNetParams, pretrained=True,
         fetches=True, source="He et al. 2016; torchvision",
     )(build)  # fmt: skip
 
 
-_register_resnet(18, models.ResNet18_Weights.IMAGENET1K_V1, 512)
-_register_resnet(34, models.ResNet34_Weights.IMAGENET1K_V1, 512)
-_register_resnet(50, models.ResNet50_Weights.IMAGENET1K_V1, 2048, ": the backbone of most of the papers' tables")
+_register_resnet(18, 512)
+_register_resnet(34, 512)
+_register_resnet(50, 2048, ": the backbone of most of the papers' tables")
 
 
 @register(
@@ -161,8 +173,7 @@ _register_resnet(50, models.ResNet50_Weights.IMAGENET1K_V1, 2048, ": the backbon
 )  # fmt: skip
 def squeezenet1_0(params: PretrainedParams, channels: int, progress: Progress = quiet) -> Backbone:
     """Small network without batch-norm, 512 features; trains on a CPU."""
-    model, weights = models.squeezenet1_0(weights=None), models.SqueezeNet1_0_Weights.IMAGENET1K_V1
-    return _features_of(model, weights, 512, params, channels, (6, 12, 13), progress)
+    return _features_of("squeezenet1_0", 512, params, channels, (6, 12, 13), progress)
 
 
 @register(
@@ -171,8 +182,7 @@ def squeezenet1_0(params: PretrainedParams, channels: int, progress: Progress = 
 )  # fmt: skip
 def mobilenet_v2(params: PretrainedParams, channels: int, progress: Progress = quiet) -> Backbone:
     """Small network of inverted residuals, 1,280 features."""
-    model, weights = models.mobilenet_v2(weights=None), models.MobileNet_V2_Weights.IMAGENET1K_V1
-    return _features_of(model, weights, 1280, params, channels, (7, 14, 19), progress)
+    return _features_of("mobilenet_v2", 1280, params, channels, (7, 14, 19), progress)
 
 
 @register(
@@ -181,8 +191,8 @@ def mobilenet_v2(params: PretrainedParams, channels: int, progress: Progress = q
 )  # fmt: skip
 def googlenet(params: PretrainedParams, channels: int, progress: Progress = quiet) -> Backbone:
     """Inception network of 22 layers, 1,024 features."""
-    model = models.googlenet(weights=None, aux_logits=False, init_weights=True)
-    path = _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1, progress)
+    model = _model("googlenet", aux_logits=False, init_weights=True)
+    path = _load(model, params, "googlenet", progress)
     middle = (0.5, 0.5, 0.5)  # torchvision feeds these weights -1 to 1
     layers = nn.Sequential(*list(model.children())[:-3])
     return Backbone(layers, 1024, channels, params, (7, 13, 16), middle, middle, path)

@@ -1,6 +1,7 @@
 """A library that is installed and does not load is named, and it is no defect of the program; an error of ours is."""
 
 import errno
+import sys
 import tempfile
 
 import pytest
@@ -63,6 +64,20 @@ def test_an_error_of_the_package_itself_stays_a_defect(written, package, line, k
     with pytest.raises(kind) as caught:
         registry.discover(written(package, line))
     assert not isinstance(caught.value, Problem)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "needs"),
+    [("backbone", "resnet18", "backbones.torchvision_models"),
+     ("augmentation", "strong", "datasets.batches.augment_more")],
+)  # fmt: skip
+def test_one_that_only_some_runs_need_is_named_when_they_need_it(monkeypatch, kind, name, needs):
+    registry.discover("workbench.backbones")
+    registry.discover("workbench.datasets")
+    entry = registry.entry(kind, name)
+    monkeypatch.setitem(sys.modules, "torchvision", None)
+    with pytest.raises(Problem, match=rf"A library that workbench\.{needs} needs does not load"):
+        entry.build(entry.params(), *([3] if kind == "backbone" else []))
 
 
 def test_without_a_folder_for_temporary_files_that_is_the_reason(written, monkeypatch):

@@ -1,12 +1,13 @@
 """Stronger augmentation by torchvision.transforms.v2, image by image, after a random crop and flip."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
-from torchvision.transforms import v2
 
 from workbench.datasets.batches.augment import CropFlip, CropFlipParams
 from workbench.params import param
-from workbench.registry import register
+from workbench.registry import loading_for, register
 
 BLUR = (0.1, 2.0)  # px, standard deviation
 
@@ -34,7 +35,9 @@ class Strong(CropFlip):
 
     def __init__(self, params: StrongParams) -> None:
         super().__init__(params)
-        self._steps: list[v2.Transform] = []
+        with loading_for(__name__):
+            from torchvision.transforms import v2  # late: it takes as long to load as torch
+        self._steps: list[Callable[[Tensor], Tensor]] = []
         if params.operations:
             self._steps.append(v2.RandAugment(params.operations, params.magnitude))
         if params.grey:
