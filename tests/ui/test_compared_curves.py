@@ -144,7 +144,7 @@ def test_curves_over_steps_are_smoothed_by_a_slider_beside_their_choice_and_the_
     assert seeds.smoother.isVisibleTo(page)
     assert "smoothed" not in seeds.note.text()
     seeds.smoother.slider.setValue(90)
-    qtbot.waitUntil(lambda: seeds.plot.canvas.lines["0"].smooth.isVisible())
+    qtbot.waitUntil(lambda: seeds.plot.canvas.lines["0"].smooth is not None)
     assert "means over bins of 24 steps, smoothed with weight 0.90. Shaded:" in seeds.note.text()
     seeds.plot.smoother.slider.setValue(50)  # of the plot's menu
     assert seeds.smoother.weight == 0.5

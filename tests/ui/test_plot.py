@@ -197,7 +197,7 @@ def test_a_curve_of_few_points_is_drawn_as_it_is(plot):
     plot.append("probe/ce", list(range(9)), [100.0] + 8 * [1.0])
     plot.redraw()
     line = plot.canvas.lines["probe/ce"]
-    assert not line.smooth.isVisible()
+    assert line.smooth is None
     assert line.raw.opts["pen"].width() == 2
     plot.append("probe/ce", [9], [1.0])
     plot.redraw()

@@ -42,8 +42,6 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.hideAxis("right")  # until a series uses it
         self.item.hideButtons()
         self.item.setLabel("bottom", x_title)
-        self.item.getAxis("bottom").enableAutoSIPrefix(False)
-        self.item.getAxis("left").enableAutoSIPrefix(False)
         for side in ("left", "bottom", "right"):  # ticks and grid take longest to draw and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
             self.item.getAxis(side).setStyle(maxTickLevel=1)  # grid lines only at labels: more take three times
@@ -57,11 +55,9 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
         self._crosshair.setVisible(False)
         self.item.addItem(self._crosshair, ignoreBounds=True)
-        self._best = pg.InfiniteLine(angle=90, movable=False, label="★", labelOpts={"position": 0.95})
-        self._best.setVisible(False)
+        self._best: pg.InfiniteLine | None = None  # created when there is one
         self._best_at: float | None = None
         self._has_axes = False
-        self.item.addItem(self._best, ignoreBounds=True)
         self.scale = LINEAR  # of the left axis
         self._percent = False  # whether its values are percentages
         self._limit: pg.InfiniteLine | None = None  # created when there is one
@@ -79,17 +75,12 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
 
     def add_line(self, series: Series) -> None:
         """Add a line for another series."""
-        line = self.lines[series.name] = Line(series)
-        self._view_of(series).addItem(line.raw)
-        if not series.dots:  # curves of few points are never smoothed
-            self._view_of(series).addItem(line.smooth)
+        self.lines[series.name] = Line(series, self._view_of(series))
 
     def drop_lines(self) -> None:
         """Remove every series."""
         for line in self.lines.values():
-            for item in (line.raw, line.smooth):
-                if item.getViewBox() is not None:
-                    self._view_of(line.series).removeItem(item)
+            line.remove()
         self.lines.clear()
 
     def apply(self, tokens: Tokens) -> None:
@@ -100,8 +91,6 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.setMinimumHeight(theme.text_px(LEAST_PX))
         self.item.getAxis("left").setGrid(tokens.plot_grid_alpha)
         self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
-        self._best.setPen(pg.mkPen(BEST, width=1, style=Qt.PenStyle.DashLine))
-        self._best.label.setColor(BEST)
         for mark in [*self._marks, *([self._limit] if self._limit is not None else [])]:
             self._style_mark(mark)
         self._style_shades()
@@ -206,7 +195,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         """The visible curves as shares of the width and of the height of their view."""
         curves: list[Points] = []
         for line in self.lines.values():
-            for item in (line.raw, line.smooth):
+            for item in line.items():
                 across, up = item.getData() if item.isVisible() else (None, None)
                 if across is not None and up is not None:
                     x_ends, y_ends = self._view_ends(line.series)
@@ -227,9 +216,15 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     def show_best(self, at: float | None) -> None:
         """Draw the line of the best epoch at this place on the bottom axis; None hides it, and so do missing values."""
         self._best_at = at
-        if at is not None:
-            self._best.setValue(at)
-        self._best.setVisible(at is not None and self._has_axes)
+        if self._best is None and at is not None:
+            pen = pg.mkPen(BEST, width=1, style=Qt.PenStyle.DashLine)
+            star = {"position": 0.95, "color": BEST}
+            self._best = pg.InfiniteLine(angle=90, movable=False, pen=pen, label="★", labelOpts=star)
+            self.item.addItem(self._best, ignoreBounds=True)
+        if self._best is not None:
+            if at is not None:
+                self._best.setValue(at)
+            self._best.setVisible(at is not None and self._has_axes)
 
     def set_scale(self, scale: ValueScale) -> None:
         """Set the scale of the left axis for its limit and what stands behind the curves; lines get it when drawn."""
@@ -341,7 +336,6 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.getAxis("right").setGrid(False)
         self.item.getAxis("right").setStyle(maxTickLevel=0)  # no grid, no ticks between labels
         self.item.addItem(self._reach)
-        self.item.getAxis("right").enableAutoSIPrefix(False)
         view.setXLink(self.item)
         self.item.vb.sigResized.connect(self._resize_right)
         return view

@@ -47,8 +47,6 @@ class ChartView(QFrame):
         self.plot.hideAxis("right")
         self.plot.hideButtons()
         self.plot.setAccessibleName(title)
-        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
-        self.plot.getAxis("left").enableAutoSIPrefix(False)
         self.right: pg.ViewBox | None = None  # of lines with an axis of their own; made when the first one comes
         self.legend = QWidget()  # outside the plot, so that it covers no data
         self._entries = FlowLayout(self.legend, spacing=12)
@@ -104,7 +102,6 @@ class ChartView(QFrame):
             self.right.setMouseEnabled(x=False, y=False)  # the wheel zooms the picture below it
             item.scene().addItem(self.right)
             item.getAxis("right").linkToView(self.right)
-            item.getAxis("right").enableAutoSIPrefix(False)
             self.right.setXLink(item)
             item.vb.sigResized.connect(self._fit_second_view)
             self._fit_second_view()

@@ -49,14 +49,33 @@ class Series:
 
 
 class Line:
-    """The two pyqtgraph items of one series: raw, and smoothed above it."""
+    """The pyqtgraph items of one series: raw, and smoothed above it.
 
-    def __init__(self, series: Series) -> None:
-        self.series = series
-        self.raw, self.smooth = (pg.PlotDataItem(connect="finite", antialias=False, symbol=None) for _ in range(2))
-        self.smooth.setZValue(1)
+    Args:
+        series: what it draws.
+        view: the plot or view that its items are added to, the smoothed one when it is drawn first.
+    """
+
+    def __init__(self, series: Series, view: Any) -> None:
+        self.series, self._view = series, view
+        self.raw = self._added()
+        self.smooth: pg.PlotDataItem | None = None
         self.shown = True  # from the next `draw` on
         self._drawn: dict[pg.PlotDataItem, tuple[tuple[object, ...], np.ndarray, np.ndarray]] = {}
+
+    def _added(self) -> pg.PlotDataItem:
+        item = pg.PlotDataItem(connect="finite", antialias=False, symbol=None)
+        self._view.addItem(item)
+        return item
+
+    def items(self) -> list[pg.PlotDataItem]:
+        """What it has in the view."""
+        return [self.raw] if self.smooth is None else [self.raw, self.smooth]
+
+    def remove(self) -> None:
+        """Take it out of the view."""
+        for item in self.items():
+            self._view.removeItem(item)
 
     def draw(
         self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int, scale: ValueScale
@@ -65,12 +84,10 @@ class Line:
         style = self.series.style
         full = colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self.shown)
-        self.smooth.setVisible(self.shown and smoothed is not None)
+        if self.smooth is not None:
+            self.smooth.setVisible(self.shown and smoothed is not None)
         if smoothed is not None:
-            points = drawable(*thinned(steps, smoothed, columns // SMOOTH_PX), scale)
-            if self._differs(self.smooth, *points, colour.rgba(), BOLD):
-                pen = pg.mkPen(colour, width=BOLD, style=style)
-                self.smooth.setData(*points, pen=pen, antialias=len(points[0]) <= EDGED)
+            self._draw_smooth(*drawable(*thinned(steps, smoothed, columns // SMOOTH_PX), scale), colour)
             colour = blended(colour, QColor(theme.current().plot_background))
         steps, values = drawable(*thinned(steps, values, columns), scale)
         bold = smoothed is None
@@ -81,6 +98,15 @@ class Line:
             look = dots if dotted.any() else {"symbol": None}
             pen = pg.mkPen(colour, width=width, style=style)
             self.raw.setData(steps, values, pen=pen, antialias=bold and len(steps) <= EDGED, **look)
+
+    def _draw_smooth(self, steps: np.ndarray, values: np.ndarray, colour: QColor) -> None:
+        if self.smooth is None:
+            self.smooth = self._added()
+            self.smooth.setZValue(1)
+            self.smooth.setVisible(self.shown)
+        if self._differs(self.smooth, steps, values, colour.rgba(), BOLD):
+            pen = pg.mkPen(colour, width=BOLD, style=self.series.style)
+            self.smooth.setData(steps, values, pen=pen, antialias=len(steps) <= EDGED)
 
     def _differs(self, item: pg.PlotDataItem, steps: np.ndarray, values: np.ndarray, *look: object) -> bool:
         """Whether this item does not show these points yet, in that look: to set them takes longest of a redraw."""
@@ -164,6 +190,11 @@ class NumberAxis(pg.AxisItem):
         self.labelText = title
         return shown
 
+    def updateAutoSIPrefix(self) -> None:
+        """Without prefixes, there being no units: pyqtgraph would lay the title out anew for each new range."""
+        self.picture = None
+        self.update()
+
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         if not self.value_scale.log:
             levels: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
@@ -225,6 +256,8 @@ def number_axes(*sides: str, whole: bool = False) -> dict[str, NumberAxis]:
 def dress_axes(item: pg.PlotItem, font: QFont, tokens: Tokens) -> None:
     """Give every axis of a plot the colours of a theme, this font at the size of captions, and room beside it."""
     item.layout.setContentsMargins(ROOM, 1, ROOM, ROOM)
+    for side in ("top", "right"):  # pyqtgraph's own where they are never shown: as NumberAxis.updateAutoSIPrefix
+        item.getAxis(side).autoSIPrefix = False
     small = theme.caption_font(font)
     for side in ("left", "bottom", "right"):
         axis = item.getAxis(side)

@@ -34,8 +34,6 @@ class StillPlot(QFrame):
         self.plot.hideButtons()
         self.plot.showGrid(x=True, y=True)
         self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        for side in ("left", "bottom"):
-            self.plot.getAxis(side).enableAutoSIPrefix(False)
         self.title = ElidedLabel("", "strong")
         self._copy = icon_button("copy", "Copy the picture")
         self._copy.clicked.connect(self._copy_picture)
