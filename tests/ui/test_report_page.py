@@ -18,21 +18,38 @@ from workbench.ui.pages.report.preview import MARGIN, READING, Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.widgets.dialogs.text_question import TextQuestion
-from workbench.workspace.choices.report_templates import arrangements, choice
+from workbench.workspace.choices.report_templates import arrangements, choice, store_arrangement
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
 @pytest.fixture
-def page(qtbot, session, workspace, tmp_path):
+def open_page(qtbot, session, workspace, tmp_path):
     run_id = trained_run(workspace, tmp_path / "cache")
-    made = ReportPage(session)
-    qtbot.addWidget(made)
-    made.resize(960, 640)
-    made.show()
-    session.show_run(run_id)
-    qtbot.waitUntil(lambda: made.ready and bool(made.folder.text()))
-    return made
+
+    def open_now():
+        made = ReportPage(session)
+        qtbot.addWidget(made)
+        made.resize(960, 640)
+        made.show()
+        session.show_run(run_id)
+        qtbot.waitUntil(lambda: made.ready and bool(made.folder.text()))
+        return made
+
+    return open_now
+
+
+@pytest.fixture
+def page(open_page, workspace):
+    """With the summary alone ticked, which is drawn in a moment: most tests look at something else."""
+    store_arrangement(workspace, "one-run", {"ticked": ["summary"]})
+    return open_page()
+
+
+@pytest.fixture
+def whole_page(open_page):
+    """With all that is ticked at first."""
+    return open_page()
 
 
 def tick_only(page, key):
@@ -65,15 +82,15 @@ def test_the_tools_of_the_preview_are_whole_in_a_narrow_window(qtbot, width):
     assert (preview.zoom_box.mapTo(preview, QPoint()).y() > preview.on.height()) == (width == 240)
 
 
-def test_the_preview_follows_the_ticks(page, qtbot):
-    qtbot.waitUntil(lambda: page.preview.count >= 3)
-    tick_only(page, "summary")
-    assert page.choices.sections() == ["summary"]
-    qtbot.waitUntil(lambda: page.preview.count == 1)
+def test_the_preview_follows_the_ticks(whole_page, qtbot):
+    qtbot.waitUntil(lambda: whole_page.preview.count >= 3)
+    tick_only(whole_page, "summary")
+    assert whole_page.choices.sections() == ["summary"]
+    qtbot.waitUntil(lambda: whole_page.preview.count == 1)
 
 
-def test_pages_are_shown_at_reading_width_and_zoomed(page, qtbot):
-    preview = page.preview
+def test_pages_are_shown_at_reading_width_and_zoomed(whole_page, qtbot):
+    preview = whole_page.preview
     qtbot.waitUntil(lambda: preview.count >= 3)
     sheets = [preview.area.widget().layout().itemAt(number).widget() for number in range(preview.count)]
     room = preview.area.viewport().width()
@@ -92,33 +109,33 @@ def test_pages_are_shown_at_reading_width_and_zoomed(page, qtbot):
     qtbot.waitUntil(lambda: preview.page_word.text() == f"Page 2 of {preview.count}")
 
 
-def test_a_clicked_section_comes_into_sight(page, qtbot):
-    qtbot.waitUntil(lambda: page.preview.count >= 3 and bool(page.model.sections))
-    qtbot.waitUntil(lambda: page.preview.area.verticalScrollBar().maximum() > 1500)
-    row = page.choices.sections().index("environment")
-    where = page.choices.list.visualItemRect(page.choices.list.item(row)).center()
-    qtbot.mouseClick(page.choices.list.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    last = page.model.sections["environment"]
+def test_a_clicked_section_comes_into_sight(whole_page, qtbot):
+    qtbot.waitUntil(lambda: whole_page.preview.count >= 3 and bool(whole_page.model.sections))
+    qtbot.waitUntil(lambda: whole_page.preview.area.verticalScrollBar().maximum() > 1500)
+    row = whole_page.choices.sections().index("environment")
+    where = whole_page.choices.list.visualItemRect(whole_page.choices.list.item(row)).center()
+    qtbot.mouseClick(whole_page.choices.list.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    last = whole_page.model.sections["environment"]
     assert last >= 3
-    assert page.preview.page == last
+    assert whole_page.preview.page == last
 
 
-def test_sections_name_their_page_and_the_button_how_much_it_writes(page, qtbot):
-    assert page.export_button.text() == "Export 2 formats"
-    page.formats.boxes["pdf"].click()
-    assert page.export_button.text() == "Export 1 format"
-    qtbot.waitUntil(lambda: " · p 1" in page.choices.list.item(1).text())
-    assert page.choices.list.item(1).text() == "Summary · p 1"
-    assert page.choices.sections()[1] == "summary"
+def test_sections_name_their_page_and_the_button_how_much_it_writes(whole_page, qtbot):
+    assert whole_page.export_button.text() == "Export 2 formats"
+    whole_page.formats.boxes["pdf"].click()
+    assert whole_page.export_button.text() == "Export 1 format"
+    qtbot.waitUntil(lambda: " · p 1" in whole_page.choices.list.item(1).text())
+    assert whole_page.choices.list.item(1).text() == "Summary · p 1"
+    assert whole_page.choices.sections()[1] == "summary"
 
 
-def test_a_section_with_a_long_name_shows_its_page(page, qtbot):
-    qtbot.waitUntil(lambda: any("queries · p " in page.choices.list.item(row).text() for row in range(10)))
-    words = next(text for row in range(10) if "queries · p " in (text := page.choices.list.item(row).text()))
-    elided = page.choices.list.fontMetrics().elidedText(words, page.choices.list.textElideMode(), 150)
+def test_a_section_with_a_long_name_shows_its_page(whole_page, qtbot):
+    qtbot.waitUntil(lambda: any("queries · p " in whole_page.choices.list.item(row).text() for row in range(10)))
+    words = next(text for row in range(10) if "queries · p " in (text := whole_page.choices.list.item(row).text()))
+    elided = whole_page.choices.list.fontMetrics().elidedText(words, whole_page.choices.list.textElideMode(), 150)
     assert elided != words
     assert elided[-3:] == words[-3:]
-    listed = page.choices.list
+    listed = whole_page.choices.list
     assert listed.sizeHintForColumn(0) <= listed.viewport().width(), "at 100% text all names are whole"
 
 
@@ -189,19 +206,19 @@ def test_another_paper_is_drawn_anew(page, qtbot):
     qtbot.waitUntil(shorter)
 
 
-def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp_path):
-    page.choices.title.setText("<i>My & title</i>")
-    page.formats.boxes["pdf"].setChecked(False)
-    page.formats.boxes["csv"].setChecked(True)
-    page.folder.setText(str(tmp_path / "out"))
-    page.export()
-    qtbot.waitUntil(lambda: bool(page.model.written))
-    assert {path.relative_to(tmp_path / "out").as_posix() for path in page.model.written} == {
+def test_export_writes_the_ticked_formats_under_the_given_title(whole_page, qtbot, tmp_path):
+    whole_page.choices.title.setText("<i>My & title</i>")
+    whole_page.formats.boxes["pdf"].setChecked(False)
+    whole_page.formats.boxes["csv"].setChecked(True)
+    whole_page.folder.setText(str(tmp_path / "out"))
+    whole_page.export()
+    qtbot.waitUntil(lambda: bool(whole_page.model.written))
+    assert {path.relative_to(tmp_path / "out").as_posix() for path in whole_page.model.written} == {
         "report.html", "metrics.csv", "scalars.csv", "classes.csv", "settings.csv", "queries.csv",
         *(f"figures/{name}.csv" for name in ("ce-spce", "retrieval", "loss", "map", "worst", "best")),
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert page.written.open_file.isVisible()
+    assert whole_page.written.open_file.isVisible()
 
 
 def test_a_copied_path_has_no_letter_that_cannot_be_seen(page, qtbot):
@@ -242,25 +259,25 @@ def test_without_a_run_there_is_a_hint(qtbot, session):
     assert page.currentWidget() is page.hint
 
 
-def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, session, qtbot):
-    page.choices.list.setCurrentRow(1)
-    page.choices.list.setFocus()
-    qtbot.keyClick(page.choices.list, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
-    assert page.choices.sections()[1:3] == ["metrics", "summary"]
-    page.choices.move_up()
-    page.choices.move_up()
-    page.choices.notes.setPlainText("**mine**")
-    assert page.choices.sections()[:3] == ["summary", "notes", "metrics"]
-    assert not page.choices.up.isEnabled()
+def test_sections_move_by_keyboard_and_come_back_with_the_workspace(whole_page, session, qtbot):
+    whole_page.choices.list.setCurrentRow(1)
+    whole_page.choices.list.setFocus()
+    qtbot.keyClick(whole_page.choices.list, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert whole_page.choices.sections()[1:3] == ["metrics", "summary"]
+    whole_page.choices.move_up()
+    whole_page.choices.move_up()
+    whole_page.choices.notes.setPlainText("**mine**")
+    assert whole_page.choices.sections()[:3] == ["summary", "notes", "metrics"]
+    assert not whole_page.choices.up.isEnabled()
     qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace))
     again = ReportPage(session)
     qtbot.addWidget(again)
     qtbot.waitUntil(lambda: again.ready)
     assert again.choices.sections()[:3] == ["summary", "notes", "metrics"]
     assert again.choices.notes.toPlainText() == "**mine**"
-    page.choices.again.click()
-    next(each for each in page.findChild(QMessageBox).buttons() if each.text() == "Reset").click()
-    assert page.choices.sections()[:2] == ["notes", "summary"]
+    whole_page.choices.again.click()
+    next(each for each in whole_page.findChild(QMessageBox).buttons() if each.text() == "Reset").click()
+    assert whole_page.choices.sections()[:2] == ["notes", "summary"]
     qtbot.waitUntil(lambda: "one-run" not in arrangements(session.workspace))
 
 
