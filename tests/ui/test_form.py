@@ -263,6 +263,23 @@ def test_a_title_without_room_ends_in_dots_and_is_whole_in_the_tooltip(qtbot, mo
     assert len(shown) == 1
 
 
+def test_a_field_that_differs_in_its_help_alone_keeps_its_row(qtbot):
+    form = ParamsForm({"rate": {"type": "number", "default": 0.5, "minimum": 0, "description": "Of CE.", "source": "A"}})
+    qtbot.addWidget(form)
+    row = form.row("rate")
+    row.editor.set_value(0.7)
+    form.set_fields({"rate": {"type": "number", "default": 0.5, "maximum": 1, "description": "Of ICE.", "source": "B"}})
+    assert form.row("rate") is row
+    assert row.editor.value() == 0.7
+    for words in (row.widget.toolTip(), row.help.toolTip(), row.widget.accessibleDescription()):
+        assert "Of ICE." in words
+        assert "Range: at most 1." in words
+        assert "Source: B" in words
+    form.set_fields({"rate": {"type": "number", "default": 0.2}})
+    assert form.row("rate") is row
+    assert row.editor.value() == 0.2, "another default"
+
+
 def test_a_field_that_is_made_anew_while_it_has_the_focus_has_it_again(qtbot):
     first = {"size": {"type": "int", "default": 1}, "rate": {"type": "float", "default": 0.5}}
     form = ParamsForm(first)
@@ -270,7 +287,7 @@ def test_a_field_that_is_made_anew_while_it_has_the_focus_has_it_again(qtbot):
     form.show()
     form.row("rate").widget.setFocus()
     before = form.row("rate")
-    form.set_fields({"size": first["size"], "rate": {"type": "float", "default": 0.1}})
+    form.set_fields({"size": first["size"], "rate": {"type": "float", "default": 0.1, "symbol": "r"}})
     assert form.row("rate") is not before
     assert form.window().focusWidget() is form.row("rate").widget
 
@@ -279,7 +296,7 @@ def test_a_word_typed_at_a_closed_choice_chooses_it_though_each_letter_makes_the
     titles = ["CIFAR-10", "Fashion-MNIST", "Folder of images", "Omniglot", "Folder in folders"]
 
     def described(chosen):
-        return {"data": {"type": "string", "enum": titles, "default": titles[0], "description": f"Help on {chosen}."}}
+        return {"data": {"type": "string", "enum": titles, "default": titles[0], "symbol": chosen}}
 
     form = ParamsForm(described(titles[0]))
     qtbot.addWidget(form)

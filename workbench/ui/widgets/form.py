@@ -32,6 +32,8 @@ COLUMNS = 12  # of a form with several fields in a line
 THREE = 3  # fields in a line of which each has a third
 GAP, LEAST, HELP = 12, 64, 20  # px between two of them, and that an editor and the help have at least
 CLOSE = 2  # px between a title, its symbol and the words beside it, in such a form
+# Parts of a field that change nothing of its row but its help; so losses with the same parameter share a row.
+IN_HELP = {"description", "source", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
 
 
@@ -87,7 +89,9 @@ class ParamsForm(QWidget):
 
         Returns whether rows are new: Qt puts them at the end of the window's focus chain.
         """
-        kept = {name: row for name, row in self._rows.items() if fields.get(name) == row.field}
+        kept = {name: row for name, row in self._rows.items() if name in fields and row.suits(fields[name])}
+        for name, row in kept.items():
+            row.take(fields[name])
         focused = self.window().focusWidget()
         in_use = next((name for name, row in self._rows.items() if focused and row.isAncestorOf(focused)), "")
         before = self._rows[in_use].widget if in_use else None
@@ -247,6 +251,26 @@ class FieldRow(QWidget):
         self.editor.set_value(field.get("default"))
         self.editor.edited.connect(self._on_edit)
 
+    def suits(self, field: Field) -> bool:
+        """Whether it can show this field: the editor and all words but those of the help are the same."""
+        differ = {part for part in field.keys() | self.field.keys() if field.get(part) != self.field.get(part)}
+        return differ <= IN_HELP
+
+    def take(self, field: Field) -> None:
+        """Show another field that it suits, at its default if that is another one."""
+        if field == self.field:
+            return
+        default, self.field = self.field.get("default"), field
+        self._show_words()
+        if field.get("default") != default:
+            self.editor.set_value(field.get("default"))
+
+    def _show_words(self) -> None:
+        """What is said of the field at its editor and in its help."""
+        self.widget.setAccessibleDescription(" ".join(help_lines(self.field)))
+        self.widget.setToolTip(tooltip(self.field))
+        self.help.setToolTip(wrapped([*help_lines(self.field), f"{HELP_KEY} in the field shows this, too."]))
+
     def _build(self, recents: Sequence[str]) -> None:
         title = title_of(self.name, self.field)
         self.dot = label()
@@ -259,8 +283,6 @@ class FieldRow(QWidget):
         self.widget = editor_of(self.field, recents)
         self.widget.setObjectName(self.name)
         self.widget.setAccessibleName(self._spoken_name())
-        self.widget.setAccessibleDescription(" ".join(help_lines(self.field)))
-        self.widget.setToolTip(tooltip(self.field))
         self.widget.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.editor = cast(Editor, self.widget)
         self._title.setBuddy(self.widget)
@@ -268,9 +290,9 @@ class FieldRow(QWidget):
         if not isinstance(self.widget, PathEditor):  # a path takes all the room
             self._unit.setMinimumWidth(UNIT)
         self.help = icon_button("question", f"Help on {title}")
-        self.help.setToolTip(wrapped([*help_lines(self.field), f"{HELP_KEY} in the field shows this, too."]))
         self.help.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # by keys it is reached from the field
         self.help.clicked.connect(self._show_help)
+        self._show_words()
         self.reset = icon_button("arrow-counter-clockwise", f"Reset {title}", "accent")
         self.reset.clicked.connect(self._on_reset)
         self.error = label("", "error", wrap=True)
