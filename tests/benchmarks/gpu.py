@@ -58,7 +58,6 @@ from workbench.training.meter import FEED_WAIT
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts, train, train_step
 
-EPOCHS = 3  # of a turn of the trainer
 MODELS = {  # name: (backbone, parameters, side of the crops, steps of an epoch)
     "ResNet-50 at 224 px": ("resnet50", {}, 224, 40),
     "ViT-S/16 at 224 px": ("timm", {"model": "vit_small_patch16_224"}, 224, 40),
@@ -66,7 +65,7 @@ MODELS = {  # name: (backbone, parameters, side of the crops, steps of an epoch)
 }
 TINY_MODELS = {
     "ResNet-18 at 32 px": ("resnet18", {}, 32, 2),
-    "ViT-Ti/16 at 32 px": ("timm", {"model": "vit_tiny_patch16_224"}, 32, 2),
+    "ViT of timm's tests at 32 px": ("timm", {"model": "test_vit"}, 32, 2),
     "conv4 at 28 px": ("conv4", {}, 28, 2),
 }
 CROP = 0.875
@@ -83,7 +82,7 @@ class Bench:
         self.device, self.tiny, self.folder = devices.choose(args.device), args.tiny, folder
         self.precision = "bf16" if self.device.type == "cuda" else "float32"
         self.batch, self.photographs = (8, 24) if self.tiny else (128, 2048)
-        self.turns = 1 if self.tiny else 5
+        self.turns, self.epochs = (1, 2) if self.tiny else (5, 3)  # epochs of a turn of the trainer
         self.models = TINY_MODELS if self.tiny else MODELS
         self.measured = f"{date.today().isoformat()}, {devices.describe(self.device)['device']}"
 
@@ -194,15 +193,17 @@ def bare_loop(parts: Parts, images: Tensor, labels: Tensor, steps: int) -> None:
             value.item()
 
 
-def through_trainer(parts: Parts, feed: Feed, order: Drawn, augmentation, waits: list[float]) -> None:  # type: ignore[no-untyped-def]
+def through_trainer(  # type: ignore[no-untyped-def]
+    parts: Parts, feed: Feed, order: Drawn, augmentation, epochs: int, waits: list[float]
+) -> None:
     def emit(event: object) -> None:
         if isinstance(event, Scalar) and event.name == FEED_WAIT:
             waits.append(event.value)
 
     parts.go_to(0)
     steps = order.steps_per_epoch
-    with contextlib.closing(feed.training(order, augmentation, seed=0, epochs=EPOCHS)) as batches:
-        train(parts, batches, epochs=EPOCHS, steps_per_epoch=steps, control=Control(), emit=emit)
+    with contextlib.closing(feed.training(order, augmentation, seed=0, epochs=epochs)) as batches:
+        train(parts, batches, epochs=epochs, steps_per_epoch=steps, control=Control(), emit=emit)
 
 
 def trainer(bench: Bench) -> None:
@@ -214,8 +215,9 @@ def trainer(bench: Bench) -> None:
 def speed_of(bench: Bench, title: str) -> None:
     """One row: the three loops of a model in turns."""
     backbone, params, side, steps = bench.models[title]
+    epochs = bench.epochs
     bench.begin_row()
-    parts = parts_of(bench, backbone, params, EPOCHS * steps, bench.precision)
+    parts = parts_of(bench, backbone, params, epochs * steps, bench.precision)
     encoded = bench.encoded(round(side / CROP))
     noise = np.random.default_rng(0).integers(0, 255, (256, side, side, 3), np.uint8)
     rows = np.arange(len(encoded))
@@ -226,17 +228,17 @@ def speed_of(bench: Bench, title: str) -> None:
     order, other = Drawn(len(encoded), bench.batch, steps), Drawn(256, bench.batch, steps)
     images, wanted = tensors.images(np.arange(bench.batch)), tensors.labels[: bench.batch]
     loops: dict[str, Callable[[], None]] = {
-        "bare": lambda: bare_loop(parts, images, wanted, EPOCHS * steps),
-        "tensors": lambda: through_trainer(parts, tensors, other, Unchanged(), []),
-        "JPEG": lambda: through_trainer(parts, photographs, order, crops, waits),
+        "bare": lambda: bare_loop(parts, images, wanted, epochs * steps),
+        "tensors": lambda: through_trainer(parts, tensors, other, Unchanged(), epochs, []),
+        "JPEG": lambda: through_trainer(parts, photographs, order, crops, epochs, waits),
     }
-    speeds = speeds_of(bench, loops, bench.batch * EPOCHS * steps)
+    speeds = speeds_of(bench, loops, bench.batch * epochs * steps)
     speed = {name: median(each) for name, each in speeds.items()}
     way = f"{photographs.threads} threads" if by is None else f"{by.count} processes"
     if by is not None:
         by.close()
     bench.row(
-        f"{title}, batch {bench.batch}, {bench.precision}, {EPOCHS} epochs of {steps} steps: trainer with JPEG ({way})",
+        f"{title}, batch {bench.batch}, {bench.precision}, {epochs} epochs of {steps} steps: trainer with JPEG ({way})",
         f"{speed['JPEG']:,.0f} img/s, {share(speeds['JPEG'], speeds['tensors'])} of noise from the device's memory "
         f"({speed['tensors']:,.0f}); that is {share(speeds['tensors'], speeds['bare'])} of the bare loop "
         f"({speed['bare']:,.0f}); wait for a batch {1000 * median(waits):.2f} ms a step{bench.peak()}",
