@@ -9,17 +9,21 @@ import pytest
 from workbench.commands.training.sweep_table import as_data, table
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import server, starting
-from workbench.sweeps.importance import DEPTH, FEWEST, RESAMPLES, SEED, TREES, from_answer, importance, notes
+from workbench.sweeps.importance import DEPTH, FEWEST, SEED, from_answer, importance, notes
 from workbench.sweeps.importance import as_data as as_data_of
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.workspace.experiments import sweeps
 
 
+FEW_RESAMPLES, FEW_TREES = 4, 24
+
+
 @pytest.fixture(autouse=True)
-def _few_resamples(monkeypatch):
-    """The resamples take most of the time and only set the ranges; their full number is drawn in the processes."""
-    monkeypatch.setattr("workbench.sweeps.importance.RESAMPLES", 4)
+def _few_trees(monkeypatch):
+    """Trees and resamples take nearly all of the time; the tests of reports have the full number of both."""
+    monkeypatch.setattr("workbench.sweeps.importance.RESAMPLES", FEW_RESAMPLES)
+    monkeypatch.setattr("workbench.sweeps.importance.TREES", FEW_TREES)
 
 
 @pytest.fixture
@@ -149,7 +153,7 @@ def test_the_shares_are_those_of_the_paper(answered):
         return value
 
     measured = answered([LR, DIM, "loss.scale=1.5..33.5"], response, trials=40, base={"loss.name": "cosface"})
-    forest = RandomForestRegressor(n_estimators=TREES, max_depth=DEPTH, random_state=SEED)
+    forest = RandomForestRegressor(n_estimators=FEW_TREES, max_depth=DEPTH, random_state=SEED)
     bounds = [(15.5, 128.5), (1.5, 33.5), (np.log(1e-4), np.log(1e-1))]
     expected = by_the_paper(forest.fit(np.array(rows), np.array(values)), bounds)
     computed = shares(measured)
@@ -334,11 +338,10 @@ def test_a_sweep_of_one_parameter_is_not_asked_which_matters(answered, workspace
     assert table(workspace, 1)[-1].startswith("| ")
 
 
-def test_the_process_of_the_window_answers_the_same(answered, workspace, monkeypatch):
-    monkeypatch.setattr("workbench.sweeps.importance.RESAMPLES", RESAMPLES)
+def test_the_process_of_the_window_answers_the_same(answered, workspace):
     measured = answered(["loss.name=ce,triplet", MARGIN, DIM], lambda setting: setting.get("loss.margin", 0), trials=60)
     said = []
     answer = server.importance({"workspace": str(workspace.path), "sweep": 1}, lambda *progress: said.append(progress))
-    assert [done for _, done, _ in said] == list(range(40))
-    assert {total for _, _, total in said} == {40}, "of both forests"
+    assert [done for _, done, _ in said] == list(range(2 * FEW_RESAMPLES))
+    assert {total for _, _, total in said} == {2 * FEW_RESAMPLES}, "of both forests"
     assert from_answer(json.loads(json.dumps(answer))) == measured
