@@ -59,16 +59,26 @@ def epochs_of(workspace, run_id):
     return [evaluation.epoch for evaluation in workspace.evaluations(run_id)]
 
 
-def test_the_untrained_the_best_and_the_last_stay_with_all_curves(workspace):
-    whole, sparse = (launch.prepare_run(config(keep), workspace) for keep in ("all", "best and last"))
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """A workspace with a run that keeps all and one that keeps the best and the last, their numbers, and the epochs
+    that the second has stored whenever it says what to keep. Only read.
+    """
     stored = list[list[int]]()
 
     def look(event):
         if isinstance(event, Keep):
             stored.append(epochs_of(workspace, sparse))
 
-    go(workspace, whole)
-    go(workspace, sparse, heard=look)
+    with Workspace(tmp_path_factory.mktemp("both") / "space", create=True) as workspace:
+        whole, sparse = (launch.prepare_run(config(keep), workspace) for keep in ("all", "best and last"))
+        go(workspace, whole)
+        go(workspace, sparse, heard=look)
+        yield workspace, whole, sparse, stored
+
+
+def test_the_untrained_the_best_and_the_last_stay_with_all_curves(both):
+    workspace, whole, sparse, stored = both
     best = workspace.run(whole).best_epoch
     assert epochs_of(workspace, whole) == list(range(EPOCHS + 1))
     assert epochs_of(workspace, sparse) == sorted({0, best, EPOCHS})
@@ -81,10 +91,10 @@ def test_the_untrained_the_best_and_the_last_stay_with_all_curves(workspace):
 
 
 @pytest.mark.parametrize("at", ["after", *(pytest.param(at, marks=pytest.mark.slow) for at in ("before", "end"))])
-def test_a_killed_run_that_goes_on_keeps_the_same(workspace, monkeypatch, at):
+def test_a_killed_run_that_goes_on_keeps_the_same(workspace, both, monkeypatch, at):
     """The process is killed before or after it deletes what the third evaluation superseded, or the last one."""
-    alone, killed = (launch.prepare_run(config("best and last"), workspace) for _ in range(2))
-    go(workspace, alone)
+    others, _, alone, _ = both
+    killed = launch.prepare_run(config("best and last"), workspace)
     steps = trainer.train_step
 
     def kill(event):
@@ -104,9 +114,9 @@ def test_a_killed_run_that_goes_on_keeps_the_same(workspace, monkeypatch, at):
     workspace.set_status(killed, "interrupted")
     workspace.take_over(killed)
     go(workspace, killed, resume=True)
-    assert epochs_of(workspace, killed) == epochs_of(workspace, alone)
+    assert epochs_of(workspace, killed) == epochs_of(others, alone)
     stored = {path.name for path in workspace.folder(killed).glob("*.np[yz]")}
-    assert stored == {path.name for path in workspace.folder(alone).glob("*.np[yz]")}
+    assert stored == {path.name for path in others.folder(alone).glob("*.np[yz]")}
 
 
 @pytest.mark.parametrize("keep", ["all", "best and last"])
@@ -137,10 +147,8 @@ def bytes_of_evaluations(workspace):
     return sizes[0] - sizes[-1]
 
 
-def test_curves_over_epochs_have_what_was_not_kept(workspace):
-    whole, sparse = (launch.prepare_run(config(keep), workspace) for keep in ("all", "best and last"))
-    for run_id in (whole, sparse):
-        go(workspace, run_id)
+def test_curves_over_epochs_have_what_was_not_kept(both):
+    workspace, whole, sparse, _ = both
     runs = {run.id: run for run in workspace.runs()}
     measured = read_measures(workspace, runs.values())
     assert [evaluation.epoch for evaluation in measured[sparse].evaluations] == list(range(EPOCHS + 1))
