@@ -1,5 +1,6 @@
 """One registry. A file that decorates a factory appears in form, CLI, docs and property tests."""
 
+import gc
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -110,7 +111,7 @@ def discover(package: str, between: Callable[[], None] = lambda: None) -> None:
     """
     for module in iter_modules(import_module(package).__path__, f"{package}."):
         between()
-        with loading_for(module.name):
+        with loading_for(module.name), _no_search_for_garbage():
             import_module(module.name)
         if module.ispkg:
             discover(module.name, between)
@@ -134,6 +135,18 @@ def loading_for(module: str) -> Iterator[None]:
             f"A library that {module} needs does not load ({why}).", kept="Nothing was started.",
             todo="Run `workbench doctor`: it says what to install.",
         ) from error  # fmt: skip
+
+
+@contextmanager
+def _no_search_for_garbage() -> Iterator[None]:
+    """What modules make stays: Python's looks through it took half a second of each start of the engine."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def _is_of(package: str, error: ImportError | OSError | RuntimeError) -> bool:
