@@ -15,7 +15,6 @@ from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.workspace.experiments import sweeps
 
-
 FEW_RESAMPLES, FEW_TREES = 4, 24
 
 
