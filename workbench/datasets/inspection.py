@@ -91,8 +91,6 @@ def copies(images: np.ndarray | EncodedImages, progress: Progress) -> list[list[
     Only images whose middle lines, or last bytes, are equal are read completely (and one in hundreds of ten million,
     by chance), so a large cache need not be read.
     """
-    if not isinstance(images, EncodedImages):
-        images = np.asarray(images)  # each row of a memory map would be a memory map: twice the time
     suspects = _suspects(images, progress)
     by_hash: dict[bytes, list[int]] = {}
     for done, row in enumerate(suspects):
