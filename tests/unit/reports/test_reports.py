@@ -278,7 +278,7 @@ def test_of_embeddings_that_are_only_searched_no_evaluation_is_awaited(workspace
 
 
 def test_a_full_disk_keeps_the_old_report(workspace, run_id, tmp_path, monkeypatch):
-    [path] = reports.write_report(workspace, run_id, tmp_path / "out")
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out", sections=["summary"])
     before = path.read_bytes()
 
     def full(descriptor):
@@ -286,7 +286,7 @@ def test_a_full_disk_keeps_the_old_report(workspace, run_id, tmp_path, monkeypat
 
     monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(Problem, match="no space left"):
-        reports.write_report(workspace, run_id, tmp_path / "out", title="another")
+        reports.write_report(workspace, run_id, tmp_path / "out", sections=["summary"], title="another")
     assert path.read_bytes() == before
     assert [each.name for each in (tmp_path / "out").iterdir()] == ["report.html"]
 
@@ -301,7 +301,7 @@ def test_what_there_is_not_is_named(workspace, run_id, tmp_path):
 
 
 def test_the_report_is_an_artefact_of_the_run(workspace, run_id, tmp_path):
-    [path] = reports.write_report(workspace, run_id, tmp_path / "out")
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out", sections=["summary"])
     assert workspace.artefacts(run_id, "report") == [path]
     assert math.isfinite(path.stat().st_size)
 
@@ -312,7 +312,7 @@ def test_a_report_is_written_where_the_workspace_has_no_room_for_its_row(workspa
         raise why(workspace.database)
 
     monkeypatch.setattr(workspace, "add_artefact", refused)
-    [path] = reports.write_report(workspace, run_id, tmp_path / "out")
+    [path] = reports.write_report(workspace, run_id, tmp_path / "out", sections=["summary"])
     assert path.exists()
 
 
@@ -353,7 +353,7 @@ def test_a_report_for_which_there_is_no_room_leaves_no_file_and_no_folder(
 ):
     full_for(monkeypatch, "report.html")
     with pytest.raises(Problem, match="no space left"):
-        reports.write_report(workspace, run_id, tmp_path / "new" / "out", formats)
+        reports.write_report(workspace, run_id, tmp_path / "new" / "out", formats, ["summary"])
     assert not (tmp_path / "new").exists()
 
 
