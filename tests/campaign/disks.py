@@ -100,8 +100,6 @@ def disturbed_run(
     ended = home.start("run", config, "-w", space, "--quiet", **how).end(look=look)
     mend()
     broken = short_run.faults(space)
-    if any("-wal is damaged or cut" in each for each in broken):  # the end of a write that failed: told once
-        broken = short_run.faults(space)
     now = short_run.held(space).get(1)
     broken += short_run.losses(before, now) if now else []
     yield judged_end(ended, broken, part, done=now is not None and not short_run.differences(now, whole.run))

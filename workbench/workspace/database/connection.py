@@ -218,20 +218,7 @@ def writing(connection: Connection) -> Iterator[Connection]:
             connection.execute("rollback")
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
-        database = file_of(connection)
-        if "full" in str(error) or "disk I/O" in str(error):
-            _end_log(connection, database)
-        raise explain(error, database) from error
-
-
-def _end_log(connection: Connection, database: Path) -> None:
-    """After a full disk: leave the log as it is between two transactions, where that is possible now."""
-    with contextlib.suppress(sqlite3.DatabaseError, OSError, Problem):
-        connection.execute("begin immediate")
-        try:
-            write_ahead.end_whole(database)
-        finally:
-            connection.execute("rollback")
+        raise explain(error, file_of(connection)) from error
 
 
 @contextlib.contextmanager
@@ -349,7 +336,7 @@ def _check_log(path: Path, progress: Progress) -> None:
     copy = write_ahead.set_aside(path, progress)
     if copy is not None:
         raise Problem(
-            f"The last changes of the workspace {path.parent} cannot be read: {path.name}-wal is damaged or cut.",
+            f"The last changes of the workspace {path.parent} cannot be read: {path.name}-wal is damaged.",
             kept=f"What was written before them and the runs' folders are whole; the log is kept as {copy.name}.",
             todo="Open it again to go on without them, or run `workbench doctor --repair`.",
         )

@@ -16,9 +16,8 @@ import numpy as np
 
 from workbench import files
 from workbench.progress import Progress, quiet
-from workbench.workspace.paths import regular
 
-HEADER, FRAME = 32, 24  # bytes
+HEADER, FRAME, SMALLEST = 32, 24, 512  # bytes: of the log, of a frame before its page, and the smallest page
 MAGIC = (0x377F0682, 0x377F0683)  # sums over little-endian and big-endian words
 AT_ONCE = 512  # frames
 READ_AT_ONCE = 8 << 20  # bytes
@@ -78,43 +77,26 @@ def has_index(database: Path) -> bool:
         return False
 
 
-def end_whole(database: Path) -> None:
-    """Cut off the part of a frame that a full disk left at the end of the log: it is of no transaction.
-
-    Call it while the writer's lock is held: nobody else appends, and nobody reads beyond the last transaction. Without
-    it, the next opening would take the part for changes that were lost. Raises OSError, or Problem for a link.
-    """
-    with regular(database.with_name(f"{database.name}-wal")).open("r+b") as log:
-        size = os.fstat(log.fileno()).st_size
-        header = log.read(HEADER)
-        page = int.from_bytes(header[8:12], "big")
-        if len(header) < HEADER:
-            log.truncate(0)
-        elif 512 <= page <= 65536:
-            log.truncate(size - (size - HEADER) % (FRAME + page))
-
-
 def _damaged(log: BinaryIO, progress: Progress) -> bool:
-    """Whether a bit of it was changed, or its end was cut off. A log cut between two frames looks whole."""
+    """Whether a change that was committed is not read, as far as frames tell.
+
+    SQLite reads up to the first frame that does not fit. What follows may never have been committed: frames of an
+    earlier round have other salts; those of a change that a kill cut off, or that was rolled back, are not ended by
+    one that commits. A committed change is lost where a later frame of this round commits, or where the first that
+    does not fit would fit and commit but for one bit. A log that was cut off looks like that of a killed program.
+    """
     length, header = os.fstat(log.fileno()).st_size, log.read(HEADER)
-    if len(header) < HEADER:
-        return bool(header)
+    if length < HEADER + FRAME + SMALLEST or len(header) < HEADER:
+        return False  # not one whole frame
     magic, _, size, _, *salts = struct.unpack(">6I", header[:24])
     order = ">" if magic == MAGIC[1] else "<"
-    words = np.frombuffer(header[:24], f"{order}u4").reshape(1, -1)
-    state = _sums(words, np.zeros(2, np.uint32))[-1]
-    if magic not in MAGIC or size not in range(512, 65537) or size % 8:
+    state = _sums(np.frombuffer(header[:24], f"{order}u4").reshape(1, -1), np.zeros(2, np.uint32))[-1]
+    if magic not in MAGIC or size not in range(SMALLEST, 65537) or size % 8:
         return True
     if state.tolist() != list(struct.unpack(">2I", header[24:])):
         return True
-    count, rest = divmod(length - HEADER, FRAME + size)
-    log.seek(length - rest)
-    tail = log.read(16)
-    # The head of a frame alone is what a kill leaves between its two writes: its transaction was not committed.
-    if 0 < rest < 16 or (rest not in (0, FRAME) and tail[8:16] == header[16:24]):  # else the rest of an earlier round
-        return True
-    log.seek(HEADER)
-    ended = False  # whether the rest are frames of an earlier round
+    count = (length - HEADER) // (FRAME + size)
+    ended = False  # whether a frame before did not fit
     for at in range(0, count, AT_ONCE):
         progress(READING, 0, 0)
         here = min(AT_ONCE, count - at)
@@ -123,18 +105,42 @@ def _damaged(log: BinaryIO, progress: Progress) -> bool:
             return True  # it became shorter meanwhile
         frames = np.frombuffer(content, np.uint8).reshape(here, FRAME + size)
         heads = np.ascontiguousarray(frames[:, :FRAME]).view(">u4")
-        # Frames of an earlier round have other salts: what differs by one bit alone was changed.
         differs = np.ascontiguousarray(heads[:, 2:4] ^ np.array(salts, ">u4"))
-        near = np.unpackbits(differs.view(np.uint8), axis=1).sum(1) <= 1
+        wrong = np.unpackbits(differs.view(np.uint8), axis=1).sum(1)  # bits of the salts
+        commits = (wrong <= 1) & (heads[:, 1] != 0)  # its head has the number of pages of the database
         if not ended:
-            summed = np.concatenate([frames[:, :8], frames[:, FRAME:]], 1)
-            sums = _sums(summed.view(f"{order}u4"), state)
-            good = (differs == 0).all(1) & (sums == heads[:, 4:6]).all(1)
-            ended, state = not good.all(), sums[-1]
-            near &= ~np.logical_and.accumulate(good)
-        if near.any():
+            words = np.concatenate([frames[:, :8], frames[:, FRAME:]], 1).view(f"{order}u4")
+            sums = _sums(words, state)
+            good = (wrong == 0) & (sums == heads[:, 4:6]).all(1)
+            ended, first = not good.all(), int(np.argmin(good))
+            if ended and _lost_by_one_bit(words[first], sums[first], heads[first, 4:6], int(wrong[first])):
+                return True
+            commits[: first + 1 if ended else here] = False
+            state = sums[-1]
+        if commits.any():
             return True
     return False
+
+
+def _lost_by_one_bit(words: np.ndarray, sums: np.ndarray, stored: np.ndarray, wrong: int) -> bool:
+    """Whether a frame would end a committed change if one bit of it were not flipped.
+
+    Args:
+        words: [2m] the words that are summed, of which the second is 0 unless the frame commits.
+        sums: [2] of them, after those of the frames before.
+        stored: [2] the sums in its head.
+        wrong: the number of bits of its salts that are not those of the log.
+    """
+    own, stored = words.astype(np.uint32), stored.astype(np.uint32)
+    if wrong + int(np.unpackbits((sums ^ stored).view(np.uint8)).sum()) == 1:  # in the head, beside what is summed
+        return bool(own[1])
+    if wrong:
+        return False
+    bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
+    change = np.where(own[:, None] & bits, -bits, bits)[..., None]  # [2m, 32, 1], of each word
+    weights = np.stack(_weights(len(own) // 2)[:2], 1).reshape(len(own), 1, 2)
+    flipped = np.argwhere((change * weights == stored - sums).all(2))
+    return any(own[1] ^ bits[bit] if word == 1 else own[1] for word, bit in flipped)
 
 
 def _sums(words: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -142,13 +148,7 @@ def _sums(words: np.ndarray, start: np.ndarray) -> np.ndarray:
 
     One pair of words takes (a, b) to (a + b + x, a + 2b + x + y): linear, so that each row's part is one product.
     """
-    pairs = words.shape[1] // 2
-    of_first, of_second = np.empty((pairs, 2), np.uint32), np.empty((pairs, 2), np.uint32)
-    power = np.eye(2, dtype=np.uint64)
-    step = np.array([[1, 1], [1, 2]], np.uint64)
-    for pair in reversed(range(pairs)):
-        of_first[pair], of_second[pair] = power @ np.array([1, 1], np.uint64), power[:, 1]
-        power = (power @ step) & np.uint64(0xFFFFFFFF)
+    of_first, of_second, power = _weights(words.shape[1] // 2)
     native = words.astype(np.uint32)
     parts = native[:, 0::2] @ of_first + native[:, 1::2] @ of_second
     sums, state = np.empty((len(words), 2), np.uint32), start.astype(np.uint64)
@@ -156,3 +156,16 @@ def _sums(words: np.ndarray, start: np.ndarray) -> np.ndarray:
         state = (power @ state + part) & np.uint64(0xFFFFFFFF)
         sums[row] = state
     return sums
+
+
+def _weights(pairs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the first and the second word of each pair add to the sums after all, [pairs, 2] uint32; and [2, 2] uint64,
+    what the row makes of the sums before it.
+    """
+    of_first, of_second = np.empty((pairs, 2), np.uint32), np.empty((pairs, 2), np.uint32)
+    power = np.eye(2, dtype=np.uint64)
+    step = np.array([[1, 1], [1, 2]], np.uint64)
+    for pair in reversed(range(pairs)):
+        of_first[pair], of_second[pair] = power @ np.array([1, 1], np.uint64), power[:, 1]
+        power = (power @ step) & np.uint64(0xFFFFFFFF)
+    return of_first, of_second, power
