@@ -14,6 +14,7 @@ from workbench.numerals import byte_size
 from workbench.workspace.rows import Run
 
 TAG, DATE, STATE, NAME, SIZE = "tag", "date", "state", "name", "size"
+STATES = f"{', '.join(state.word.casefold() for state in list(RunState)[:-1])} or {RunState.INTERRUPTED}"
 LONGEST = 40  # letters of a field that a sentence names
 OF_RUNS = (TAG, DATE, STATE, NAME, SIZE)  # fields that every run has
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
@@ -23,6 +24,7 @@ DATA = "dataset"  # the section of a config whose column is called data
 PLACES = ("folder", "file", "place")  # its fields of paths
 CONDITION = re.compile(r"([^<>=]+)(<=|>=|<|>|=)(.*)", re.DOTALL)
 DAY = re.compile(r"today|yesterday|[0-9]{1,4}|[0-9]{4}-([0-9]{1,2})?|[0-9]{4}-[0-9]{2}-[0-9]{0,2}")  # also half typed
+RESTS = ("", "0", "1", "-01", "0-01", "1-01", "01-01")  # of which one makes a day of what begins one
 DAYS = {"today": timedelta(0), "yesterday": timedelta(1)}
 WORD = re.compile(r'(?:[^\s"]|"[^"]*(?:"|$))+')  # a quotation that is not closed yet goes on to the end
 AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?) ?(?:([kmgt])?(i)?b?)")  # of a size, in lower case
@@ -64,7 +66,7 @@ def meets(run: Run, word: str, size: int | None = None) -> bool:
     if field == DATE:
         return _is_of_day(_day_of(run), sign, wanted)
     if field == STATE:
-        return sign == "=" and any(name.startswith(wanted) for name in _names_of_state(run.status))
+        return sign == "=" and any(name.startswith(wanted) for name in state_names(run.status))
     if field == SIZE:
         return size is not None and _has_size(size, sign, wanted)
     if field == NAME and sign == "=" and run.name.casefold().startswith(wanted):
@@ -75,8 +77,8 @@ def meets(run: Run, word: str, size: int | None = None) -> bool:
 def why_unmet(runs: Sequence[Run], words: Iterable[str]) -> str:
     """A sentence, after a blank, on the first condition of a search that no value can meet; empty if there is none.
 
-    Such a condition has a field that none of the runs has, or a value that is no number, size or day where one is
-    needed. Without runs there is no sentence.
+    Such a condition has a field that none of the runs has, or a value that is no number, size, day or state where one
+    is needed. Without runs there is no sentence.
 
     Args:
         words: in lower case.
@@ -85,7 +87,10 @@ def why_unmet(runs: Sequence[Run], words: Iterable[str]) -> str:
     def known(field: str) -> bool:
         return field in OF_RUNS or any(_has(run, field) for run in runs)
 
-    return _why_unmet(words, known, "No run has a field or a score") if runs else ""
+    if not runs:
+        return ""
+    names = [name for status in {*RunState, *(run.status for run in runs)} for name in state_names(status)]
+    return _why_unmet(words, known, "No run has a field or a score", names)
 
 
 def why_no_row_meets(rows: Sequence[Mapping[str, Sequence[str]]], words: Iterable[str], no_field: str) -> str:
@@ -93,10 +98,15 @@ def why_no_row_meets(rows: Sequence[Mapping[str, Sequence[str]]], words: Iterabl
     return _why_unmet(words, lambda field: any(_named(row, field) for row in rows), no_field) if rows else ""
 
 
-def _why_unmet(words: Iterable[str], known: Callable[[str], bool], no_field: str) -> str:
+def _why_unmet(
+    words: Iterable[str], known: Callable[[str], bool], no_field: str, states: Sequence[str] = ()
+) -> str:
+    """`states` are what the state of a run may be called; without any a state may be called anything."""
     for field, sign, wanted in filter(None, map(_parsed, words)):
         if not known(field):
             return f" {no_field} “{visible_name(field, LONGEST)}”."
+        if field == STATE and states and not any(name.startswith(wanted) for name in states):
+            return f" “{visible_name(wanted, LONGEST)}” is no state; write {STATES}."
         if wanted and (expected := _expected(field, sign, wanted)):
             return f" “{visible_name(wanted, LONGEST)}” is no {expected}."
     return ""
@@ -107,7 +117,7 @@ def _expected(field: str, sign: str, wanted: str) -> str:
     if field == SIZE:
         return "" if AMOUNT.fullmatch(wanted) else "size; write one as 500MB or 1GB"
     if field == DATE:
-        return "" if DAY.fullmatch(wanted) else "day; write today, yesterday, 2026-11-20, 2026-11 or 2026"
+        return "" if _begins_a_day(wanted) else "day; write today, yesterday, 2026-11-20, 2026-11 or 2026"
     if sign == "=":
         return ""
     try:
@@ -115,6 +125,20 @@ def _expected(field: str, sign: str, wanted: str) -> str:
     except ValueError:
         return "number; words are compared by = alone"
     return ""
+
+
+def _begins_a_day(wanted: str) -> bool:
+    """Whether a day may be written so, or what is typed of it so far: there is a 2026-1, and no 2026-13 or 2026-02-3."""
+    if DAY.fullmatch(wanted) is None:
+        return False
+    return "-" not in wanted or any(map(_is_day, (f"{wanted}{rest}" for rest in RESTS)))
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return len(text) == len("2026-11-20") and date.fromisoformat(text) is not None
+    except ValueError:
+        return False
 
 
 def _has(run: Run, field: str) -> bool:
@@ -206,8 +230,8 @@ def _fits(value: str, sign: str, wanted: str) -> bool:
         return False
 
 
-def _names_of_state(status: str) -> tuple[str, ...]:
-    """What a state is called in the window, and in files and on the command line; in lower case."""
+def state_names(status: str) -> tuple[str, ...]:
+    """What a state is called in files and on the command line, and in the window; in lower case."""
     return (status, RunState(status).word.casefold()) if status in set(RunState) else (status,)
 
 

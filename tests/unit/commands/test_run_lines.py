@@ -49,6 +49,20 @@ def test_runs_are_listed_by_words_and_conditions(tmp_path):
     assert listed == {"lr<0.01": ["slow"], "LR>0.01 queued": ["fast"], "tag=baseline": ["slow"]}
 
 
+def test_words_are_looked_for_in_tags_note_and_the_state_of_the_window(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for name in ("first", "second"):
+            workspace.create_run(RunConfig(name=name))
+        workspace.set_tags(1, ["Baseline"])
+        workspace.set_note(1, "Learns slowly.")
+        workspace.set_status(2, "waiting")
+        listed = {
+            word: [run.data["name"] for run in listed_runs(workspace, [word])]
+            for word in ("baseline", "SLOWLY", "paused", "waiting")
+        }
+    assert listed == {"baseline": ["first"], "SLOWLY": ["first"], "paused": ["second"], "waiting": ["second"]}
+
+
 def test_the_run_that_began_last_is_the_first_of_the_list(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         for name, created in (

@@ -119,6 +119,12 @@ def test_the_field_of_a_condition_that_no_run_has_is_named(run):
     assert len(why_unmet([run], [f"{'a' * 5000}=1"])) < 100
 
 
+NO_DAY = " “{}” is no day; write today, yesterday, 2026-11-20, 2026-11 or 2026."
+NO_STATE = (
+    " “{}” is no state; write queued, running, paused, stopped, done, cancelled, failed or interrupted."
+)
+
+
 @pytest.mark.parametrize(
     ("word", "sentence"),
     [
@@ -127,8 +133,12 @@ def test_the_field_of_a_condition_that_no_run_has_is_named(run):
         ("tag<first", " “first” is no number; words are compared by = alone."),
         ("size>big", " “big” is no size; write one as 500MB or 1GB."),
         ("date>=soon", " “soon” is no day; write today, yesterday, 2026-11-20, 2026-11 or 2026."),
-        *((word, "") for word in ("lr<", "lr<1e-3", "loss=abc", "size>1", "size>1gib", "state=x")),
+        *((f"date>{day}", NO_DAY.format(day)) for day in ("2026-13", "2026-00", "2026-3", "2026-11-31", "2026-02-3")),
+        *((f"state={word}", NO_STATE.format(word)) for word in ("broken", "donee")),
+        *((word, "") for word in ("lr<", "lr<1e-3", "loss=abc", "size>1", "size>1gib", "state=", "state=pau")),
+        *((f"state={word}", "") for word in ("waiting", "interrupted")),
         *((f"date={day}", "") for day in ("today", "yesterday", "2026", "2026-", "2026-1", "2026-11-", "2026-11-30")),
+        *((f"date={day}", "") for day in ("2026-0", "2026-11-3", "2026-02-2", "2024-02-29")),
     ],
 )
 def test_a_value_that_no_run_can_have_is_named(run, word, sentence):

@@ -1,4 +1,4 @@
-"""What is said of a write-ahead log, against what SQLite reads of it: cut and torn at every byte, and with flipped bits."""
+"""What is said of a write-ahead log against what SQLite reads: cut and torn at every byte, and with flipped bits."""
 
 from contextlib import closing
 from pathlib import Path

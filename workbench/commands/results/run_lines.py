@@ -14,7 +14,7 @@ from workbench.workspace.database.problems import Full
 from workbench.workspace.folders.run_folders import FolderSize, sizes_of_runs
 from workbench.workspace.rows import Run, newest_first
 from workbench.workspace.run_names import names_of, short_names
-from workbench.workspace.run_search import asks_for_size, meets, unquoted
+from workbench.workspace.run_search import asks_for_size, meets, state_names, unquoted
 from workbench.workspace.tables import placements
 
 COLUMNS = (
@@ -41,7 +41,8 @@ def listed_runs(
     """The runs of a workspace, the one that began last first.
 
     Args:
-        words: only runs whose cells hold each of them, or that meet it as a condition: see workspace/run_search.py.
+        words: only runs with each of them in their cells, tags or note, or that meet it as a condition: see
+            workspace/run_search.py.
         trashed: those in the trash instead.
         sizes: the data has the bytes of each run's folder, too, which takes longer; None where it cannot be read.
     """
@@ -64,7 +65,7 @@ def listed_runs(
         loss = "" if run.curves_of else run.loss
         of_run = [cell or NONE for cell in of_test or (data, backbone, loss)]
         cells = [str(run.id), run.status, *of_run, *scores, place or NONE, run.name]
-        line = " ".join([*cells, run.unread]).casefold()
+        line = " ".join([*cells, *state_names(run.status), *run.tags, run.note, run.unread]).casefold()
         size = measured[run.id].bytes if run.id in measured else None
         if all(word in line or meets(run, word, size) for word in searched):
             of_json = _data(run, data, backbone, loss, place) | ({"bytes": size} if sizes else {})
