@@ -54,6 +54,7 @@ def test_settings_are_listed_that_fit_as_in_the_panel(workspace, number, words, 
     leaves = [line for line in lines if line.startswith("The search leaves")]
     assert leaves == ([f"The search leaves {len(rates)} of 4 settings."] if len(rates) < 4 else [])
     assert any(line.startswith("Setting ") for line in lines) == (0.03 in rates), "why a setting failed is with it"
+    assert any(line.startswith("| setting") for line in lines) == bool(rates), "a table without rows has no head"
     model = SweepsModel()
     model.take(look(workspace, lambda *of: None))
     model.search(" ".join(words))
@@ -76,3 +77,30 @@ def test_a_condition_that_no_run_can_meet_is_explained(workspace, number, word, 
     model.take(look(workspace, lambda *of: None))
     model.search(word)
     assert model.words().endswith(f"The search leaves 0 of 4 runs. {sentence}".strip())
+
+
+def test_an_objective_that_no_metric_can_be_is_left_out_and_named(workspace, number):
+    with workspace.writing() as db:
+        db.execute("update sweep_trials set objective = 5 where point = 1")
+        db.execute("update sweep_trials set objective = 0.9 where point = 2")
+    first, second = sweeps.trials(workspace, number)[:2]
+    assert (first.objective, second.objective) == (None, 0.9)
+    assert "MAP@R: 5 is not from 0 to 1" in first.problem
+    _, lines = shown(workspace, number)
+    assert [line.split("|")[1].strip() for line in lines if line.startswith("| ")][1] == "2", "the best is first"
+    assert any(line.startswith("Setting 1, seed 0: What is stored of it could not all be read") for line in lines)
+
+
+@pytest.mark.parametrize(("metric", "value", "kept"), [("train/accuracy", 1.2, False), ("probe/ce", 1.2, True)])
+def test_only_a_share_is_from_0_to_1(workspace, number, metric, value, kept):
+    with workspace.writing() as db:
+        db.execute("update sweeps set metric = ?", (metric,))
+        db.execute("update sweep_trials set objective = ?", (value,))
+    assert all((trial.objective is not None) == kept for trial in sweeps.trials(workspace, number))
+
+
+def test_a_sweep_without_settings_has_no_table(workspace, number):
+    with workspace.writing() as db:
+        db.execute("delete from sweep_trials")
+    _, lines = shown(workspace, number)
+    assert "It has no settings yet." in lines

@@ -66,9 +66,12 @@ def table(workspace: Workspace, number: int, words: Sequence[str] = ()) -> list[
     titles = column_titles(fields, chosen, known)
     if len(settings) < len(every):
         lines += [f"The search leaves {len(settings):,} of {len(every):,} settings.{why}"]
-    means = f"{sweep.metric}, mean ± SD over its runs"
-    lines += ["", f"| {' | '.join(('setting', *titles.values(), means, 'runs', 'state'))} |"]
-    lines.append("|---" * (len(fields) + 4) + "|")
+    if settings:
+        means = f"{sweep.metric}, mean ± SD over its runs"
+        lines += ["", f"| {' | '.join(('setting', *titles.values(), means, 'runs', 'state'))} |"]
+        lines.append("|---" * (len(fields) + 4) + "|")
+    elif not every:
+        lines.append("It has no settings yet.")
     for standing in settings:
         values = [_cell(field, standing.setting, known) for field in fields]
         spread = f" ± {written(sweep.metric, standing.spread)}" if standing.spread is not None else ""

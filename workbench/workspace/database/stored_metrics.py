@@ -10,7 +10,9 @@ from workbench.workspace.database.columns import Unreadable, parsed
 ROUNDING = 1e-6  # by which a mean of float32 may exceed 1
 MOST_NAMED, LONGEST_NAMED = 3, 60  # metrics that one sentence names, and letters of each
 SHARE = re.compile(
-    r"(?:.*/)?(?:recall@[0-9]{1,9}|P@1|P@R|MAP@R)|NMI|kNN(?:@[0-9]{1,9})?|(?:linear|classifier)/top-[0-9]{1,9}", re.S
+    r"(?:.*/)?(?:recall@[0-9]{1,9}|P@1|P@R|MAP@R)|NMI|kNN(?:@[0-9]{1,9})?|(?:linear|classifier)/top-[0-9]{1,9}"
+    r"|train/accuracy",
+    re.S,
 )
 COUNTS = ("queries", "queries/left_out")
 # What chooses the best evaluation: a score that none can have is that of a damaged row, which is never the best.

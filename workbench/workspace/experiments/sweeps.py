@@ -10,7 +10,7 @@ from workbench.names import LONGEST_SENTENCE, in_one_line, visible_name
 from workbench.problem import UnknownName
 from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
-from workbench.workspace.database.stored_metrics import HIGHEST_SCORE
+from workbench.workspace.database.stored_metrics import HIGHEST_SCORE, possible
 from workbench.workspace.experiments import experiments
 from workbench.workspace.folders.deleted_checkpoints import why_it_cannot_go_on
 from workbench.workspace.measured.artefacts import stored_paths
@@ -174,16 +174,17 @@ def one(workspace: Workspace, sweep_id: int) -> Sweep:
 def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
     """The sweep's runs in the order of the queue; one whose run was deleted keeps its line."""
     sql = (
-        f"select json_group_array(json_array({TRIAL_COLUMNS})) from (select * from sweep_trials where sweep_id = ? "
-        "order by place) t left join runs r on r.id = t.run_id"
+        f"select json_group_array(json_array({TRIAL_COLUMNS})), (select metric from sweeps where id = ?1) "
+        "from (select * from sweep_trials where sweep_id = ?1 order by place) t left join runs r on r.id = t.run_id"
     )
     with workspace.reading() as db:  # one row of one text: every row is a wait beside a training thread
-        ((text,),) = db.execute(sql, (sweep_id,)).fetchall()
-    return [_trial(dict(zip((column.name for column in fields(Trial)), row, strict=True))) for row in json.loads(text)]
+        ((text, metric),) = db.execute(sql, (sweep_id,)).fetchall()
+    names = [column.name for column in fields(Trial)]
+    return [_trial(dict(zip(names, row, strict=True)), str(metric)) for row in json.loads(text)]
 
 
-def _trial(facts: dict[str, Any]) -> Trial:
-    """One trial; `problem` names what of its row cannot be read."""
+def _trial(facts: dict[str, Any], metric: str) -> Trial:
+    """One trial, without an objective that its metric cannot be; `problem` names what of its row cannot be read."""
     setting: dict[str, Any] = {}
     text, doubts = facts.pop("setting"), []
     try:
@@ -191,6 +192,9 @@ def _trial(facts: dict[str, Any]) -> Trial:
     except Unreadable as error:
         doubts = [f"setting ({error})"]
     facts, unread = checked_row(Trial, facts)
+    if facts["objective"] is not None and (wrong := possible({metric: facts["objective"]})[1]):
+        facts["objective"] = None
+        doubts += wrong
     for name in SENTENCES:
         facts[name] = visible_name(facts[name], LONGEST_SENTENCE)
     facts["problem"] = " ".join(part for part in (facts["problem"], told_of([*doubts, *unread])) if part)
