@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QToolTip
 
 from tests.ui.small_run import blobs, store_run
+from tests.waits import HANG
 from workbench.deploying.request import deployment
 from workbench.evaluation.health import Alarm, look
 from workbench.events import ProbeEmbeddings
@@ -43,7 +44,7 @@ from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import all_decisions
-from workbench.workspace.measured.deployments import store_deployment
+from workbench.workspace.measured.deployments import DAMAGED, NEWER_DAMAGED, store_deployment
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(4), 12)
@@ -77,6 +78,19 @@ def shown(qtbot, widget):
     with qtbot.waitExposed(widget):
         widget.show()
     return widget
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_a_measurement_that_is_damaged_is_not_simply_one_that_is_missing(qtbot, session, workspace, run, older):
+    if older:
+        deployment(workspace, session.evaluation_id, ["int8"], 0.01)
+    store_deployment(workspace, session.evaluation_id, "int8 0.02", {"gallery": -1})
+    panel = shown(qtbot, DeployPanel(session))
+    if older:
+        qtbot.waitUntil(lambda: panel.measured is not None, timeout=HANG)
+        assert panel.sentence.text().startswith(NEWER_DAMAGED)
+    else:
+        qtbot.waitUntil(lambda: panel.ask.sentence.text().startswith(DAMAGED), timeout=HANG)
 
 
 def test_the_side_of_the_deployment_grows_with_a_wide_page(qtbot, session, workspace, run):

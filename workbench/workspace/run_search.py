@@ -98,9 +98,7 @@ def why_no_row_meets(rows: Sequence[Mapping[str, Sequence[str]]], words: Iterabl
     return _why_unmet(words, lambda field: any(_named(row, field) for row in rows), no_field) if rows else ""
 
 
-def _why_unmet(
-    words: Iterable[str], known: Callable[[str], bool], no_field: str, states: Sequence[str] = ()
-) -> str:
+def _why_unmet(words: Iterable[str], known: Callable[[str], bool], no_field: str, states: Sequence[str] = ()) -> str:
     """`states` are what the state of a run may be called; without any a state may be called anything."""
     for field, sign, wanted in filter(None, map(_parsed, words)):
         if not known(field):

@@ -18,12 +18,14 @@ from workbench.deploying import request
 from workbench.deploying.kinds import kind
 from workbench.deploying.measure import measure, search_of
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
 from workbench.workspace.measured import deployments
 from workbench.workspace.measured.artefacts import add_artefact
 from workbench.workspace.measured.deployments import newest_deployment, store_deployment
 from workbench.workspace.measured.stored_evaluation import training_path
+from workbench.workspace.repairs.verification import verify
 
 LABELS = np.repeat(np.arange(4), 12)
 
@@ -76,8 +78,9 @@ def test_a_measurement_of_another_form_is_not_read(space, harm):
     harm(measured)
     with workspace.writing() as db:
         db.execute("update deployments set measured = ?", (json.dumps(measured),))
-    assert newest_deployment(workspace, evaluation) is None
+    assert deployments.read_deployment(workspace, evaluation) == (None, deployments.DAMAGED)
     assert request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01)["gallery"] == len(LABELS)
+    assert deployments.read_deployment(workspace, evaluation)[1] == ""
 
 
 @pytest.mark.parametrize("before", ["", "\0"], ids=["long", "long behind a zero byte"])
@@ -93,8 +96,21 @@ def test_a_measurement_that_is_too_large_is_not_read_and_an_older_one_is(space, 
         db.execute(sql, (evaluation, before + json.dumps(newer)))
     read = []
     monkeypatch.setattr(deployments, "parsed", lambda content, kind: read.append(len(content)) or json.loads(content))
-    assert newest_deployment(workspace, evaluation) == measured
+    assert deployments.read_deployment(workspace, evaluation) == (measured, deployments.NEWER_DAMAGED)
     assert read == [len(text)], "the large one is not even parsed"
+
+
+def test_a_damaged_measurement_is_named_by_the_doctor_and_before_it_is_measured_again(space):
+    workspace, run = space
+    measured = request.deployment(workspace, run.evaluations[-1], ["int8"], 0.01)
+    store_deployment(workspace, run.evaluations[-1], "int8 0.01", {**measured, "gallery": -1})
+    (damage,) = verify(workspace, quiet)
+    assert damage.what == "Run 1, Deployment of epoch 2"
+    assert damage.said == f"{deployments.DAMAGED} Measure it again."
+    of_command = ["deploy", "1", "--store", "int8", "--false-accepts", "0.01", "-w", str(workspace.path)]
+    ended = CliRunner().invoke(cli, [*of_command, "--epoch", "last"], catch_exceptions=False)
+    assert ended.stderr.startswith(deployments.DAMAGED)
+    assert verify(workspace, quiet) == []
 
 
 def test_a_measurement_of_too_many_stores_is_not_read(space):

@@ -120,9 +120,7 @@ def test_the_field_of_a_condition_that_no_run_has_is_named(run):
 
 
 NO_DAY = " “{}” is no day; write today, yesterday, 2026-11-20, 2026-11 or 2026."
-NO_STATE = (
-    " “{}” is no state; write queued, running, paused, stopped, done, cancelled, failed or interrupted."
-)
+NO_STATE = " “{}” is no state; write queued, running, paused, stopped, done, cancelled, failed or interrupted."
 
 
 @pytest.mark.parametrize(

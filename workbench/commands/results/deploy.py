@@ -13,6 +13,7 @@ from workbench.numerals import minus, percentage
 from workbench.results.few_shot import few_shot_sentence
 from workbench.results.stored import MAY_BE_0, difference_words, fitted_sentence
 from workbench.workspace import Workspace
+from workbench.workspace.measured.deployments import read_deployment
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Evaluation
 
@@ -55,6 +56,8 @@ def deploy(
         raise click.UsageError("--export writes one store: name it by --store.")
     with Workspace(folder or default_workspace()) as workspace:
         evaluation = evaluation_of(workspace, run_id, epoch)
+        if damaged := read_deployment(workspace, evaluation.id)[1]:
+            click.echo(damaged, err=True)
         with told() as progress:
             measured = deployment(workspace, evaluation.id, stores, rate, progress)
             written = [] if out is None else export(workspace, evaluation.id, stores[0], out, rate, progress)

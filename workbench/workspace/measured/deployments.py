@@ -26,6 +26,8 @@ SCORES = ("MAP@R", "MAP@R/low", "MAP@R/high", "recall@1")  # that every store ha
 LARGEST = 64 << 20  # bytes of a row that is read: Workbench writes some 120 for each class
 MOST_STORES = 500  # of one measurement: the window draws each of them
 LONGEST = 1 << 16  # bytes of `wanted`
+DAMAGED = "What was measured here before is damaged and cannot be shown."
+NEWER_DAMAGED = "A newer measurement is damaged and cannot be shown."
 MOST_READ = 100  # measurements of an evaluation that are looked at, the newest first
 
 
@@ -155,33 +157,53 @@ def newest_deployment(workspace: OpenWorkspace, evaluation_id: int, wanted: str 
 
     One of an earlier Workbench that ranked embeddings without a direction is not valid: it is measured again.
     """
+    return read_deployment(workspace, evaluation_id, wanted)[0]
+
+
+def read_deployment(
+    workspace: OpenWorkspace, evaluation_id: int, wanted: str | None = None
+) -> tuple[Measurement | None, str]:
+    """The same, and a sentence where newer measurements than it are damaged; empty where none is."""
     sql = (
-        "select wanted from deployments where evaluation_id = ? and (wanted = ? or ? is null) "
-        "and wanted not like 'neighbours %' and length(cast(wanted as blob)) <= ? "
-        "and length(cast(measured as blob)) <= ? order by created desc limit ?"
+        "select case when length(cast(wanted as blob)) <= ? and length(cast(measured as blob)) <= ? then wanted end "
+        "from deployments where evaluation_id = ? and (wanted = ? or ? is null) and wanted not like 'neighbours %' "
+        "order by created desc limit ?"
     )
     with workspace.reading() as db:
-        asked = db.execute(sql, (evaluation_id, wanted, wanted, LONGEST, LARGEST, MOST_READ)).fetchall()
+        asked = db.execute(sql, (LONGEST, LARGEST, evaluation_id, wanted, wanted, MOST_READ)).fetchall()
+    damaged = 0
     for (name,) in asked:
-        measured = _measurement(workspace, evaluation_id, name)
+        try:
+            if name is None:
+                raise Unreadable("it is too large")
+            measured = _measurement(workspace, evaluation_id, name)
+        except Unreadable:
+            damaged += 1
+            continue
         if measured is not None:
-            return measured
-    return None
+            return measured, NEWER_DAMAGED if damaged else ""
+    return None, DAMAGED if damaged else ""
 
 
 def _measurement(workspace: OpenWorkspace, evaluation_id: int, wanted: str) -> Measurement | None:
-    """The measurement with this `wanted`; None where it is not valid, or was deleted meanwhile."""
+    """The measurement with this `wanted`; None where its ranking is not valid, or it was deleted meanwhile.
+
+    Raises:
+        Unreadable: it is not as Workbench stores it.
+    """
     sql = (
         "select measured from deployments where evaluation_id = ? and wanted = ? "
         "and length(cast(measured as blob)) <= ?"
     )
     with workspace.reading() as db:
         row = db.execute(sql, (evaluation_id, wanted, LARGEST)).fetchone()
-    try:
-        measured = parsed(row and row[0], dict)
-        form = _Form.model_validate_json(row[0], strict=True)
-    except (Unreadable, ValidationError):
+    if row is None:
         return None
+    measured = parsed(row[0], dict)
+    try:
+        form = _Form.model_validate_json(row[0], strict=True)
+    except ValidationError:
+        raise Unreadable("it has another form") from None
     ranks_rightly = (
         form.rules >= WITH_DIRECTION or form.distance == "l2" or _all_have_a_direction(workspace, evaluation_id, form)
     )

@@ -15,6 +15,7 @@ from workbench.workspace.database.connection import Connection, DatabaseError, e
 from workbench.workspace.database.problems import explain
 from workbench.workspace.folders.replaying import shown
 from workbench.workspace.measured import arrays, curves, evaluations, galleries
+from workbench.workspace.measured.deployments import read_deployment
 from workbench.workspace.paths import pixel_cache
 from workbench.workspace.repairs.own_files import OwnFiles
 from workbench.workspace.tables import samples
@@ -58,6 +59,7 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
         progress(f"Reading the files of run {run.id}", done, len(runs))
         try:
             stored = _files(workspace, run.id)
+            damage += _deployments(workspace, run.id)
         except Problem as problem:
             damage.append(Damage(f"Run {run.id}", str(problem)))
             continue
@@ -123,6 +125,15 @@ def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
 def _evaluation(db: Connection, evaluation_id: int) -> None:
     evaluations.read_queries(db, evaluation_id)
     checksums.check_queries(db, evaluation_id)
+
+
+def _deployments(workspace: Workspace, run_id: int) -> list[Damage]:
+    """The newest measurements of Deployment that cannot be shown."""
+    return [
+        Damage(f"Run {run_id}, Deployment of epoch {evaluation.epoch}", f"{said} Measure it again.")
+        for evaluation in workspace.evaluations(run_id)
+        if (said := read_deployment(workspace, evaluation.id)[1])
+    ]
 
 
 def _files(workspace: Workspace, run_id: int) -> list[tuple[str, str]]:

@@ -30,7 +30,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
 from workbench.workspace import Workspace
-from workbench.workspace.measured.deployments import RULES, newest_deployment
+from workbench.workspace.measured.deployments import RULES, Measurement, read_deployment
 
 SERVER = "workbench.deploying.server"
 SIDE_PX = 300  # at 100% text, in a page that is not wide
@@ -174,11 +174,11 @@ class DeployPanel(QStackedWidget):
         if self._measures(shown) and not self._adding:
             self.setCurrentIndex(MEASURING)
         elif evaluation_id is not None:
-            self.session.read(lambda: newest_deployment(workspace, evaluation_id), partial(self._take, shown))
+            self.session.read(lambda: read_deployment(workspace, evaluation_id), partial(self._take, shown))
 
-    def _take(self, shown: Evaluation, measured: dict[str, Any] | None) -> None:
+    def _take(self, shown: Evaluation, read: tuple[Measurement | None, str]) -> None:
         if shown == self._shown and (self._adding or not self._measures(shown)):
-            self.show_measured(measured)
+            self.show_measured(*read)
 
     @property
     def _working(self) -> bool:
@@ -187,9 +187,13 @@ class DeployPanel(QStackedWidget):
     def _measures(self, evaluation: Evaluation) -> bool:
         return self._working and evaluation == self._worked_on
 
-    def show_measured(self, measured: dict[str, Any] | None) -> None:
-        """Show a measurement, as deploying.request.deployment gives it; None asks whether to measure."""
+    def show_measured(self, measured: dict[str, Any] | None, damaged: str = "") -> None:
+        """Show a measurement, as deploying.request.deployment gives it; None asks whether to measure.
+
+        `damaged` is a sentence on stored measurements that cannot be shown.
+        """
         self.measured = measured
+        self.ask.say(f"{damaged} {WHY}".strip())
         self.setCurrentIndex(ASK if measured is None else SHOWN)
         if measured is None:
             return
@@ -197,7 +201,7 @@ class DeployPanel(QStackedWidget):
         is_older = measured.get("rules", 0) < RULES
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
-            f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
+            damaged, f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
             f"dimensions. {fitted_sentence(measured['fitted_on'])} {MAY_BE_0} {TIMES}",
             *(f"Not measured: {why}." for why in refused),
             NO_SEARCHES_THEN if is_older else not_by_itself(
