@@ -82,6 +82,16 @@ def test_hidden_files_and_folders_are_passed_over(tmp_path, build, draw):
     found = build("folder", folder=str(tmp_path))
     assert found.paths == ["a/1.png", "a/2.png"]
     assert found.problems == []
+    assert found.remarks == [("1 folder of images", "is not read: its name begins with a dot (.cache)")]
+
+
+def test_folders_of_classes_that_begin_with_a_dot_are_counted(tmp_path, build, draw):
+    for name in ("train/a/1.png", "train/a/2.png", "test/b/1.png", "train/.c/1.png", "test/.d/1.png", "test/b/.e/1.png"):
+        draw(tmp_path / name)
+    (tmp_path / ".git" / "objects").mkdir(parents=True)
+    (tmp_path / ".git" / "objects" / "pack").write_bytes(b"")
+    said = ("2 folders of images", "are not read: their names begin with a dot (test/.d, train/.c)")
+    assert build("folder", folder=str(tmp_path)).remarks == [said]
 
 
 def test_an_empty_folder_says_so_and_names_what_it_saw(tmp_path, build, draw):

@@ -179,6 +179,14 @@ def test_one_folder_names_a_class_where_images_lie_in_no_more(levelled, photogra
     assert run.environment["data"]["classes"] == len(CLASSES)
 
 
+def test_deeper_folders_name_what_a_test_can_be_given_and_no_field_that_it_lacks(workspace, photographs, tmp_path):
+    for number, name in enumerate(CLASSES):
+        shutil.copytree(photographs / name, tmp_path / ("broad", "needle")[number % 2] / name)
+    (remark,) = (one for one in evaluate_images(workspace, 1, tmp_path).remarks if "folders inside" in one)
+    assert "dataset.levels" not in remark
+    assert remark.endswith("if those are the classes, test a CSV list that names the class of each image instead.")
+
+
 @pytest.fixture(scope="module")
 def of_a_list(tmp_path_factory, photographs):
     """A workspace with a run of a list whose columns have names of their own, and whose images lie elsewhere."""

@@ -15,7 +15,9 @@ NOT_READ = "is an image of a format that is not read: save it as JPEG or PNG"
 Problems = list[tuple[str, str]]
 
 
-def find_images(root: str | os.PathLike[str], problems: Problems, progress: Progress) -> PathTable:
+def find_images(
+    root: str | os.PathLike[str], problems: Problems, progress: Progress, hidden: list[bytes] | None = None
+) -> PathTable:
     """Relative, posix paths of all image files, sorted, as `images.display_name` shows them.
 
     Hidden files and folders are skipped. A linked folder is read like any other, but only once, and under its real path
@@ -25,10 +27,12 @@ def find_images(root: str | os.PathLike[str], problems: Problems, progress: Prog
         root: where to look.
         problems: gets (path, reason) of unusable entries, sorted.
         progress: called every thousand entries; may raise Cancelled.
+        hidden: gets the relative paths of the folders that were skipped because their names begin with a dot.
     """
+    skipped: list[bytes] = [] if hidden is None else hidden
     collected, unusable = PathCollector(), Problems()
     prefix, names = "", list[str]()  # of the folder that is being read
-    for number, (inside, name, reason) in enumerate(_walk(os.fsencode(root)), start=1):
+    for number, (inside, name, reason) in enumerate(_walk(os.fsencode(root), skipped), start=1):
         if number % TELL_EVERY == 0:
             progress("Looking for images", number, 0)
         if inside != prefix:
@@ -43,6 +47,16 @@ def find_images(root: str | os.PathLike[str], problems: Problems, progress: Prog
     return collected.table()
 
 
+def holds_images(folder: bytes, progress: Progress) -> bool:
+    """Whether there is an image below a folder. `progress` is called every thousand entries; may raise Cancelled."""
+    for number, (_, name, reason) in enumerate(_walk(folder, []), start=1):
+        if name and not reason:
+            return True
+        if number % TELL_EVERY == 0:
+            progress("Looking for images", number, 0)
+    return False
+
+
 def missing(path: str | os.PathLike[str]) -> str:
     """Why a listed file is none that can be read, after "but": "not on disk"; empty if it is there."""
     try:
@@ -53,11 +67,12 @@ def missing(path: str | os.PathLike[str]) -> str:
         return f"cannot be opened ({error.strerror})"
 
 
-def _walk(base: bytes) -> Iterator[tuple[str, str, str]]:
+def _walk(base: bytes, hidden: list[bytes]) -> Iterator[tuple[str, str, str]]:
     """(prefix, name, reason) of each entry, folder by folder.
 
     The prefix is its folder's relative path with a final slash, empty for the root; the name is empty for a folder that
     cannot be read and for what is no image; the reason says why an entry cannot be used, and is empty for images.
+    `hidden` gets the relative paths of hidden folders.
     """
     folders, links, seen = [base], list[bytes](), set[tuple[int, int]]()
     while folders or links:
@@ -74,15 +89,17 @@ def _walk(base: bytes) -> Iterator[tuple[str, str, str]]:
                 continue
             seen.add((facts.st_dev, facts.st_ino))
             inner: list[tuple[bytes, bool]] = []
-            yield from _looked_at(entries, _prefix(folder, base), inner)
+            skipped: list[bytes] = []
+            yield from _looked_at(entries, _prefix(folder, base), inner, skipped)
+            hidden += [os.path.relpath(path, base) for path in skipped]
         for path, linked in sorted(inner):
             (links if linked else folders).append(path)
 
 
 def _looked_at(
-    entries: Iterator[os.DirEntry[bytes]], prefix: str, inner: list[tuple[bytes, bool]]
+    entries: Iterator[os.DirEntry[bytes]], prefix: str, inner: list[tuple[bytes, bool]], hidden: list[bytes]
 ) -> Iterator[tuple[str, str, str]]:
-    """As `_walk`, for one folder; `inner` gets the folders in it, and whether each is a link."""
+    """As `_walk`, for one folder; `inner` gets the folders in it, and whether each is a link, `hidden` the hidden."""
     while True:
         try:
             entry = next(entries, None)
@@ -93,6 +110,8 @@ def _looked_at(
             return
         try:
             if entry.name.startswith(b"."):
+                if entry.is_dir(follow_symlinks=False):
+                    hidden.append(entry.path)
                 yield prefix, "", ""
             elif entry.is_dir():
                 inner.append((entry.path, entry.is_symlink()))

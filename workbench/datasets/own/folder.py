@@ -12,7 +12,7 @@ from workbench.datasets.image_set import NAMED, ImageSet, Level, numbered
 from workbench.datasets.images.image_files import ImageFiles
 from workbench.datasets.images.loader import display_name
 from workbench.datasets.images.path_table import SomePaths
-from workbench.datasets.images.scan import Problems, find_images
+from workbench.datasets.images.scan import Problems, find_images, holds_images
 from workbench.datasets.reading.data_folder import open_place, without_wrapping
 from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_files
 from workbench.datasets.reading.fields import bits_used, colours, short_side, stored_at
@@ -24,6 +24,7 @@ from workbench.progress import Progress
 from workbench.registry import register
 
 OTHER = "other"  # a first folder that is no half
+SET_LEVELS = "set Levels (dataset.levels) to 2"
 MOST_HALVES = 3  # first folders that may be halves with other names
 
 
@@ -54,7 +55,8 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
         root = without_wrapping(root)
     problems: Problems = []
     remarks: Problems = []
-    image_paths = find_images(root, problems, progress)
+    hidden: list[bytes] = []
+    image_paths = find_images(root, problems, progress, hidden)
     if packed and not image_paths and not problems:
         raise _without_images(params.folder, root)
     first = _first_folders(image_paths)
@@ -83,6 +85,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     if names and not last:
         known = {*names, *(path for path, _ in problems)}
         remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
+    remarks += _hidden_classes(root, [path for path in hidden if path.count(os.fsencode(os.sep)) <= last], progress)
     remarks += remarks_on_files(root, paths, params.bits)
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
@@ -161,7 +164,21 @@ def _deeper(paths: Sequence[str], first: dict[str, bool]) -> Problems:
     if inside <= len(first):
         return []
     said = f"have all of their images in {inside:,} folders inside them"
-    return [(f"{len(first):,} classes", f"{said}: if those are the classes, set Levels (dataset.levels) to 2")]
+    return [(f"{len(first):,} classes", f"{said}: if those are the classes, {SET_LEVELS}")]
+
+
+def _hidden_classes(root: Path, hidden: Sequence[bytes], progress: Progress) -> Problems:
+    """A remark on folders that would be classes, and are not read because their names begin with a dot."""
+    base = os.fsencode(root)
+    names = sorted(
+        display_name(path).replace(os.sep, "/") for path in hidden if holds_images(os.path.join(base, path), progress)
+    )
+    if not names:
+        return []
+    named = ", ".join(names[:NAMED]) + (", ..." if names[NAMED:] else "")
+    if len(names) == 1:
+        return [("1 folder of images", f"is not read: its name begins with a dot ({named})")]
+    return [(f"{len(names):,} folders of images", f"are not read: their names begin with a dot ({named})")]
 
 
 def _without_images(chosen: str, root: Path) -> Problem:

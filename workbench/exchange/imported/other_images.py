@@ -14,6 +14,7 @@ from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import bits_of, display_name, on_disk
 from workbench.datasets.own.csv_list import columns_named, columns_of_images
+from workbench.datasets.own.folder import SET_LEVELS
 from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
 from workbench.jobs.threads import in_threads
 from workbench.problem import Problem, UnknownName
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 AT_ONCE = 32  # images that are embedded together
 LISTS = (".csv", ".tsv", ".txt")  # endings of lists of images; anything else is a folder or an archive
 KEPT = "Nothing was tested."
+NAMED_BY_A_LIST = "test a CSV list that names the class of each image instead"  # a test has no dataset.levels to set
 NAMED = 3  # classes that a remark names
 COLUMNS = ("path", "label", "split")  # fields of a list that name a column each
 
@@ -263,7 +265,7 @@ def _remarks(kept: ImageSet, trained: Sequence[str], run_id: int) -> list[str]:
     known = sorted({*trained} & {*kept.class_names})
     named = ", ".join(known[:NAMED]) + (", ..." if known[NAMED:] else "")
     remarks = [kept.left_out_said.strip()] if kept.left_out else []
-    remarks += [f"{subject} {said}." for subject, said in kept.notes]
+    remarks += [f"{subject} {said.replace(SET_LEVELS, NAMED_BY_A_LIST)}." for subject, said in kept.notes]
     halves = Counter(half for half in kept.official or () if half)
     if len(halves) > 1:
         counts = ", ".join(f"{half} {count:,}" for half, count in halves.items())
