@@ -382,3 +382,50 @@ def test_a_copy_in_the_training_half_has_no_rank_and_no_similarity(qtbot, panel,
     assert dialog.neighbour.title.text() == f"In the training half: {NAMES[panel.model.current.suggested]}"
     assert not dialog.facts.text()
     dialog.close()
+
+
+def show_doubted(qtbot, panel, name):
+    """Show a run of the images of `name` with three suspects in the panel."""
+    table = blobs(LABELS, 0.4, len(name), width=16)
+    for row, (near, far) in {5: (20, 2), 14: (30, 15), 27: (3, 28)}.items():
+        table[row] = table[near] * 0.8 + table[far] * 0.2
+    run = store_run(panel.session.workspace, LABELS, embeddings=[table], class_names=NAMES, name=name)
+    panel.session.show_run(run.run_id)
+
+    def read():
+        return panel.model.triage is not None and panel.model.triage.evaluation_id == run.evaluations[-1]
+
+    qtbot.waitUntil(read, timeout=HANG)
+    return run
+
+
+def test_the_pair_of_a_suspect_stays_while_its_list_is_read_again_and_is_current_in_the_new_one(qtbot, panel):
+    run = show_doubted(qtbot, panel, "Small")
+    panel.model.step(2)
+    panel.draw()
+    panel.suspect.ask_pair()
+    dialog, suspect = panel.pairs.dialog, panel.model.current.sample_id
+    assert panel.model.at == 2
+    assert dialog.source.text() == f"Run {run.run_id}: Small, epoch 1"
+    panel.show_triage(None)
+    assert dialog.isVisible()
+    panel.least.editingFinished.emit()
+    qtbot.waitUntil(lambda: panel.model.triage is not None, timeout=HANG)
+    assert (panel.model.current.sample_id, panel.pairs.model.ranking.query) == (suspect, suspect)
+    panel.filter.setCurrentText("Done")
+    panel.filter.activated.emit(panel.filter.currentIndex())
+    assert panel.model.current is None
+    assert dialog.isVisible(), "an empty list has no other pair"
+    dialog.close()
+
+
+def test_the_pair_of_a_suspect_keeps_its_images_where_another_run_is_shown(qtbot, panel):
+    panel.suspect.ask_pair()
+    dialog, before = panel.pairs.dialog, panel.pairs.model.ranking
+    other = show_doubted(qtbot, panel, "Other")
+    assert dialog.isVisible()
+    assert panel.pairs.model.ranking == before
+    assert before.dataset != panel.model.triage.dataset_id
+    panel.answer(KEEP)
+    assert panel.pairs.model.ranking.run_id == other.run_id, "a person has gone on in the new list"
+    dialog.close()

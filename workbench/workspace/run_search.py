@@ -126,7 +126,7 @@ def _expected(field: str, sign: str, wanted: str) -> str:
 
 
 def _begins_a_day(wanted: str) -> bool:
-    """Whether a day may be written so, or what is typed of it so far: there is a 2026-1, and no 2026-13 or 2026-02-3."""
+    """Whether a day may be written so, or what is typed of it so far: 2026-1, but not 2026-13 or 2026-02-3."""
     if DAY.fullmatch(wanted) is None:
         return False
     return "-" not in wanted or any(map(_is_day, (f"{wanted}{rest}" for rest in RESTS)))

@@ -86,7 +86,14 @@ def test_hidden_files_and_folders_are_passed_over(tmp_path, build, draw):
 
 
 def test_folders_of_classes_that_begin_with_a_dot_are_counted(tmp_path, build, draw):
-    for name in ("train/a/1.png", "train/a/2.png", "test/b/1.png", "train/.c/1.png", "test/.d/1.png", "test/b/.e/1.png"):
+    for name in (
+        "train/a/1.png",
+        "train/a/2.png",
+        "test/b/1.png",
+        "train/.c/1.png",
+        "test/.d/1.png",
+        "test/b/.e/1.png",
+    ):
         draw(tmp_path / name)
     (tmp_path / ".git" / "objects").mkdir(parents=True)
     (tmp_path / ".git" / "objects" / "pack").write_bytes(b"")

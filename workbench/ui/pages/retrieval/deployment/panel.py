@@ -201,7 +201,8 @@ class DeployPanel(QStackedWidget):
         is_older = measured.get("rules", 0) < RULES
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
-            damaged, f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
+            damaged,
+            f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
             f"dimensions. {fitted_sentence(measured['fitted_on'])} {MAY_BE_0} {TIMES}",
             *(f"Not measured: {why}." for why in refused),
             NO_SEARCHES_THEN if is_older else not_by_itself(

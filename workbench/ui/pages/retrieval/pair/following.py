@@ -6,7 +6,7 @@ from math import nan
 from workbench.running.search.image_search import Answer, OwnImage
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.neighbours.result import Result
-from workbench.ui.pages.retrieval.pair.model import BEHIND, Ranking
+from workbench.ui.pages.retrieval.pair.model import BEHIND, Ranking, source_of
 from workbench.ui.pages.retrieval.pair.window import PairWindow
 from workbench.ui.state.session import Session
 from workbench.workspace.rows import Evaluation, Neighbour
@@ -110,6 +110,4 @@ class QueryPairs(PairWindow):
         )  # fmt: skip
 
     def _source(self, shown: Evaluation) -> str:
-        run = self._session.run(shown.run_id)
-        named = f"Run {shown.run_id}" if run is None else f"Run {shown.run_id}: {run.name}"
-        return f"{named}, epoch {shown.epoch}" if shown.epoch else f"{named}, untrained"
+        return source_of(self._session.run(shown.run_id), shown)

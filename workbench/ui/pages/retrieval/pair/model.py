@@ -13,7 +13,7 @@ from workbench.progress import Progress
 from workbench.running.search.image_search import OwnImage
 from workbench.running.search.saliency import PairSaliency, pair_saliency
 from workbench.workspace import Workspace
-from workbench.workspace.rows import Neighbour
+from workbench.workspace.rows import Evaluation, Neighbour, Run
 
 KEPT = 32  # pairs whose saliency is kept, to be seen again at once
 BEHIND = -1  # rank of a neighbour that is not among those that the evaluation stored for the query
@@ -41,6 +41,12 @@ class Ranking:
     near: list[Neighbour]  # best first, at least one; rank 0 (or BEHIND) and a similarity of NaN for what has no rank
     dataset: int | None = None  # of the images; None: that of the shown run
     source: str = ""  # the run and epoch, where they are to be named: "Run 3: Birds, epoch 12"
+
+
+def source_of(run: Run | None, shown: Evaluation) -> str:
+    """The run and epoch of a pair: "Run 3: Birds, epoch 12"."""
+    named = f"Run {shown.run_id}" if run is None else f"Run {shown.run_id}: {run.name}"
+    return f"{named}, epoch {shown.epoch}" if shown.epoch else f"{named}, untrained"
 
 
 class PairModel:

@@ -84,6 +84,12 @@ class TriageModel:
         if 0 <= row < len(self.listed):
             self.at = row
 
+    def look_for(self, sample_id: int) -> bool:
+        """Make the suspect of this image the current one; whether it is listed."""
+        row = next((row for row, one in enumerate(self.listed) if one.sample_id == sample_id), -1)
+        self.look_at(row)
+        return row >= 0
+
     def answer(self, word: str, label: int | None = None) -> Decision | None:
         """Decide about the current suspect and move to the next; None without one.
 

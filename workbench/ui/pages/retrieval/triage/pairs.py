@@ -9,10 +9,11 @@ from workbench.ui.pages.retrieval.triage.model import TriageModel
 from workbench.workspace.rows import Neighbour
 
 
-def suspect_ranking(model: TriageModel, run_id: int, class_name: Callable[[int], str]) -> Ranking | None:
+def suspect_ranking(model: TriageModel, run_id: int, class_name: Callable[[int], str], source: str) -> Ranking | None:
     """The current suspect with the images that the view shows: those of the suggested class, then those of its own.
 
-    A copy in the training half has rank 0, and the similarity NaN: the evaluation has no embedding of it.
+    None without a suspect that has such images. A copy in the training half has rank 0, and the similarity NaN: the
+    evaluation has no embedding of it. `source` names the run and epoch.
     """
     suspect, triage = model.current, model.triage
     if suspect is None or triage is None:
@@ -26,4 +27,8 @@ def suspect_ranking(model: TriageModel, run_id: int, class_name: Callable[[int],
             near.append(Neighbour(rank, sample_id, similarity, label == suspect.label, label, class_name(label)))
     title = f"Suspect, labelled {class_name(suspect.label)}"
     evaluation = triage.evaluation_id
-    return Ranking(run_id, evaluation, stored.distance, suspect.sample_id, title, False, near) if near else None
+    if not near:
+        return None
+    return Ranking(
+        run_id, evaluation, stored.distance, suspect.sample_id, title, False, near, triage.dataset_id, source
+    )

@@ -15,7 +15,7 @@ from workbench.results.label_overlay import Triage, export_decisions, import_dec
 from workbench.results.triage import LEAST, Suspect, doubt
 from workbench.ui.actions.run_config import offer_with_decisions
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.retrieval.pair.model import Ranking
+from workbench.ui.pages.retrieval.pair.model import Ranking, source_of
 from workbench.ui.pages.retrieval.pair.window import PairWindow
 from workbench.ui.pages.retrieval.triage.card import SuspectCard
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
@@ -64,6 +64,7 @@ class TriagePanel(QStackedWidget):
         self._shown: tuple[Workspace, int | None] | None = None  # the evaluation that is asked for, or shown
         self._reading = Newest(session)
         self._focused: QWidget | None = None  # what had the focus when the reading began
+        self._passed: int | None = None  # the suspect that a new list began with and no person chose
         self._answers = 0  # that were stored or taken back here
         self._build()
         self._make_actions()
@@ -209,6 +210,8 @@ class TriagePanel(QStackedWidget):
     def show_triage(self, triage: Triage | None) -> None:
         """Show another queue; None while it is being read."""
         self.model.show(triage)
+        current = None if self._keep_pair() else self.model.current
+        self._passed = None if current is None else current.sample_id
         self.setCurrentIndex(0 if triage is None else 1)
         stayed = self.window().focusWidget() is self._focused and not self.least.hasFocus()
         if triage is not None and self.isVisible() and stayed:
@@ -234,17 +237,32 @@ class TriagePanel(QStackedWidget):
 
     def _draw_suspect(self) -> None:
         self.suspect.draw()
-        if self.pairs.is_open:
-            self.pairs.follow(self._ranking())
+        ranking = self._ranking() if self.pairs.is_open else None
+        if ranking is not None and ranking.query != self._passed:  # else the pair stays
+            self._passed = None
+            self.pairs.follow(ranking)
+
+    def _keep_pair(self) -> bool:
+        """Make the suspect of the open pair the current one of a new list, where it is listed; whether it is."""
+        before, triage = self.pairs.model.ranking if self.pairs.is_open else None, self.model.triage
+        if before is None or triage is None or before.dataset != triage.dataset_id or not isinstance(before.query, int):
+            return False
+        return self.model.look_for(before.query)
 
     def _ranking(self) -> Ranking | None:
         """The suspect beside its neighbours, for the window of a pair."""
-        run_id = self.session.run_id
-        return None if run_id is None else suspect_ranking(self.model, run_id, self.session.class_name)
+        triage, session = self.model.triage, self.session
+        shown = next((one for one in session.evaluations() if triage and one.id == triage.evaluation_id), None)
+        if shown is None:
+            return None
+        return suspect_ranking(
+            self.model, shown.run_id, session.class_name, source_of(session.run(shown.run_id), shown)
+        )
 
     def _show_pair(self, sample_id: int | None) -> None:
         ranking = self._ranking()
         if ranking is not None:
+            self._passed = None
             self.pairs.open(ranking, sample_id)
 
     def _pictures_came(self, ids: set[int]) -> None:
