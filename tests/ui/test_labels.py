@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRect, QStringListModel
-from PySide6.QtGui import QFont, QFontMetrics, Qt, QTextDocumentFragment
+from PySide6.QtCore import QCoreApplication, QRect, QStringListModel
+from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QGuiApplication, Qt, QTextDocumentFragment
+from PySide6.QtWidgets import QLabel, QMenu
 
 from workbench.ui.pages.compare.style.word_table import WordTable
 from workbench.ui.pages.map.model.groups import Groups
 from workbench.ui.pages.map.side.legend import Legend
 from workbench.ui.widgets.images.neighbour_card import NeighbourCard
-from workbench.ui.widgets.labels import ElidedLabel, label, names_near, plain_tip, shortened
+from workbench.ui.widgets.labels import MAY_BREAK, ElidedLabel, label, names_near, plain_tip, shortened
 from workbench.workspace.rows import Neighbour
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -174,3 +175,46 @@ def test_a_name_that_fits_asks_for_no_other():
     assert shortened("ant", names_near(rows.index(0, 0)), QFontMetrics(QFont()), 1000) == "ant"
     assert asked == []
     assert list(names_near(rows.index(0, 0))) == ["ant", "bee"]
+
+
+LONG = "abcdefghij" * 15
+
+
+@pytest.mark.parametrize("selectable", [False, True])
+def test_a_name_that_is_longer_than_a_line_is_broken_and_makes_nothing_wider(qtbot, selectable):
+    wrapped = label(f"Nearest to {LONG} are others.", wrap=True)
+    qtbot.addWidget(wrapped)
+    if selectable:
+        wrapped.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    line = wrapped.fontMetrics().horizontalAdvance("a" * 20)
+    assert wrapped.minimumSizeHint().width() < line
+    assert wrapped.heightForWidth(line) > 6 * wrapped.fontMetrics().height()
+    assert wrapped.text() == f"Nearest to {LONG} are others."
+
+
+@pytest.mark.qt_log_ignore("does not support")
+def test_a_long_name_is_copied_as_it_is(qtbot):
+    wrapped = label(f"{LONG}.", wrap=True)
+    qtbot.addWidget(wrapped)
+    wrapped.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    wrapped.show()
+    place = wrapped.rect().center()
+    asked = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, wrapped.mapToGlobal(place))
+    QCoreApplication.sendEvent(wrapped, asked)
+    menu = wrapped.findChild(QMenu)
+    copy, select_all = menu.actions()
+    assert not copy.isEnabled()
+    select_all.trigger()
+    assert wrapped.selectedText() == f"{LONG}."
+    qtbot.keyClick(wrapped, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == f"{LONG}."
+    menu.close()
+
+
+def test_a_long_word_is_not_broken_between_a_letter_and_its_accents():
+    accented = "e\u0301" * 40
+    wrapped = label(accented, wrap=True)
+    drawn = QLabel.text(wrapped)
+    assert drawn.replace(MAY_BREAK, "") == accented
+    assert MAY_BREAK in drawn
+    assert f"{MAY_BREAK}\u0301" not in drawn

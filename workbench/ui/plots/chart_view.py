@@ -17,7 +17,7 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.labels import ElidedLabel
+from workbench.ui.widgets.labels import ElidedLabel, label
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
@@ -56,10 +56,7 @@ class ChartView(QFrame):
         head = QHBoxLayout()
         head.addWidget(heading, 1)
         head.addWidget(copy)
-        self.note = QLabel()
-        self.note.setTextFormat(Qt.TextFormat.PlainText)
-        self.note.setWordWrap(True)
-        self.note.setProperty("role", "muted")
+        self.note = label("", "muted", wrap=True)
         in_column(head, self.legend, (self.plot, 1), self.note, on=self, margins=(8, 4, 8, 4))
         self._apply_theme()
 

@@ -1,25 +1,40 @@
 """Labels that show plain text only, since names and paths come from data; and labels with an icon."""
 
+import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import takewhile
 from math import ceil
+from unicodedata import combining
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QTextLayout, QTextOption
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFontMetrics,
+    QFontMetricsF,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QWidget
 
 from workbench.names import in_one_line, visible
 from workbench.ui.style.icons import SIZE, icon
 
 NEAR = 60  # rows
+MAY_BREAK, UNBROKEN = "\u200b", 8  # where Qt may break a long word, and after how many letters
+LONG_WORD = re.compile(r"[^\s/\-]{31,}")  # Qt itself breaks lines at blanks, slashes and hyphens
+JOINING = ("\u200d", "\ufe0e", "\ufe0f")  # of the letters around it: signs of which several make one picture
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
     """Plain text in one of the style sheet's roles: title, section, caption, muted, right, wrong, warning, strong."""
-    widget = QLabel(visible(text), parent)
+    widget = WrappedLabel(visible(text), parent) if wrap else QLabel(visible(text), parent)
     widget.setTextFormat(Qt.TextFormat.PlainText)
-    widget.setWordWrap(wrap)
     if role:
         widget.setProperty("role", role)
     return widget
@@ -78,6 +93,66 @@ def restyle(widget: QWidget) -> None:
     widget.style().unpolish(widget)
     widget.style().polish(widget)
     widget.update()
+
+
+class WrappedLabel(QLabel):
+    """Text in as many lines as it needs; names that are longer than a line are broken, which Qt's labels do not do.
+
+    What is copied of it has no mark of these breaks.
+    """
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self.setWordWrap(True)
+        self.setText(text)
+
+    def text(self) -> str:
+        """The whole text."""
+        return self._text
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        self._text = text
+        super().setText(LONG_WORD.sub(_breakable, text))
+
+    def selectedText(self) -> str:
+        """What is selected, as it is in the text."""
+        return super().selectedText().replace(MAY_BREAK, "")
+
+    def copy_selected(self) -> None:
+        """Copy what is selected."""
+        QGuiApplication.clipboard().setText(self.selectedText())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy) and self.hasSelectedText():
+            self.copy_selected()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if not self.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse:
+            super().contextMenuEvent(event)
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        copy = menu.addAction("Copy", self.copy_selected)
+        copy.setEnabled(self.hasSelectedText())
+        menu.addAction("Select all", self._select_all)
+        menu.popup(event.globalPos())
+
+    def _select_all(self) -> None:
+        self.setSelection(0, len(super().text()))
+
+
+def _breakable(word: re.Match[str]) -> str:
+    """A long word that may be broken after every few letters, but not between a letter and its accents."""
+    letters, parts = word[0], [""]
+    for letter in letters:
+        if len(parts[-1]) >= UNBROKEN and not (combining(letter) or letter in JOINING or parts[-1][-1] in JOINING):
+            parts.append("")
+        parts[-1] += letter
+    return MAY_BREAK.join(parts)
 
 
 class IconLabel(QLabel):

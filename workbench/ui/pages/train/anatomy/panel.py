@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import raised, significant
@@ -19,7 +19,7 @@ from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.style import theme
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 
 BLUE, VERMILION, GREEN, PURPLE, SKY = OKABE_ITO[:5]
@@ -87,10 +87,7 @@ class AnatomyPanel(Scrolled):
         self.parts.made.connect(self.made)
         self.parts.changed.connect(self._lay_out)
         self._lay_out()
-        self.sentence = QLabel(WAITING)
-        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
-        self.sentence.setProperty("role", "muted")
-        self.sentence.setWordWrap(True)
+        self.sentence = label(WAITING, "muted", wrap=True)
         foot = in_row((self.sentence, 1), (self.parts.button, Qt.AlignmentFlag.AlignTop), spacing=GAP)
         column.addLayout(foot)
 
