@@ -110,6 +110,17 @@ def test_why_nothing_is_known_is_said_and_a_check_is_offered(small, looked, qtbo
     assert strip.sentence.property("role") == "error"
 
 
+def test_an_error_is_read_to_its_end_and_makes_the_strip_higher_while_it_is_shown(small, qtbot):
+    strip, height = small.strip, small.strip.height()
+    what = "The data set has 10 classes: with a training fraction of 0.01, 0 would train and 10 be searched."
+    todo = "Use a data set of two classes or more, or another fraction."
+    small.card.show_problem(Problem(what, kept="Nothing was started.", todo=todo))
+    qtbot.waitUntil(lambda: strip.height() > height)
+    assert " ".join(strip.sentence.written()) == f"{what} Nothing was started. {todo}"
+    small.card.show_working()
+    qtbot.waitUntil(lambda: strip.height() == height)
+
+
 def test_a_sentence_without_room_for_its_words_is_not_shown(small, qtbot):
     strip = small.strip
     small.card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)

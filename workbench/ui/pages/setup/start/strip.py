@@ -18,6 +18,7 @@ from workbench.ui.widgets.labels import ElidedLabel, restyle
 
 MARGIN, GAP = 8, 12  # px around the line, and between two of its parts
 SENTENCE = 100  # of the stretch, against 1 for the gap behind all
+LINES, OF_ERROR = 2, 4  # of the sentence; an error ends with what to do, and makes the strip higher
 FEWEST = 12  # average letters of a sentence that can be shown; the field or the card says the same
 
 
@@ -36,7 +37,7 @@ class StartStrip(QFrame):
         self.unfold = button("Preflight", "caret-right", "quiet")
         self.unfold.setCheckable(True)
         self.unfold.setToolTip("Show all that Preflight found")
-        self.sentence = ElidedLabel("", "muted", lines=2)
+        self.sentence = ElidedLabel("", "muted", lines=LINES)
         self.time, self.memory, self.speed = (Fact(name, whole=True) for name in ("Time", "Memory", "Speed"))
         self.remarks = button("", "warning-circle", "quiet")
         self.check = button("Check now")
@@ -81,6 +82,7 @@ class StartStrip(QFrame):
     def tell(self, short: InShort) -> None:
         """Show in a line what the card says."""
         self._told = short
+        self.sentence.set_lines(OF_ERROR if short.failed else LINES, room_for="" if short.failed else None)
         self.sentence.setText(short.sentence)
         self.sentence.setProperty("role", "error" if short.failed else "muted")
         restyle(self.sentence)
