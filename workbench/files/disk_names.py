@@ -52,10 +52,15 @@ def ignores_case(folder: Path) -> bool:
 
 
 class Spellings:
-    """The paths of files below one folder, of which no two may be one on a disk that ignores capitals."""
+    """The paths of files below one folder, of which no two may be one on a disk that ignores capitals.
 
-    def __init__(self) -> None:
+    Disks of Windows compare letter by letter: "Straße" and "Strasse" are two names there, and so are two spellings of
+    the same accent. Those of macOS (APFS) and folders of Linux that ignore capitals take each of these pairs for one.
+    """
+
+    def __init__(self, *, windows: bool = os.name == "nt") -> None:
         self._first: dict[str, str] = {}
+        self._form = _as_windows_compares if windows else _as_others_compare
 
     def other(self, path: str) -> str:
         """Another path, of those asked about before, whose file or folder would be that of `path`; or empty.
@@ -66,7 +71,16 @@ class Spellings:
         parts = path.split("/")
         for count in range(1, len(parts) + 1):
             begin = "/".join(parts[:count])
-            first = self._first.setdefault(normalize("NFC", begin).casefold(), begin)
+            first = self._first.setdefault(self._form(begin), begin)
             if first != begin:
                 return first
         return ""
+
+
+def _as_windows_compares(path: str) -> str:
+    """The path in capitals, where a letter has one: "ß" stays."""
+    return "".join(upper if len(upper := letter.upper()) == 1 else letter for letter in path)
+
+
+def _as_others_compare(path: str) -> str:
+    return normalize("NFC", normalize("NFC", path).casefold())

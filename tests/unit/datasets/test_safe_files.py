@@ -317,8 +317,11 @@ def packed(path, names):
 @pytest.mark.parametrize("ending", [".zip", ".tar"])
 @pytest.mark.parametrize(
     "names",
-    [("a/1.png", "A/2.png"), ("Train/x.png", "train/y.png"), ("a/1.png", "a/1.PNG"), ("e\u0301/1.png", "é/2.png")],
-)
+    [
+        ("a/1.png", "A/2.png"), ("Train/x.png", "train/y.png"), ("a/1.png", "a/1.PNG"),
+        *([] if os.name == "nt" else [("e\u0301/1.png", "é/2.png"), ("Straße/1.png", "STRASSE/2.png")]),
+    ],
+)  # fmt: skip
 def test_classes_that_are_one_name_on_a_disk_without_capitals_do_not_become_one(tmp_path, monkeypatch, ending, names):
     """As letters of a script, "a" and "A": macOS and Windows would put the images of both into one folder."""
     archive = packed(tmp_path / f"letters{ending}", names)

@@ -34,6 +34,23 @@ def test_two_spellings_of_one_folder_are_found():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "on_windows", "elsewhere"),
+    [
+        ("Straße", "Strasse", False, True),
+        ("Straße", "STRAßE", True, True),
+        ("e\u0301t\u0301", "ét\u0301", False, True),
+        ("\u03c3", "\u03c2", True, True),
+        ("\ufb01n", "fin", False, True),
+    ],
+)
+def test_which_letters_are_one_differs_between_the_disks_of_windows_and_others(one, other, on_windows, elsewhere):
+    for windows, alike in ((True, on_windows), (False, elsewhere)):
+        spellings = Spellings(windows=windows)
+        assert spellings.other(f"{one}/1.png") == ""
+        assert spellings.other(f"{other}/2.png") == (one if alike else "")
+
+
 def test_a_disk_that_keeps_capitals_apart_is_told_from_one_that_does_not(tmp_path):
     folder = tmp_path / "made here"
     folder.mkdir()
