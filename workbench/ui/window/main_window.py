@@ -37,6 +37,7 @@ from workbench.ui.window.page_stack import PageStack, load_parts, loads
 from workbench.ui.window.process import qt_classes
 from workbench.ui.window.runs.attention import Attention
 from workbench.ui.window.runs.closing import Closing
+from workbench.ui.window.runs.desktop_notice import DesktopNotice
 from workbench.ui.window.runs.ending import Ending
 from workbench.ui.window.runs.remembered_run import RememberedRun
 from workbench.ui.window.runs.run_activity import RunActivity
@@ -69,6 +70,7 @@ class MainWindow(QMainWindow):
         self._remembered_run = RememberedRun(session, self)
         self._run_activity = RunActivity(session, self)
         self._attention = Attention(session, self)
+        self.notices = DesktopNotice(session, self.commands, self)
         self._trash_message = TrashMessage(session, self.message, self.run_actions.trash.undo, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)

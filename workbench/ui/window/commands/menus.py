@@ -137,7 +137,7 @@ class Menus:
 
     def _fill_run(self, runs: RunActions) -> None:
         self.run.addActions(runs.of_menu)
-        self.run.addSeparator()
+        self._add(self.run, "run.notices", "")
         self.run.addActions([action for action in runs.of_list if action not in runs.of_menu])
         self.run.aboutToShow.connect(runs.refresh)
 
