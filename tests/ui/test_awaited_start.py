@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from tests.ui.test_cancelled_by_user import Gate, gate, notices  # noqa: F401 - fixtures
 from tests.ui.test_setup import CATALOG, FOUND, looked, typed  # noqa: F401 - a fixture
@@ -18,6 +19,20 @@ from workbench.ui.sweeps.dialog import WAITS
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
 
 SIZES = {"column": (1200, 760), "strip": (1000, 600)}  # px
+
+
+@pytest.fixture
+def queued(session, monkeypatch):
+    """The configs whose runs were queued behind one that works."""
+    configs = []
+
+    def add(several, then, failed):
+        configs.extend(several)
+        then(list(range(1, 1 + several[0].seeds)))
+
+    monkeypatch.setattr(session, "add_runs", add)
+    monkeypatch.setattr(type(session), "busy", True)
+    return configs
 
 
 @pytest.fixture
@@ -239,10 +254,25 @@ def test_a_sweep_whose_config_the_check_refuses_is_not_started(page, qtbot, gate
 
 
 def test_a_run_that_is_queued_behind_another_is_not_checked_and_does_not_wait(
-    page, session, started, checked, monkeypatch
+    page, session, started, queued, checked
 ):
-    monkeypatch.setattr(type(session), "busy", True)
     page.start_run()
-    assert started == [page.config]
+    assert (queued, started) == ([page.config], [])
     assert checked == []
     assert page.start.text() == "Add to queue"
+
+
+def test_what_is_queued_leaves_the_page_and_is_said(page, session, queued, monkeypatch):
+    said, pages = [], []
+    session.said.connect(lambda what, concern, details: said.append((what, concern.page)))
+    session.page_asked.connect(pages.append)
+    page.start_run()
+    assert said == [(f"“{page.config.name}” is in the queue.", "setup")]
+    assert pages == []
+    page.start_run()
+    assert len(queued) == 1, "the second click of a double-click"
+    monkeypatch.setattr(QApplication, "doubleClickInterval", lambda: 0)
+    typed(page, "seeds", "2")
+    page.start_run()
+    assert len(queued) == 2
+    assert said[-1][0] == f"2 runs of “{page.config.name}” are in the queue."

@@ -672,7 +672,7 @@ def test_preflight_is_taken_up_when_the_run_has_ended(page, session, looked, qtb
 def test_a_check_that_a_start_dropped_begins_again(page, session, looked, qtbot, monkeypatch, held):
     qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working)
     monkeypatch.setattr(type(session), "busy", True)
-    monkeypatch.setattr(session, "start", lambda config, then: then())
+    monkeypatch.setattr(session, "add_runs", lambda configs, then, failed: then([1]))
     typed(page, "training.epochs", "3")
     if held:
         qtbot.waitUntil(page.card.check.isVisible)

@@ -27,6 +27,7 @@ from workbench.ui.pages.setup.start.at_place import start_at_place
 from workbench.ui.pages.setup.start.awaited import AwaitedStart
 from workbench.ui.pages.setup.start.column import COPY, StartColumn
 from workbench.ui.pages.setup.start.offered import OfferedStart
+from workbench.ui.pages.setup.start.queueing import Queueing
 from workbench.ui.pages.setup.start.rate import open_rate
 from workbench.ui.pages.setup.start.strip import StartStrip
 from workbench.ui.pages.setup.start.sweep import open_sweep
@@ -87,6 +88,7 @@ class SetupPage(QWidget):
         self.strip.unfold.setChecked(self.session.preferences.flag(UNFOLDED))
         self.runner = PreflightRunner(self.session, self)
         self.awaited = AwaitedStart(self.runner, self)
+        self.queueing = Queueing(self.session, self)
         self.answers = PreflightAnswers(self, self.runner, self.card, self)
         self.finder = DataFinder(self.session, self)
         self.data_look = DataLook(self.session, self)
@@ -189,7 +191,7 @@ class SetupPage(QWidget):
             self._refresh()
 
     def start_run(self) -> None:
-        """Start the run, or add it to the queue, and show it. Does nothing while something is wrong.
+        """Start the run and show it, or add it to the queue and stay here. Does nothing while something is wrong.
 
         While its check waits or works, the run starts when that has ended.
         """
@@ -214,6 +216,8 @@ class SetupPage(QWidget):
         then = partial(self.session.show_page, "train") if self.isVisible() else None
         if (place := self._place()) is not None:
             start_at_place(self, self.config, place, then)
+        elif self.session.busy:
+            self.queueing.add(self.config)
         else:
             self.session.start(self.config, then)
 

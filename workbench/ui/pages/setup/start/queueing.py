@@ -1,0 +1,34 @@
+"""A run that is queued behind another: the page stays, for the next one, and the shown run, too."""
+
+from functools import partial
+
+from PySide6.QtCore import QElapsedTimer, QObject
+from PySide6.QtWidgets import QApplication
+
+from workbench.config import RunConfig
+from workbench.names import visible_name
+from workbench.ui.state.concern import EVERYWHERE, Concern
+from workbench.ui.state.session import Session
+
+LONGEST = 80  # letters of a run's name
+
+
+class Queueing(QObject):
+    """Adds runs to the queue, and says so."""
+
+    def __init__(self, session: Session, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._since = QElapsedTimer()  # the last one was added
+
+    def add(self, config: RunConfig) -> None:
+        """Queue all runs of a config; the second click of a double-click adds nothing."""
+        if self._since.isValid() and self._since.elapsed() < QApplication.doubleClickInterval():
+            return
+        self._since.start()
+        failed = partial(self._session.notify, concern=EVERYWHERE)
+        self._session.add_runs([config], partial(self._added, visible_name(config.name, LONGEST)), failed)
+
+    def _added(self, name: str, numbers: list[int]) -> None:
+        runs = f"“{name}” is" if len(numbers) == 1 else f"{len(numbers):,} runs of “{name}” are"
+        self._session.notify(f"{runs} in the queue.", Concern("setup"))
