@@ -37,6 +37,15 @@ def test_without_a_ticked_run_the_actions_are_not_shown(session, actions, ticked
     assert [action.isVisible() for action in of_ticked] == [False] * 5
 
 
+def test_what_is_rare_has_menus_of_its_own_so_that_the_menu_fits_a_small_screen(session, actions, ticked):
+    shown = [action for action in actions.of_list if action.isVisible()]
+    assert len(shown) <= 24, "a row has about 26 px, a small screen 720"
+    assert actions.trash.move_ticked in actions.of_ticked.menu().actions()
+    assert actions.trash.empty in actions.of_trash.menu().actions()
+    session.ticks.choose([])
+    assert not actions.of_ticked.isVisible()
+
+
 def test_titles_say_how_many_runs_they_are_about(actions, ticked):
     assert actions.trash.move_ticked.text() == "Move 3 ticked runs to trash"
     assert actions.ticked.tags.text() == "Tags of 4 ticked runs…"

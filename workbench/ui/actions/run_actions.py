@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QUndoStack
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.names import visible_name
 from workbench.problem import Problem
@@ -70,6 +70,14 @@ class RunActions(QObject):
         self.apart.toggled.connect(self._train_apart)
         self.devices = add("run.devices", "GPUs for the queue…", self._choose_devices)
         self.devices.setToolTip("Queued runs then train at the same time, one on each of these devices.")
+        # Two menus of their own: else the menus of the list and of the window are longer than a small screen.
+        self.of_ticked = self._submenu(
+            "Ticked runs", self.ticked.again.action, self.exchange.test_ticked, self.ticked.tags, self.ticked.colour,
+            self.ticked.end, self.checkpoints.delete_ticked, self.trash.move_ticked,
+        )  # fmt: skip
+        self.of_trash = self._submenu(
+            "Trash", self.trash.restore, self.trash.delete, self.trash.show, self.trash.restore_all, self.trash.empty
+        )
         self.of_menu = [
             self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.devices, self.sweeps.show,
         ]  # fmt: skip
@@ -78,11 +86,7 @@ class RunActions(QObject):
             self.rename, self.tags, self.note, self.colour, _line(self),
             self.duplicate, self.train_on, self.resume, self.exchange.test, self.folder, self.places.fetch,
             self.exchange.export, self.checkpoints.delete, self.checkpoints.bring_back, _line(self),
-            self.ticked.again.action, self.exchange.test_ticked, self.ticked.tags, self.ticked.colour, self.ticked.end,
-            self.checkpoints.delete_ticked, self.trash.move_ticked,
-            _line(self),
-            self.trash.move, self.trash.restore, self.trash.delete, self.trash.show, self.trash.restore_all,
-            self.trash.empty,
+            self.of_ticked, self.trash.move, self.of_trash,
         ]  # fmt: skip
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
@@ -110,6 +114,7 @@ class RunActions(QObject):
         ticked = bool(self._session.ticks.runs)
         self.compare.setEnabled(there or ticked)
         self.untick_all.setEnabled(ticked)
+        self.of_ticked.setVisible(ticked)
         ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.train_on, self.folder)
         for action in (*ones, self.exchange.test, self.exchange.export):
             action.setEnabled(there)
@@ -117,6 +122,13 @@ class RunActions(QObject):
         self.checkpoints.refresh()
         self.ticked.refresh()
         self.exchange.refresh()
+
+    def _submenu(self, title: str, *actions: QAction) -> QAction:
+        action, menu = QAction(title, self), QMenu(self._window)
+        menu.setToolTipsVisible(True)
+        menu.addActions(actions)
+        action.setMenu(menu)
+        return action
 
     def _pause(self) -> None:
         self._session.toggle_pause()
