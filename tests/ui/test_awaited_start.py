@@ -253,9 +253,7 @@ def test_a_sweep_whose_config_the_check_refuses_is_not_started(page, qtbot, gate
     assert stored == []
 
 
-def test_a_run_that_is_queued_behind_another_is_not_checked_and_does_not_wait(
-    page, session, started, queued, checked
-):
+def test_a_run_that_is_queued_behind_another_is_not_checked_and_does_not_wait(page, session, started, queued, checked):
     page.start_run()
     assert (queued, started) == ([page.config], [])
     assert checked == []

@@ -6,8 +6,10 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from tests.ui.test_form import Example
+from tests.ui.test_setup import FOUND, choose, typed
 from workbench import registry
 from workbench.entries import catalog as catalogs
+from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup.data.strip import DataStrip
@@ -44,6 +46,25 @@ def page(session, qtbot, catalog):
     made.show()
     yield made
     made.runner.drop()
+
+
+def test_what_preflight_found_goes_with_the_field_that_it_is_about(page):
+    parts, form = page.groups.parts, page.groups.parts.parent()
+    parts.show_found(Preflight(**FOUND))
+    known = ("backbone.name", "split.name", "training.epochs")
+
+    def said() -> list[str]:
+        return [path for path in known if form.row(path).aside.text()]
+
+    assert said() == list(known)
+    typed(page, "training.batch_size", "32")
+    assert said() == ["backbone.name", "split.name"]
+    choose(page, "backbone.name", "resnet18")
+    assert said() == ["split.name"], "not the weights of another network"
+    assert parts.split.isVisible()
+    choose(page, "split.name", "classes")
+    assert said() == []
+    assert not parts.split.isVisible()
 
 
 @pytest.fixture

@@ -69,6 +69,15 @@ def test_the_focus_stays_in_the_part_and_comes_back(shown, leave, come_back):
     assert shown.focusWidget() is shown.export
 
 
+def test_a_part_that_is_hidden_after_its_control_hands_it_on(shown):
+    shown.export.hide()
+    shown.card.hide()
+    assert shown.focusWidget() is shown.far
+    shown.card.show()
+    shown.export.show()
+    assert shown.focusWidget() is shown.export
+
+
 def test_a_part_that_is_disabled_as_a_whole_hands_it_to_what_is_left(shown):
     shown.card.setEnabled(False)
     assert shown.focusWidget() is shown.far

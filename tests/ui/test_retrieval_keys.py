@@ -1,7 +1,7 @@
 """Keys of the Retrieval page, and a picture that is dropped or pasted, as a person does it."""
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QMimeData, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 
 from tests.ui.test_retrieval import click_row, drop, embedder, page, rest, run  # noqa: F401
@@ -32,6 +32,18 @@ def test_m_shows_the_query_in_the_map(qtbot, page, session):  # noqa: F811
         qtbot.keyClick(page.queries.table, Qt.Key.Key_M)
     assert asked.args == ["map"]
     assert session.selection.tolist() == [session.query]
+
+
+def test_a_key_opens_the_tags_of_the_query_and_a_tag_moves_nothing(qtbot, page, rest):  # noqa: F811
+    rest()
+    result, menu = page.result, page.tagging.menu
+    QTimer.singleShot(0, lambda: qtbot.keyClick(menu, Qt.Key.Key_Down))
+    QTimer.singleShot(0, lambda: qtbot.keyClick(menu, Qt.Key.Key_Return))
+    qtbot.keyClick(page.queries.table, Qt.Key.Key_G, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: result.tags.isVisible())
+    assert result.tags.text() == "Tagged: label wrong"
+    qtbot.waitUntil(lambda: result.tags.x() > result.path.geometry().right())
+    assert result.tags.geometry().center().y() == result.path.geometry().center().y(), "in the line of the path"
 
 
 def test_brackets_go_through_the_evaluations(qtbot, page, session, run):  # noqa: F811

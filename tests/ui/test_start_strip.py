@@ -65,6 +65,9 @@ def test_the_numbers_and_the_notes_of_preflight_stand_in_a_line(small):
     assert not strip.sentence.isVisible()
     small.card.show_working()
     assert strip.time.isVisible(), "the numbers of the last check stay until the next is done"
+    assert not strip.time.isEnabled(), "and are seen to be old"
+    small.card.show_result(Preflight(**FOUND), {})
+    assert strip.time.isEnabled()
 
 
 def test_numbers_that_have_no_room_go_and_none_is_cut(small, qtbot):
@@ -144,6 +147,13 @@ def test_what_prevents_starting_and_its_repair_are_in_the_strip(small):
     mend.click()
     assert small.start.isEnabled()
     assert not small.beside.banner.isVisible()
+
+
+def test_the_repair_and_show_stand_in_one_line(small, qtbot):
+    choose(small, "loss.name", "contrastive")
+    mend, show = small.beside.mend, small.beside.show_trouble
+    qtbot.waitUntil(lambda: mend.isVisible() and show.x() > mend.geometry().right())
+    assert show.y() == mend.y()
 
 
 def test_the_menu_has_what_has_no_room(small, session, qtbot):

@@ -122,6 +122,15 @@ class FlowLayout(QLayout):
         return self._sizes
 
 
+class OneLine(FlowLayout):
+    """Widgets that wish to stand in one line, and take several where they have no room for that."""
+
+    def sizeHint(self) -> QSize:
+        sizes = [size for _, size in self._shown()]
+        width = sum(size.width() + self.spacing() for size in sizes) - self.spacing()
+        return self.minimumSize().expandedTo(QSize(width, 0))
+
+
 class FilledFlow(FlowLayout):
     """Lines of widgets of one kind, which become narrower than their hint so that full lines fill the width.
 

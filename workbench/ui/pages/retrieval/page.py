@@ -121,6 +121,7 @@ class RetrievalPage(QStackedWidget):
             ("Back", "Alt+Left", self.browsing.back),
             ("Forward", "Alt+Right", self.browsing.forward),
             ("Show the query in the map", "M", self._show_in_map),
+            ("Tag the query", "Ctrl+Shift+G", self.tagging.open),
             ("Query and a neighbour side by side", "P", self.pairs.ask_chosen),
             ("Copy the query's image", "Ctrl+Shift+C", self.result.image_menu.copy_image),
             ("Open the folder of the query's image", "", self.result.image_menu.show_folder),

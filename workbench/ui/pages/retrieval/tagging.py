@@ -40,6 +40,11 @@ class Tagging(QObject):
         self.menu.aboutToShow.connect(self._fill_menu)
         filters.left_out_asked.connect(self.measure_without)
 
+    def open(self) -> None:
+        """Open the menu of tags at its button; nothing happens where the query can have none."""
+        if self._result.tag.isEnabled():
+            self._result.tag.showMenu()
+
     def put(self, tag: str, on: bool) -> None:
         """Add a tag to the query, or remove it."""
         self._left_out.cancel()

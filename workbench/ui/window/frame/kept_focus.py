@@ -59,6 +59,10 @@ class KeptFocus(QObject):
                 self._give_back(self._focused, self._keeper)
             elif not usable and self._keeper is None and self._window.isVisible():
                 self._keep(self._focused)
+        elif watched is self._keeper and event.type() in CHANGES and not event.spontaneous():
+            if self._focused is not None and not (self._keeper.isEnabled() and self._keeper.isVisible()):
+                self._let_go()
+                self._keep(self._focused)  # as where a field hides its button, and then the line of it
         elif watched is self._keeper and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._go_on(DIRECTIONS.get(event.key(), 0))
         return False

@@ -1,7 +1,7 @@
 """What stands beside, above and below the fields of the Essentials card: what they lead to, and what they need."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 
 FIND_RATE = "Find a rate…"
+OF_DATA = ("dataset", "split", "seed")
+ASIDES_OF = {  # by field beside which Preflight's words stand: the parts of a draft, or the fields, that change them
+    "dataset.name": ("dataset",),
+    "split.name": OF_DATA,
+    "backbone.name": ("dataset", "backbone", "embedding"),
+    "training.epochs": (*OF_DATA, "sampler", "training.batch_size"),
+}
 RATE_TIP = "Trains for a few batches at a rising learning rate, and suggests one from the curve of the loss"
 
 
@@ -29,6 +36,9 @@ class EssentialParts(QObject):
     def __init__(self, form: ParamsForm) -> None:
         super().__init__(form)
         self._form = form
+        self._values: dict[str, Any] = {}  # of the draft that is shown
+        self._checked: dict[str, Any] = {}  # of the draft that Preflight looked at
+        self._asides: dict[str, str] = {}
         self.strip, self.split, self.families, self.needs = DataStrip(), SplitBar(), Families(), NeedsLine()
         self.find_rate = button(FIND_RATE, "chart-line", kind="quiet")
         self.find_rate.setToolTip(RATE_TIP)
@@ -45,10 +55,17 @@ class EssentialParts(QObject):
         groups = dict(zip(loss["enum"], loss["groups"], strict=True))
         self.families.show_families(loss["groups"], groups.get(draft.value("loss.name"), ""))
         self.needs.show_needs(needs_of(draft, errors))
+        self._values = draft.values
+        known = {path for path, of in ASIDES_OF.items() if _parts(self._checked, of) == _parts(self._values, of)}
+        if not known.issuperset(self._asides):
+            self._asides = {path: words for path, words in self._asides.items() if path in known}
+            self._form.show_asides(self._asides)
+            self.split.setVisible("split.name" in self._asides)
 
     def show_found(self, result: "Preflight | None") -> None:
         """Show what Preflight found of the fields; None while nothing is known."""
-        self._form.show_asides(asides_of(result) if result is not None else {})
+        self._checked, self._asides = self._values, asides_of(result) if result is not None else {}
+        self._form.show_asides(self._asides)
         self.strip.show_images(result.sample_pictures if result is not None else [])
         if result is None:
             self.split.hide()
@@ -59,6 +76,12 @@ class EssentialParts(QObject):
         editor = self._form.row("loss.name").widget
         assert isinstance(editor, ChoiceEditor)
         editor.open_group(family)
+
+
+def _parts(values: Mapping[str, Any], of: Iterable[str]) -> list[Any]:
+    """The values of parts of a draft, and of fields of parts such as "training.batch_size"."""
+    named = (path.partition(".") for path in of)
+    return [values.get(part, {}).get(field) if field else values.get(part) for part, _, field in named]
 
 
 def asides_of(result: "Preflight") -> dict[str, str]:

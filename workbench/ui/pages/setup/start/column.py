@@ -10,7 +10,7 @@ from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.captions import caption
-from workbench.ui.widgets.flow import in_lines
+from workbench.ui.widgets.flow import OneLine
 from workbench.ui.widgets.labels import label, plain_tip
 
 COPY = "Copy command"
@@ -27,7 +27,9 @@ class StartColumn(QWidget):
         self.show_trouble = button("Show", kind="quiet")
         self.banner = QFrame()
         self.banner.setProperty("card", "trouble")
-        actions = in_lines(self.mend, self.show_trouble)
+        actions = OneLine()
+        for control in (self.mend, self.show_trouble):
+            actions.addWidget(control)
         self.banner_parts = in_column((self.trouble, 1), actions, on=self.banner, margins=(12, 8, 8, 8), spacing=4)
         for quiet in (self.banner, self.mend, self.show_trouble):
             quiet.hide()

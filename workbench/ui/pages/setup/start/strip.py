@@ -19,6 +19,7 @@ from workbench.ui.widgets.labels import ElidedLabel, restyle
 MARGIN, GAP = 8, 12  # px around the line, and between two of its parts
 SENTENCE = 100  # of the stretch, against 1 for the gap behind all
 LINES, OF_ERROR = 2, 4  # of the sentence; an error ends with what to do, and makes the strip higher
+BEFORE = "Of the last check; the next one is under way"
 FEWEST = 12  # average letters of a sentence that can be shown; the field or the card says the same
 
 
@@ -89,6 +90,8 @@ class StartStrip(QFrame):
         self.time.caption.setText(short.time_caption)
         for number, value in ((self.time, short.time), (self.memory, short.memory), (self.speed, short.speed)):
             number.set_value(value)
+            number.setEnabled(not short.sentence)  # else they are those of the last check, until the next is done
+            number.setToolTip(BEFORE if short.sentence else "")
         self.remarks.setAccessibleName(counted(short.remarks, "note"))
         self.remarks.setToolTip("What Preflight found that you should read before the start")
         self.check.setVisible(short.check)
