@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 
 from tests.ui.test_retrieval import click_row, drop, embedder, page, rest, run  # noqa: F401
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
 ALT, CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
 
 

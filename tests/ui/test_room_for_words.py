@@ -18,7 +18,7 @@ from workbench.ui.pages.retrieval.deployment.threshold import CLASS_ROWS, CLASS_
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot
 from workbench.ui.state.background.activity import Activity
 from workbench.ui.style import theme
-from workbench.ui.style.words import device_name
+from workbench.ui.style.words import THIN, device_name, duration
 from workbench.ui.widgets.tables.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support")
@@ -133,6 +133,9 @@ def test_a_group_of_runs_shortens_its_loss_and_keeps_its_count(qapp):
     assert short.endswith("… · 2 runs")
     assert letters.horizontalAdvance(short) <= narrow
     assert fitted("Done · photos · 24 s", letters, 60, keep_last=False).startswith("Done")
+    took = f"Done · photos · {duration(176)}"
+    assert fitted(took, letters, letters.horizontalAdvance(took) + 4, keep_last=False) == took
+    assert fitted(took, letters, letters.horizontalAdvance(took) - 1, keep_last=False) == f"Done · photos · 2{THIN}min"
 
 
 def test_the_epoch_of_a_run_is_written_in_full_and_its_bar_takes_the_rest(qapp):

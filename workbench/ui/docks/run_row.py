@@ -1,5 +1,6 @@
 """How one run looks in the Runs list: tick, colour, number and name, state in icon and word, chosen columns."""
 
+import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
@@ -19,6 +20,7 @@ from workbench.workspace.run_names import data_title, title_of
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
 BAR, BAR_LEAST, THICK = 44, 16, 4  # px: the progress bar of a run that is training
 PAD, DOT, ICON, INDENT, BOX = 8, 10, 14, 14, 14  # px
+SECONDS = re.compile(r"(\d\s+min) \d+\s+s\b")  # behind minutes
 WEAK = 0.5  # opacity of the mark of a group that hides the shown run
 Index = QModelIndex | QPersistentModelIndex
 
@@ -188,6 +190,8 @@ def fitted(words: str, letters: QFontMetrics, width: int, keep_last: bool) -> st
         room = width - letters.horizontalAdvance(dot + last)
         return letters.elidedText(first, Qt.TextElideMode.ElideRight, room) + dot + last
     state = words.partition(" · ")[0]
+    if letters.horizontalAdvance(words) > width:
+        words = SECONDS.sub(r"\1", words)  # "7 min …" would leave open how much is cut off
     short = letters.elidedText(words, Qt.TextElideMode.ElideRight, width).removesuffix(" · …")
     return state if len(short) <= len(state) and letters.horizontalAdvance(state) <= width else short
 

@@ -15,6 +15,7 @@ from workbench.ui.pages.setup.data.strip import LOOK
 from workbench.ui.pages.setup.form.contents import WIDTH as CONTENTS_WIDTH
 from workbench.ui.pages.setup.form.contents import Contents
 from workbench.ui.pages.setup.form.groups import FormGroups
+from workbench.ui.pages.setup.form.kept_form import keep_form, kept_form
 from workbench.ui.pages.setup.form.preset_chooser import PresetChooser
 from workbench.ui.pages.setup.form.steps import FormSteps
 from workbench.ui.pages.setup.model.draft import Draft
@@ -138,7 +139,11 @@ class SetupPage(QWidget):
         self.session.runs_changed.connect(self._name_start)
         self.session.theme.changed.connect(self._fit_text)
         self.session.run_ended.connect(self._run_ended)
+        self.session.leaving.connect(self._keep)
         OfferedStart(self, self)  # a child, after `_begin` is connected
+
+    def _keep(self) -> None:
+        keep_form(self.session, self.draft)
 
     def _mark_found(self) -> None:
         self.chooser.show_found(self.finder.places)
@@ -211,6 +216,7 @@ class SetupPage(QWidget):
     def _start_now(self) -> None:
         assert self.draft is not None
         assert self.config is not None
+        self._keep()
         self.runner.give_way()
         self.finder.remember(self.draft)
         then = partial(self.session.show_page, "train") if self.isVisible() else None
@@ -304,7 +310,8 @@ class SetupPage(QWidget):
             return
         self.chooser.learn(self.session.catalog)
         if self.draft is None:
-            self.draft = Draft(self.session.catalog, self._offered or self.chooser.presets[0].config)
+            kept = kept_form(self.session, self.session.catalog) if self._offered is None else None
+            self.draft = kept or Draft(self.session.catalog, self._offered or self.chooser.presets[0].config)
         else:
             self.draft.learn(self.session.catalog)
         self.finder.look()
