@@ -453,7 +453,7 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
 
 def test_tiles_tell_the_best_epoch_and_the_smoothed_loss(page):
     page.tiles.show_evaluations([evaluation(0, 0.48), evaluation(7, 0.759), evaluation(8, 0.757)], evaluation(7, 0.759))
-    assert page.tiles.score.accessibleName() == "Best MAP@R ★: 75.9%, epoch 7 · untrained 48.0"
+    assert page.tiles.score.accessibleName() == "Best MAP@R ★: 75.9%, epoch 7 · from 48.0"
     assert page.tiles.recall.accessibleName() == "R@1: 81.2%, epoch 7"
     assert (page.tiles.score.unit.text(), page.tiles.recall.unit.text()) == ("%", "%")
     page.tiles.show_loss(np.array([2.0, NAN, 2.0]))

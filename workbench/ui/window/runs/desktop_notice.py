@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.window.runs.watched_ends import WatchedEnds
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class DesktopNotice(QObject):
         if len(due) > MOST_LINES:
             lines.append(f"And {len(due) - MOST_LINES:,} more.")
         text = "\n".join(lines).translate(AS_DATA)
-        tray.setToolTip(text)
+        tray.setToolTip(plain_tip(text))
         tray.show()
         icon = QSystemTrayIcon.MessageIcon.Warning if wrong else QSystemTrayIcon.MessageIcon.Information
         tray.showMessage(head, text, icon, SHOWN)

@@ -76,7 +76,7 @@ class Tiles(QWidget):
         """Scores of the best of a run's evaluations, which are in order."""
         untrained = next((row for row in evaluations if row.epoch == 0), None)
         trained = best is not None and best.epoch > 0
-        before = f" · untrained {percent(untrained.metrics.get('MAP@R'))}" if untrained is not None and trained else ""
+        before = f" · from {percent(untrained.metrics.get('MAP@R'))}" if untrained is not None and trained else ""
         epoch = "" if best is None else f"epoch {best.epoch}" if trained else "untrained"
         for tile, metric in ((self.score, "MAP@R"), (self.recall, "recall@1")):
             value = None if best is None else best.metrics.get(metric)
