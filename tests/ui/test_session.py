@@ -131,6 +131,22 @@ def test_runs_work_one_after_the_other(qtbot, counting_session, config):
     assert status_of(session, second) == "stopped"
 
 
+def test_a_run_that_was_taken_out_of_the_queue_can_be_put_back(qtbot, counting_session, config):
+    session = counting_session
+    first, second = started(session, config), started(session, config)
+    session.end_run(second)
+    session.follower.look()
+    assert session.run(second).never_began
+    assert session.can_resume()
+    session.resume_run(second)
+    assert session.queue.waiting == [second]
+    session.show_run(first)
+    session.end_run(first)
+    qtbot.waitUntil(lambda: not session.queue.waiting)
+    qtbot.waitUntil(lambda: session.run(second).status == "running")
+    assert not session.run(first).never_began, "it had begun"
+
+
 def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
     first, second = started(counting_session, config), started(counting_session, config)
     counting_session.end_run(second)

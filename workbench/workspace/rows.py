@@ -116,6 +116,12 @@ class Run:
         return self.status in RESUMABLE
 
     @property
+    def never_began(self) -> bool:
+        """Whether it was taken out of the queue before it read its data: it can be put back, and begins then."""
+        read = self.dataset_id is not None or bool(self.environment)
+        return self.status == "cancelled" and self.placement is None and not read
+
+    @property
     def looks_for_stop(self) -> bool:
         """Whether a training loop of the user's own records it, and asks from time to time whether to stop."""
         return self.live and self.environment.get("own_loop", {}).get("looks") is True

@@ -22,10 +22,11 @@ from workbench.ui.state.concern import EVERYWHERE, Concern
 from workbench.ui.state.runs.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible, forget_runs
-from workbench.ui.style.words import PAUSE, RESUME, STOP, can_pause, can_stop, counted
+from workbench.ui.style.words import PAUSE, QUEUE_AGAIN, RESUME, STOP, can_pause, can_stop, counted
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.widgets.dialogs.text_question import ask_line, ask_lines
 
+RESUME_IT = f"{RESUME} from its checkpoint"
 LONGEST_NAME = 200  # letters
 
 
@@ -42,7 +43,7 @@ class RunActions(QObject):
         self.pause = add("run.pause", PAUSE, self._pause, "Ctrl+Shift+Space", "pause")
         self.stop = add("run.stop", STOP, self._stop, "", "stop")
         self.end = add("run.cancel", "End the run now…", self._end, "", "x-circle")
-        self.resume = add("run.resume", f"{RESUME} from its checkpoint", self._resume, "", "play")
+        self.resume = add("run.resume", RESUME_IT, self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
         self.train_on = add("run.train-on", "Start a run with its weights", self._train_on, "", "fast-forward")
         self.train_on.setToolTip("Its settings, with what it trained as the start: for other data, or another loss")
@@ -110,6 +111,7 @@ class RunActions(QObject):
         self.stop.setEnabled(run is not None and can_stop(run, control))
         self.end.setEnabled(working)
         self.resume.setEnabled(self._session.can_resume() and not in_trash)
+        self.resume.setText(QUEUE_AGAIN if run is not None and run.never_began else RESUME_IT)
         self.places.refresh()
         ticked = bool(self._session.ticks.runs)
         self.compare.setEnabled(there or ticked)

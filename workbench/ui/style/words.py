@@ -30,6 +30,7 @@ STATES = {state.value: (state.word, *picture) for state, picture in PICTURES.ite
 ARCHIVES = f"Archives ({' '.join(f'*{ending}' for ending in ENDINGS)});;All files (*)"  # of a file dialog
 CONFIGS = "Config (*.toml)"
 PAUSE, RESUME = "Pause", "Resume"  # also of an ended run, from its checkpoint
+QUEUE_AGAIN = "Put back in the queue"  # a run that was taken out before it began
 STOP, STOP_NOW = "Stop after this epoch", "Stop now, keep finished epochs"
 STOPPING, STOPPING_NOW = "Stopping after this epoch", "Stopping now"  # what a run is doing that was asked to end
 WHICH_EVALUATION = "Which evaluation of each run"  # to a screen reader

@@ -106,11 +106,11 @@ class Shown(Work):
         return list(self.follower.followed.chart_steps)
 
     def can_resume(self) -> bool:
-        """Whether the shown run ended early and has a checkpoint to go on from, here or at its place."""
+        """Whether the shown run never began, or ended early and can go on from a checkpoint, here or at its place."""
         run = self.run()
         if run is None or not run.resumable:
             return False
-        return self.follower.followed.has_checkpoint or run.placement is not None
+        return self.follower.followed.has_checkpoint or run.placement is not None or run.never_began
 
     def why_not_resumed(self) -> str:
         """A sentence on the shown run that ended early and cannot resume because its checkpoint is gone."""

@@ -67,8 +67,9 @@ class Closing(QObject):
             works = (
                 "is paused" if controls and all(one is not None and one.paused for one in controls) else "is training"
             )
-        in_line = {0: "", 1: " The queued run is removed from the queue."}.get(
-            len(queue.waiting), f" The {len(queue.waiting)} queued runs are removed from the queue."
+        in_line = {0: "", 1: " The queued run is removed from the queue, and can be put back on the Train page."}.get(
+            len(queue.waiting),
+            f" The {len(queue.waiting)} queued runs are removed from the queue, and can be put back on the Train page.",
         )
         self.ask = Question(
             "A run is training",

@@ -28,7 +28,7 @@ class Ending(QObject):
         waits = away or run_id in self._session.queue.waiting
         keeps = "Stopping now keeps the finished epochs with their checkpoint and map; the run can be resumed."
         if waits:
-            keeps = "A run removed from the queue stays in the list of runs, with its settings."
+            keeps = "A run removed from the queue stays in the list of runs, and can be put back."
         elif run is not None and run.epoch == 0:
             keeps = "No epoch is finished yet: stopping now keeps the curves, but the run cannot be resumed."
         stop = "Remove from queue" if waits else STOP_NOW

@@ -13,6 +13,7 @@ from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import (
     PAUSE,
+    QUEUE_AGAIN,
     RESUME,
     STATES,
     STOP,
@@ -161,7 +162,10 @@ class RunHeader(QWidget):
         self.resume.setVisible(can_resume)
         if control is not None and not control.can_pause:
             self.pause.setToolTip("A run at another place can be stopped and resumed, not paused.")
-        self.resume.setToolTip("Resume from the last checkpoint")
+        self.resume.setText(QUEUE_AGAIN if run.never_began else RESUME)
+        self.resume.setToolTip(
+            "It begins when its turn comes" if run.never_began else "Resume from the last checkpoint"
+        )
         self.edit.setVisible(run.status == "failed")
         self.edit.setToolTip("Set up a run with these settings")
         for widget in self.look.values():
