@@ -14,7 +14,7 @@ from workbench.exchange.imported.importing import import_embeddings
 from workbench.problem import Problem
 from workbench.reports.content.gathering import gather
 from workbench.reports.writing.run_sections import section_blocks
-from workbench.results.network_scores import OWN_HALF, network_scores
+from workbench.results.network_scores import OWN_HALF, earlier_tests, network_scores, newest_scores
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
 from workbench.workspace.recorder import Recorder
@@ -102,3 +102,22 @@ def test_the_command_and_the_report_list_them(workspace, run, tmp_path):
     rows = list(csv.DictReader(StringIO((tmp_path / "out" / "tests.csv").read_text(encoding="utf-8"))))
     assert [row["run"] for row in rows] == [str(run), str(made)]
     assert float(rows[1]["map_at_r"]) == workspace.evaluations(made)[-1].metrics["MAP@R"]
+
+
+def test_of_many_tests_the_newest_are_read_and_all_are_known(workspace, run, tmp_path):
+    tests = [add_test(workspace, tmp_path, run, epoch, f"night{epoch}") for epoch in (2, 1, 2)]
+    read = newest_scores(workspace, [run, tests[0]], most=2)
+    assert [(score.run_id, score.epoch) for score in read.own] == [(run, 1), (run, 2)]
+    assert [score.run_id for score in read.newest] == [tests[2], tests[1]]
+    assert [test.id for test in read.tests] == tests
+
+
+def test_a_test_that_has_the_result_already_is_of_the_network_and_the_path(workspace, run, tmp_path):
+    of_best, of_first = (add_test(workspace, tmp_path, run, epoch, "night") for epoch in (2, 1))
+    tests, trained = newest_scores(workspace, [run], most=1).tests, workspace.run(run)
+    images = tmp_path / "night.npy"
+    assert [test.id for test in earlier_tests(tests, [trained], images, "best")] == [of_best]
+    assert [test.id for test in earlier_tests(tests, [workspace.run(of_first)], images, "best")] == [of_first]
+    again = workspace.run(add_test(workspace, tmp_path, run, 2, "night"))
+    assert earlier_tests([*tests, again], [trained], images, "best") == [again], "the newest alone"
+    assert earlier_tests(tests, [trained], tmp_path / "snow.npy", "best") == []

@@ -9,15 +9,12 @@ from workbench.metric_names import metric_name
 from workbench.reports.content.run_content import ClassRow, Content, MetricRow, percent
 from workbench.reports.writing.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.writing.published_blocks import published_blocks
+from workbench.results.network_scores import UNLIKE_IMAGES
 from workbench.workspace.run_names import short_names
 
 EXTREMES = 10  # classes at either end
 SETTING_HEAD = ("Part", "Field", "Value")
 LEFT_OUT = 20  # images by name
-UNLIKE_IMAGES = (
-    "Scores on different images are not differences between networks: how many classes and images are searched changes "
-    "them, too."
-)
 CAPTIONS = {
     "ce-spce": "CE and SPCE on the same fixed training images, in evaluation mode.",
     "retrieval": "Retrieval metrics on the test half at each evaluation.",

@@ -20,6 +20,7 @@ from workbench.ui.pages.train.head.trouble_banner import TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.pages.train.other_curves import OtherCurves
 from workbench.ui.pages.train.plots.curve_options import CurveOptions
+from workbench.ui.pages.train.scores import ScoresPanel, trained_nothing
 from workbench.ui.pages.train.system.machine_lines import MachineLines
 from workbench.ui.pages.train.system.panel import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
@@ -52,6 +53,8 @@ class TrainPage(QStackedWidget):
         self._stale = False  # whether the run's row changed while another page was shown
         self._unseen = False  # whether evaluations came meanwhile
         self._of_geometry = False  # whether the tiles are those of Geometry
+        self._best: Evaluation | None = None
+        self._before_scores: QWidget | None = None  # the tab to go back to from a run that trained nothing
         self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
         self._reading.timeout.connect(self._read_curves)
         self._catch_up = QTimer(self, singleShot=True, interval=0)  # a turn of its own, before the page is painted
@@ -95,6 +98,7 @@ class TrainPage(QStackedWidget):
         self.method = MethodPanel()
         self.system = SystemPanel(MachineLines(self.session))
         self.others = OtherCurves(lambda name: self.curves.shows(name) or name in self.anatomy.curves)
+        self.scores = ScoresPanel(self.session)
         yield
         for view, title, tip in (
             (self.curves, "Curves", "Losses, retrieval metrics, learning rate and accuracy"),
@@ -108,12 +112,14 @@ class TrainPage(QStackedWidget):
                 "Method",
                 "Charts of this method alone: class vectors, weights, prototypes, distances",
             ),
+            (self.scores, "Scores", "What this run measured: it trained nothing, so there are no curves"),
             (self.geometry_panel, "Geometry", "How the embeddings change over the epochs, with warnings"),
             (self.system, "System", "Where the time of a step goes, and what limits the speed"),
             (self.others, OTHERS[1], "Curves of this run that no other tab shows, such as those of your own loop"),
         ):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)
             yield
+        self.views.setTabVisible(self.views.indexOf(self.scores), False)
         yield from self.curves.making
         self.evaluations = self.curves.evaluations
         yield from self.anatomy.making
@@ -176,7 +182,8 @@ class TrainPage(QStackedWidget):
         self.options.smoother.fit(captioned=captioned, wide=wide, numbered=numbered)
         self.geometry_panel.beside.fit(room >= size.px(WITH_BESIDE))
         self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system, self.others))
-        self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
+        self._room_for_findings = with_findings
+        self._fit_findings()
         in_sight = self.views.currentWidget() is self.geometry_panel
         of_geometry = in_sight and self.geometry_panel.watched is not None
         self._of_geometry = of_geometry
@@ -184,6 +191,11 @@ class TrainPage(QStackedWidget):
         self.tiles.show_anatomy(self.views.currentWidget() is self.anatomy)
         self.geometry_panel.tiles.setVisible(of_geometry)
         self.geometry_panel.set_wanted(in_sight and bool(self.session.evaluations()))
+
+    def _fit_findings(self) -> None:
+        """Show the sentences where they have room and are of what is shown; of no training there may be none."""
+        of_training = self.views.currentWidget() is not self.system and not self._shows_scores
+        self.findings.setVisible(self._room_for_findings and (of_training or bool(self.findings.text())))
 
     def _fit_tiles(self) -> None:
         """Show the tiles, unless those of Geometry are shown or none has a number, as of another program's curves."""
@@ -233,6 +245,7 @@ class TrainPage(QStackedWidget):
         self.tiles.show_loss(self.curves.batch.curves["batch/loss"].values)
         self.tiles.show_probe(known)
         self._fit_tiles()
+        self._fit_findings()
         self.system.refresh()
         self.options.show_axis()
 
@@ -275,6 +288,7 @@ class TrainPage(QStackedWidget):
         self.tiles.show_run(run)
         self.system.show_run(run)
         self.options.set_steps_per_epoch(run.total / run.epochs if run.total and run.epochs else 0.0)
+        self._offer_scores(run)
         self._offer_method(run)
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)
@@ -295,7 +309,11 @@ class TrainPage(QStackedWidget):
         self._evaluations = measured
         self.curves.show_evaluations(measured)
         best = self.evaluations.show_evaluations(evaluations, len(measured))
+        run = self.session.run()
+        self.tiles.show_trained(run is None or not trained_nothing(run))
         self.tiles.show_evaluations(measured, best)
+        self._best = best
+        self.scores.show_run(run, best)
         for grid in (self.curves.grid, self.anatomy.grid, self.others.grid):
             grid.show_best(*((None, None) if best is None else (best.epoch, best.step)))
         self.system.show_best(None if best is None else best.step)
@@ -304,6 +322,30 @@ class TrainPage(QStackedWidget):
     def _show_charts(self) -> None:
         self.method.show_steps(self.session.chart_steps())
         self._offer_method(self.session.run())
+
+    @property
+    def _shows_scores(self) -> bool:
+        """Whether the shown run trained nothing: its scores are in place of curves."""
+        return self.views.isTabVisible(self.views.indexOf(self.scores))
+
+    def _offer_scores(self, run: Run) -> None:
+        """Show the tab of scores in place of those of training, for a run that trained nothing; else these again."""
+        self.scores.show_run(run, self._best)
+        if (nothing := trained_nothing(run)) == self._shows_scores:
+            return
+        of_training = (self.curves, self.anatomy, self.system)
+        if nothing:
+            self._before_scores = self.views.currentWidget()
+            self.views.setTabVisible(self.views.indexOf(self.scores), True)
+            if self._before_scores is not self.geometry_panel:
+                self.views.setCurrentWidget(self.scores)
+        for view in of_training:
+            self.views.setTabVisible(self.views.indexOf(view), not nothing)
+        if not nothing:
+            if self.views.currentWidget() is self.scores:
+                self.views.setCurrentWidget(self._before_scores or self.curves)
+            self.views.setTabVisible(self.views.indexOf(self.scores), False)
+        self._fit_text()
 
     def _offer_method(self, run: Run | None) -> None:
         """Show the tab if there are charts, if more may come, or while it is not known; a user's own loop has few.
@@ -315,6 +357,7 @@ class TrainPage(QStackedWidget):
             self._seen_live = self.session.run_id if live else None
         unread = self.session.follower.followed.run_id != self.session.run_id
         there = self._seen_live is not None or unread or bool(self.session.chart_steps())
+        there = there and not self._shows_scores
         self.method.show_live(live or unread)
         if self.views.isTabVisible(tab := self.views.indexOf(self.method)) != there:
             self.views.setTabVisible(tab, there)  # lays out the whole page, in any case

@@ -130,7 +130,7 @@ class RunHeader(QWidget):
         if self.bar.property("state") != ended:
             self.bar.setProperty("state", ended)
             restyle(self.bar)
-        self.bar.setVisible(not run.curves_of)
+        self.bar.setVisible(not run.curves_of and (run.live or run.loss != IMPORTED))
         self.bar.setValue(round(PARTS * min(max(run.done / run.total, 0), 1)) if run.total else 0)
         self.bring_back.setVisible(bool(why_not) and run.trashed is None)
         self._enable(run, control, can_resume)

@@ -19,7 +19,7 @@ Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
 
 
 class Tiles(QWidget):
-    """Six numbers: scores of the best epoch, loss, time, speed and memory.
+    """Six numbers: scores of the best epoch, loss, time, speed and memory; of a run that trained nothing the scores.
 
     Beside the Anatomy, those of CE, SPCE and H(Y) − CE on the probe that the loss has are in place of loss, memory and
     speed.
@@ -41,6 +41,7 @@ class Tiles(QWidget):
         for tile in (self.score, self.recall, self.loss, *of_probe, self.time, self.speed, self.memory):
             row.addWidget(tile, 1)
         self._anatomy = False  # whether the numbers of the probe are wanted
+        self._trained = True
         self.show_probe({})
 
     @property
@@ -55,7 +56,14 @@ class Tiles(QWidget):
         for usual, of_probe in ((self.loss, self.ce), (self.memory, self.spce), (self.speed, self.information)):
             shown = on and of_probe.number.text() != NO_VALUE
             of_probe.setVisible(shown)
-            usual.setVisible(not shown)
+            usual.setVisible(self._trained and not shown)
+
+    def show_trained(self, on: bool) -> None:
+        """Show the numbers of training, or hide them for a run that trained nothing: it has its scores alone."""
+        self._trained = on
+        self.time.setVisible(on)
+        self.score.caption.setText("Best MAP@R ★" if on else "MAP@R")
+        self.show_anatomy(self._anatomy)
 
     def show_run(self, run: Run) -> None:
         """Time, speed and memory of a run's row."""
@@ -73,11 +81,11 @@ class Tiles(QWidget):
         self.memory.show_number(number, unit, f"on {device}" if device else "")
 
     def show_evaluations(self, evaluations: list[Evaluation], best: Evaluation | None) -> None:
-        """Scores of the best of a run's evaluations, which are in order."""
+        """Scores of the best of a run's evaluations, which are in order; see `show_trained`."""
         untrained = next((row for row in evaluations if row.epoch == 0), None)
         trained = best is not None and best.epoch > 0
         before = f" · from {percent(untrained.metrics.get('MAP@R'))}" if untrained is not None and trained else ""
-        epoch = "" if best is None else f"epoch {best.epoch}" if trained else "untrained"
+        epoch = "" if best is None or not self._trained else f"epoch {best.epoch}" if trained else "untrained"
         for tile, metric in ((self.score, "MAP@R"), (self.recall, "recall@1")):
             value = None if best is None else best.metrics.get(metric)
             tile.show_number(

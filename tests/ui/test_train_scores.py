@@ -1,0 +1,91 @@
+"""The Train page of a run that trained nothing: its scores in place of empty curves."""
+
+import numpy as np
+import pytest
+
+from tests.unit.comparing.compared_runs import store, store_test
+from workbench.ui.pages.train import TrainPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+NUMBERS = np.array([0.8, 0.6, 0.4, 0.2, 0.9, 0.7])
+
+
+@pytest.fixture
+def page(session, qtbot):
+    made = TrainPage(session)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def trained(workspace):
+    return store(workspace, {1: NUMBERS, 2: NUMBERS / 2}, name="Trees")
+
+
+def tabs(page):
+    return [page.views.tabText(tab) for tab in range(page.views.count()) if page.views.isTabVisible(tab)]
+
+
+def cells(table):
+    return [
+        [table.item(row, column).text() for column in range(table.columnCount())] for row in range(table.rowCount())
+    ]
+
+
+def shown(qtbot, session, run_id):
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: bool(session.evaluations()))
+
+
+def test_a_test_shows_its_scores_beside_those_on_the_own_test_half(qtbot, session, workspace, page, trained):
+    test = store_test(workspace, trained, NUMBERS / 4, called="night", asked="best", images="elsewhere/night")
+    shown(qtbot, session, test)
+    qtbot.waitUntil(lambda: page.scores.tests.isVisible())
+    assert tabs(page) == ["Scores", "Geometry"]
+    assert page.views.currentWidget() is page.scores
+    assert f"run {trained} (“Trees”) after epoch 1 (then its best), on elsewhere" in page.scores.origin.text()
+    heads = [page.scores.metrics.horizontalHeaderItem(column).text() for column in range(5)]
+    assert heads == ["Metric", "On night", "95%", f"Run {trained}, own test half", "95%"]
+    assert cells(page.scores.metrics) == [
+        ["R@1", "0.0%", "–", "66.7%", "–"], ["MAP@R", "15.0%", "–", "60.0%", "–"], ["Queries", "6", "", "6", ""],
+    ]  # fmt: skip
+    assert not page.tiles.loss.isVisible()
+    assert page.tiles.score.number.text() == "15.0"
+    assert not page.findings.isVisible()
+
+
+def test_the_trained_run_is_opened_and_has_its_curves_again(qtbot, session, workspace, page, trained):
+    shown(qtbot, session, trained)
+    page.views.setCurrentWidget(page.system)
+    shown(qtbot, session, store_test(workspace, trained, NUMBERS))
+    assert page.views.currentWidget() is page.scores
+    page.scores.open.click()
+    qtbot.waitUntil(lambda: session.run_id == trained and "Scores" not in tabs(page))
+    assert {"Curves", "Anatomy", "Geometry", "System"} <= set(tabs(page))
+    assert page.views.currentWidget() is page.system
+    assert page.tiles.loss.isVisible()
+
+
+def test_a_test_says_why_no_own_test_half_stands_beside_it(qtbot, session, workspace, page, trained):
+    test = store_test(workspace, trained, NUMBERS, epoch=5)
+    shown(qtbot, session, test)
+    said = page.scores.missing
+    qtbot.waitUntil(lambda: said.text() == f"Run {trained} has no evaluation of epoch 5 on its own test half.")
+    workspace.trash(trained)
+    qtbot.waitUntil(lambda: "is deleted, in the trash or of another workspace" in said.text())
+    assert not page.scores.open.isVisible()
+
+
+def test_imported_embeddings_have_their_scores_alone(qtbot, session, workspace, page):
+    parts = {kind: {"name": "imported"} for kind in ("dataset", "backbone", "loss", "split", "sampler", "augmentation")}
+    facts = {"imported": {"embeddings": "mine.npy"}}
+    shown(qtbot, session, store(workspace, {1: NUMBERS}, facts=facts, **parts))
+    assert tabs(page) == ["Scores", "Geometry"]
+    assert page.scores.origin.text() == (
+        "Embeddings of a model trained elsewhere, imported from mine.npy: there are no training curves."
+    )
+    assert [row[0] for row in cells(page.scores.metrics)] == ["R@1", "MAP@R", "Queries"]
+    assert not page.scores.tests.isVisible()
+    assert page.scores.missing.text() == ""
