@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from tests.class_folders import class_folders
 from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import store_run
-from tests.unit.comparing.compared_runs import store_test
+from tests.unit.comparing.compared_runs import store, store_test
 from workbench.comparing.grouping.groups import grouped
 from workbench.ui.actions.other_images_dialog import OtherImagesDialog
 from workbench.workspace import Workspace
@@ -122,12 +122,20 @@ def test_tests_of_another_workspace_are_not_ticked_in_this_one(
     assert session.ticks.runs == frozenset()
 
 
-def test_the_action_is_off_where_no_ticked_run_was_trained_by_workbench(qtbot, session, window, workspace):
+def test_the_action_is_off_where_no_ticked_run_may_keep_a_network(qtbot, session, window, workspace):
     action = window.run_actions.exchange.test_ticked
     assert not action.isVisible()
     bare = store_run(workspace, np.repeat(np.arange(3), 5)).run_id
     ticked(qtbot, session, [bare])
     assert (action.isVisible(), action.isEnabled()) == (True, True)
-    test = store_test(workspace, bare, np.ones(6))
-    ticked(qtbot, session, [test])
+    elsewhere = store(workspace, {1: np.ones(6)}, facts={"imported": {"embeddings": "e.npy"}})
+    ticked(qtbot, session, [elsewhere])
     assert (action.isVisible(), action.isEnabled()) == (True, False)
+
+
+def test_ticked_tests_stand_for_the_networks_that_they_are_of(qtbot, session, window, workspace):
+    bare = [store_run(workspace, np.repeat(np.arange(3), 5)).run_id for _ in range(2)]
+    tests = [store_test(workspace, number, np.ones(6), called=called) for number in bare for called in ("snow", "fog")]
+    ticked(qtbot, session, tests)
+    action = window.run_actions.exchange.test_ticked
+    assert (action.text(), action.isEnabled()) == ("Test 2 ticked runs on other images…", True)

@@ -118,9 +118,13 @@ def test_a_test_has_no_network_but_the_one_that_it_is_of(workspace, photographs,
 
 
 def test_what_limits_the_result_is_said(workspace, photographs):
+    before = evaluate_images(workspace, 1, photographs).run_id
     made = evaluate_images(workspace, 1, photographs, "Again")
     assert workspace.run(made.run_id).name == "Again"
-    left_out, known = made.remarks
+    repeated, left_out, known = made.remarks
+    assert repeated.startswith(f"Run {made.run_id} repeats an earlier one: ")
+    assert repeated.endswith("of the same network on the same images.")
+    assert str(before) in repeated.partition(": ")[2] or " to " in repeated, "tests of other tests of this file, too"
     assert "1 was left out: oak/broken.png" in left_out
     assert "4 of the 4 classes have the name of a class of run 1's data (fir, oak, pine, ...)" in known
 

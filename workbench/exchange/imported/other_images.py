@@ -17,6 +17,7 @@ from workbench.datasets.own.csv_list import columns_named, columns_of_images
 from workbench.datasets.own.folder import SET_LEVELS
 from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
 from workbench.jobs.threads import in_threads
+from workbench.numerals import numbers_in_words
 from workbench.problem import Problem, UnknownName
 from workbench.progress import Progress, quiet
 from workbench.running.search.image_search import BEST, LAST, Epoch, check_network, kept_network, tested_network
@@ -170,7 +171,7 @@ def _tested(
         "data": data_facts(kept, f"embedded by run {source.id}, epoch {network.epoch}: every image queries all others"),
     }  # fmt: skip
     made_id = store_searched(workspace, made, kept, cache, vectors, facts, progress, network.epoch)
-    remarks = _remarks(kept, data.class_names, source.id)
+    remarks = [*_repeats(workspace, made_id, digest), *_remarks(kept, data.class_names, source.id)]
     if epoch == BEST and source.best and source.best_epoch != network.epoch:
         untrained = ", before training" if source.best_epoch == 0 else ""
         remarks.append(
@@ -258,6 +259,19 @@ def _config(name: str, source: RunConfig, evaluation: Evaluation, images: Path, 
         distance=evaluation.distance, recall_at=source.evaluation.recall_at, neighbours=source.evaluation.neighbours
     )
     return RunConfig.model_validate(values)
+
+
+def _repeats(workspace: Workspace, made_id: int, digest: str) -> list[str]:
+    """A sentence on earlier tests of the network with that checkpoint on the images of the new run, or nothing."""
+    made, same = workspace.run(made_id), list[int]()
+    for run in workspace.runs():
+        if run.id != made_id and run.images == made.images and run.tested == made.tested:
+            network = tested_network(RunConfig.recorded(run.config))
+            same += [run.id] if network is not None and network.digest == digest else []
+    if not same:
+        return []
+    tests = f"run {same[0]} is a test" if len(same) == 1 else f"runs {numbers_in_words(sorted(same))} are tests"
+    return [f"Run {made_id} repeats an earlier one: {tests} of the same network on the same images."]
 
 
 def _remarks(kept: ImageSet, trained: Sequence[str], run_id: int) -> list[str]:

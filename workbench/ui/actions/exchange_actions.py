@@ -58,9 +58,18 @@ class ExchangeActions(QObject):
         self.test_ticked.setEnabled(bool(runs) and not self._session.workspace.read_only)
 
     def _testable(self) -> list[Run]:
-        """The ticked runs that may keep a network, oldest first: those of other programs, and tests, do not."""
-        ticked = [run for run in self._session.runs() if run.id in self._session.ticks.runs]
-        return [run for run in reversed(ticked) if FOREIGN.isdisjoint(run.environment)]
+        """The ticked runs that may keep a network, oldest first, and tests of one; those of other programs do not.
+
+        Of several tests of one network the oldest stands for it.
+        """
+        ticked = [run for run in reversed(self._session.runs()) if run.id in self._session.ticks.runs]
+        networks = dict[object, Run]()
+        for run in ticked:
+            if run.tested is not None:
+                networks.setdefault((run.tested, run.tested_epoch), run)
+            elif FOREIGN.isdisjoint(run.environment):
+                networks[run.id] = run
+        return list(networks.values())
 
     def ask_export(self) -> "ExportDialog | None":
         """Open the export dialog for the shown run; None when no run is shown."""

@@ -5,24 +5,24 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QHeaderView, QLineEdit, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from workbench.exchange.imported.other_images import is_list
 from workbench.files.archive_names import is_archive
-from workbench.numerals import percentage
+from workbench.numerals import numbers_in_words, percentage
 from workbench.progress import Progress
-from workbench.results.network_scores import NetworkScore, network_scores
+from workbench.results.network_scores import NetworkScores, earlier_tests, newest_scores
 from workbench.running.search.image_search import BEST, LAST
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.evaluation.network_table import MOST_READ, NetworkTable
 from workbench.ui.widgets.fields.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label, restyle
 from workbench.ui.widgets.scrolled import ScrolledPart
-from workbench.ui.widgets.tables.row_table import select_rows
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import network_tested
@@ -43,7 +43,6 @@ ABOUT_ALL = (
 NAME = "The name of the run, and that of the images"
 NAMES = "For each the name of its run, and that of the images"
 WIDTH = 640  # px at 100% text
-HEAD = ("Run", "Images", "Epoch", "Queries", "MAP@R", "R@1")
 SO_FAR = "Tested so far, beside the run's own test half"
 MOST_SHOWN = 6  # rows, after which the table scrolls
 Start = Callable[[Run, Path, str, str], object]  # run, images, name (empty for one of both), epoch (best or last)
@@ -53,7 +52,7 @@ class OtherImagesDialog(MainButtonDialog):
     """Asks on which images the network of a run, or of each of several, is tested; closes when the test has begun.
 
     Args:
-        runs: several are none that are tests themselves.
+        runs: that are tested; a test stands for the network that it is of.
         start: begins the test; of several runs it gets the first.
     """
 
@@ -67,13 +66,18 @@ class OtherImagesDialog(MainButtonDialog):
         self.heading = ElidedLabel(_title(runs), "section", Qt.TextElideMode.ElideMiddle)
         self.network = self._networks()
         self.name = QLineEdit(placeholderText=NAME if len(runs) == 1 else NAMES)
-        self.so_far, self.scores = label(SO_FAR, "strong"), QTableWidget(0, len(HEAD))
+        self.before, self.look = label("", "warning", wrap=True), button("")
+        self.so_far = NetworkTable(SO_FAR, MOST_SHOWN)
+        self._tests, self._before = list[Run](), list[Run]()  # all tests of these networks; those on the chosen images
         self.cancel, self.start = button("Cancel"), button("Test", "image", "primary")
         self.main = self.start
         self._build()
         self.images.edited.connect(self._check)
         self.start.clicked.connect(self._start)
         self.cancel.clicked.connect(self.reject)
+        self.look.clicked.connect(self._look_at_them)
+        self.network.edited.connect(self._check)
+        self.so_far.run_chosen.connect(self._look_at)
         session.workspace_changed.connect(self.reject)  # there another run may have its number
         self._check()
         look = partial(_scores_of, session.workspace, [run.id for run in runs])
@@ -86,8 +90,12 @@ class OtherImagesDialog(MainButtonDialog):
 
     def _networks(self) -> ChoiceEditor:
         """The networks that a run keeps; a test has the one that it is of."""
-        if self._run.tested is not None:
+        if len(self._runs) == 1 and self._run.tested is not None:
             return ChoiceEditor([BEST], [f"The tested one: {network_tested(self._run)}"])
+        tests = sum(run.tested is not None for run in self._runs)
+        if tests:
+            every = tests == len(self._runs)
+            return ChoiceEditor([BEST], ["The tested ones" if every else "Best epoch; of a test the tested one"])
         return ChoiceEditor([BEST, LAST], ["Best epoch", "Last epoch"])
 
     def _build(self) -> None:
@@ -105,37 +113,25 @@ class OtherImagesDialog(MainButtonDialog):
         form.addRow("", self.said)
         form.addRow("Network", self.network)
         form.addRow("Name", self.name)
-        select_rows(self.scores, SO_FAR)
-        self.scores.setHorizontalHeaderLabels(HEAD)
-        self.scores.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        header = self.scores.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(HEAD.index("Images"), QHeaderView.ResizeMode.Stretch)
-        self.so_far.hide()
-        self.scores.hide()
+        self.before.hide()
+        self.look.hide()
         foot, about = (
             button_row(self.cancel, self.start),
             label(ABOUT if len(self._runs) == 1 else ABOUT_ALL, "muted", wrap=True),
         )
-        parts = (self.heading, ScrolledPart(fields), about, self.so_far, self.scores, 1, foot)
+        before = in_row((self.before, 1), (self.look, Qt.AlignmentFlag.AlignTop), spacing=12)
+        parts = (self.heading, ScrolledPart(fields), about, before, self.so_far, 1, foot)
         in_column(*parts, on=self, margins=16, spacing=8)
         open_at(self, self._session.theme.px(WIDTH), self.sizeHint().height())
 
-    def _show_scores(self, scores: list[NetworkScore]) -> None:
+    def _show_scores(self, scores: NetworkScores) -> None:
         """List the tests; nothing is shown where there are none."""
-        if not scores:
-            return
-        self.scores.setRowCount(len(scores))
-        for row, score in enumerate(scores):
-            for column, words in enumerate(_cells(score)):
-                cell = QTableWidgetItem(words)
-                if column != HEAD.index("Images"):
-                    cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                self.scores.setItem(row, column, cell)
-        head, line = self.scores.horizontalHeader().sizeHint().height(), self.scores.rowHeight(0)
-        self.scores.setFixedHeight(head + min(len(scores), MOST_SHOWN) * line + 2 * self.scores.frameWidth())
-        self.so_far.show()
-        self.scores.show()
+        self._tests = scores.tests
+        self.so_far.show_scores(scores)
+        self._check()
+
+    def _fit(self) -> None:
+        """Make room for what has been added."""
         if (wanted := self.sizeHint().height()) > self.height():
             open_at(self, self.width(), wanted)
 
@@ -153,6 +149,33 @@ class OtherImagesDialog(MainButtonDialog):
         self.images.setAccessibleDescription(wrong or HELP)
         self.start.setEnabled(self._path is not None and not wrong)
         self.start.setToolTip("" if self.start.isEnabled() else "Choose images first")
+        self._check_before()
+
+    def _check_before(self) -> None:
+        """Say which tests have the result already, and offer to show them."""
+        path = self._path if self.start.isEnabled() else None
+        network = str(self.network.value())
+        self._before = [] if path is None else earlier_tests(self._tests, self._runs, path, network)
+        self.before.setText(_said_before(self._before, len(self._runs)))
+        self.look.setText(f"Show run {self._before[0].id}" if len(self._before) == 1 else "Compare these tests")
+        self.start.setText("Test again" if self._before else "Test")
+        for widget in (self.before, self.look):
+            widget.setVisible(bool(self._before))
+        self._fit()
+
+    def _look_at_them(self) -> None:
+        """Show the tests that have the result, in place of testing again."""
+        if len(self._before) == 1:
+            self._look_at(self._before[0].id)
+            return
+        self._session.ticks.choose(run.id for run in self._before)
+        self._session.show_page("compare")
+        self.reject()
+
+    def _look_at(self, run_id: int) -> None:
+        self._session.show_run(run_id)
+        self._session.show_page("train")
+        self.reject()
 
     def _start(self) -> None:
         if self._path is not None:
@@ -160,21 +183,32 @@ class OtherImagesDialog(MainButtonDialog):
             self.accept()
 
 
-def _scores_of(workspace: Workspace, run_ids: Sequence[int], _progress: Progress) -> list[NetworkScore]:
-    return [score for run_id in run_ids for score in network_scores(workspace, run_id)]
+def _scores_of(workspace: Workspace, run_ids: Sequence[int], _progress: Progress) -> NetworkScores:
+    return newest_scores(workspace, run_ids, MOST_READ)
+
+
+def _said_before(before: Sequence[Run], count: int) -> str:
+    """Sentences on tests that have the result already, of `count` networks; empty without any."""
+    if not before:
+        return ""
+    numbers = numbers_in_words(sorted(run.id for run in before))
+    if count == 1:
+        score = f", with MAP@R {percentage(before[0].best['MAP@R'])}" if "MAP@R" in before[0].best else ""
+        said = f"Run {numbers} is a test of this network on these images{score}."
+    else:
+        which = "All" if len(before) == count else f"{len(before):,} of the {count:,}"
+        said = f"{which} networks were tested on these images before: {_runs(len(before))} {numbers}."
+    return f"{said} If the images have not changed since, a new test gives the same scores."
+
+
+def _runs(count: int) -> str:
+    return "run" if count == 1 else "runs"
 
 
 def _title(runs: Sequence[Run]) -> str:
     if len(runs) == 1:
         return f"Run {runs[0].id}: {runs[0].name}"
     return f"{counted(len(runs), 'run')}: {', '.join(run.name for run in runs)}"
-
-
-def _cells(score: NetworkScore) -> list[str]:
-    """The cells of HEAD."""
-    metrics = score.evaluation.metrics
-    shares = [percentage(metrics.get(name)) for name in ("MAP@R", "recall@1")]
-    return [str(score.run_id), score.images, str(score.epoch), f"{metrics.get('queries', 0):,.0f}", *shares]
 
 
 def _wrong(path: Path) -> str:
