@@ -1,12 +1,15 @@
 """The list of runs: tick, sort, filter, group, columns, inline rename, and what Ctrl+Z takes back."""
 
+import tomllib
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
+from tests.unit.comparing.compared_runs import store, store_test
 from workbench.config import Choice, RunConfig
 from workbench.control import Control
 from workbench.entries import catalog
@@ -89,6 +92,29 @@ def test_runs_are_grouped_by_loss_under_rows_that_fold(session, runs):
     assert [model.index(row).data(FOLD_ROLE) for row in range(5)] == ["open", "inside", "inside", "open", "inside"]
     model.unfold(-model.index(0).data(Qt.ItemDataRole.UserRole + 1).id)
     assert names(model) == ["ce", "ice", "alpha"]
+
+
+def test_tests_stand_with_the_loss_and_the_settings_of_the_run_that_trained(session, workspace):
+    contrastive = [Choice(name="contrastive", params={"margin": margin}) for margin in (0.1, 0.7)]
+    trained = [
+        store(workspace, {1: np.full(6, 0.9)}, name=f"run {number}", loss=loss, dataset=Choice(name=data))
+        for number, (loss, data) in enumerate(zip([*contrastive, Choice(name="ce")], "aab", strict=True))
+    ]
+    for number in trained:
+        store_test(workspace, number, np.full(6, 0.3), called="snow")
+    session.follower.look()
+    model = arranged(session, grouping="loss")
+    assert names(model) == [
+        "ce", "run 2", "run 2 on snow", "contrastive", "run 0", "run 1", "run 0 on snow", "run 1 on snow",
+    ]  # fmt: skip
+    assert model.index(0).data(RUN_ROLE).best["MAP@R"] == pytest.approx(0.9), "tests are of other images"
+    configs = {config: f"margin {tomllib.loads(config)['loss'].get('margin')}" for config in model.configs_for()}
+    model.arrange(Arrangement(grouping="loss.margin"))
+    model.group("loss.margin", configs)
+    assert names(model)[3:6] == ["margin 0.7", "run 1", "run 1 on snow"]
+    assert workspace.run(trained[0]).config in model.configs_for("loss.margin")
+    assert len(set(model.configs_for("loss.margin"))) == len(trained)
+    assert len(set(model.configs_for("dataset.name"))) == 2 * len(trained), "a test has its own data"
 
 
 def test_an_experiment_says_its_loss_and_a_group_of_other_runs_does_not(session, runs):

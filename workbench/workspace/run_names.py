@@ -37,6 +37,22 @@ def backbone_title(known: Catalog, run: Run) -> str:
     return CURVES if run.curves_of else _own_name(known, run, "backbone") or title_of(known, "backbone", run.backbone)
 
 
+def trained_titles(known: Catalog, run: Run) -> tuple[str, str]:
+    """Backbone and loss of a run, as the form calls them; of a test with a `trainer` those that it trained with."""
+    if run.trainer is None:
+        return backbone_title(known, run), names_of(known, run)[2]
+    backbone, loss = tested_names(known, run)
+    return title_of(known, "backbone", backbone), title_of(known, "loss", loss)
+
+
+def tested_names(known: Catalog, run: Run) -> tuple[str, str]:
+    """Backbone and loss of a tested network, by what the config of its `trainer` calls them; empty without one."""
+    if run.trainer is None:
+        return "", ""
+    own = _chosen(known, "backbone", run.trainer.backbone, run.trainer.config)
+    return own or run.trainer.backbone, run.trainer.loss
+
+
 def short_names(known: Catalog, run: Run) -> tuple[str, str]:
     """Data set and backbone by what a config calls them, "digits"; the folder or network that a user chose.
 
@@ -87,9 +103,12 @@ def name_with_seed(run: Run) -> str:
 
 def _own_name(known: Catalog, run: Run, kind: str) -> str:
     """What a user chose where an entry has many data sets or networks; else empty."""
-    entry = run.dataset if kind == "dataset" else run.backbone
+    return _chosen(known, kind, run.dataset if kind == "dataset" else run.backbone, run.config)
+
+
+def _chosen(known: Catalog, kind: str, entry: str, config: str) -> str:
     parameter = "title" if entry == OWN_LOOP else catalogs.fact(known, kind, entry, "named_by")
-    return _last_part(run.config, kind, parameter) if parameter else ""
+    return _last_part(config, kind, parameter) if parameter else ""
 
 
 @lru_cache(4096)  # a workspace has hundreds of runs, and every turn of the list asks for each

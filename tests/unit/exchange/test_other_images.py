@@ -95,7 +95,9 @@ def test_lists_and_reports_name_the_network_that_was_tested(workspace, space, ph
     assert f"test of {network}" in lines[1]
     assert photographs.name in lines[1]
     listed = json.loads(CliRunner().invoke(cli, ["list", "runs", "Shown", "--json", "-w", str(space)]).output)[0]
-    assert listed["tested"] == {"run": 1, "epoch": run.best_epoch}
+    names = {"backbone": workspace.run(1).backbone, "loss": workspace.run(1).loss}
+    assert listed["tested"] == {"run": 1, "epoch": run.best_epoch, **names}
+    assert lines[1].split()[3:8] == [names["backbone"], f"{names['loss']},", "test", "of", "run"]
     content = gather(workspace, run.id, ("summary", "metrics"), "")
     assert content.summary[0] == f"The network of {network}, was tested on {photographs.name}; nothing was trained."
     assert content.summary[2].startswith("Tested: MAP@R ")

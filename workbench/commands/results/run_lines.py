@@ -8,12 +8,13 @@ from typing import Any
 from workbench.commands.results.columns import Column, table_lines
 from workbench.commands.terminal import one_line
 from workbench.entries import catalog as catalogs
+from workbench.entries.catalog import Catalog
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 from workbench.workspace.database.problems import Full
 from workbench.workspace.folders.run_folders import FolderSize, sizes_of_runs
 from workbench.workspace.rows import Run, newest_first
-from workbench.workspace.run_names import names_of, short_names
+from workbench.workspace.run_names import names_of, short_names, tested_names
 from workbench.workspace.run_search import asks_for_size, meets, state_names, unquoted
 from workbench.workspace.tables import placements
 
@@ -59,7 +60,7 @@ def listed_runs(
     listed = []
     for run in runs:
         data, backbone = short_names(known, run)
-        of_test = names_of(known, run) if run.tested is not None else ()
+        of_test = _cells_of_test(known, run) if run.tested is not None else ()
         place = places.get(run.id, "")
         scores = [percentage(run.best[metric], 2) if metric in run.best else NONE for metric in ("recall@1", "MAP@R")]
         loss = "" if run.curves_of else run.loss
@@ -88,6 +89,20 @@ def run_lines(listed: Sequence[ListedRun], width: int | None = None) -> list[str
     return lines
 
 
+def _cells_of_test(known: Catalog, run: Run) -> tuple[str, str, str]:
+    """Data, backbone and loss of a test: the last two as far as the run that trained is known."""
+    (data, _, network), (backbone, loss) = names_of(known, run), tested_names(known, run)
+    return data, backbone, f"{loss}, {network}" if loss else network
+
+
+def _tested(run: Run) -> dict[str, Any] | None:
+    """Which network a test is of, with the backbone and the loss of its run where that is known."""
+    if run.tested is None:
+        return None
+    backbone, loss = tested_names(catalogs.current(), run)
+    return {"run": run.tested, "epoch": run.tested_epoch, "backbone": one_line(backbone), "loss": one_line(loss)}
+
+
 def _data(run: Run, data: str, backbone: str, loss: str, place: str) -> dict[str, Any]:
     """Plain data of a run; shares are from 0 to 1."""
     return {
@@ -96,5 +111,5 @@ def _data(run: Run, data: str, backbone: str, loss: str, place: str) -> dict[str
         "epochs": run.epochs, "best_epoch": run.best_epoch if run.best else None, "best": run.best, "last": run.last,
         "seconds": run.seconds, "memory_bytes": run.memory_bytes, "created": run.created, "ended": run.ended,
         "experiment": run.experiment_id, "tags": list(run.tags), "note": run.note, "place": place, "unread": run.unread,
-        "tested": None if run.tested is None else {"run": run.tested, "epoch": run.tested_epoch},
+        "tested": _tested(run),
     }  # fmt: skip

@@ -34,7 +34,8 @@ class SettingGroups(QObject):
 
     def refresh(self) -> None:
         """Read the groups again if the list is grouped by another setting than before, or has other runs."""
-        field, configs, known = self._model.arrangement.setting, frozenset(self._model.configs), self._session.catalog
+        field, known = self._model.arrangement.setting, self._session.catalog
+        configs = frozenset(self._model.configs_for(field))
         wanted = (field, configs, id(known))
         if not field or wanted == self._read:
             return
@@ -54,7 +55,7 @@ class SettingGroups(QObject):
         self._grouping.ask(READING, work, take, quiet=True)
 
     def _offer(self) -> None:
-        configs, known = frozenset(self._model.configs), self._session.catalog
+        configs, known = frozenset(self._model.configs_for()), self._session.catalog
 
         def work(progress: Progress) -> list[tuple[str, str]]:
             from workbench.comparing.grouping.by_setting import settings_that_differ  # late: the window is shown first

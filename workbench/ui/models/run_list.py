@@ -16,7 +16,7 @@ from workbench.ui.models.run_words import fits
 from workbench.ui.state.selection.ticks import Ticks
 from workbench.ui.style.words import THIN, device_of, duration, memory, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting, newest_first
-from workbench.workspace.run_names import backbone_title, data_title, names_of
+from workbench.workspace.run_names import data_title, names_of, trained_titles
 from workbench.workspace.run_search import asks_for_size, why_unmet, words_of
 
 Index = QModelIndex | QPersistentModelIndex
@@ -51,8 +51,8 @@ ORDERS: dict[str, tuple[str, Callable[[Run, int], Any]]] = {  # by the run and t
 }
 GROUPINGS: dict[str, tuple[str, Callable[[Run, Catalog], Iterable[str]]]] = {
     "experiment": ("Experiment", lambda run, known: ()),
-    "loss": ("Loss", lambda run, known: (names_of(known, run)[2],)),
-    "backbone": ("Backbone", lambda run, known: (backbone_title(known, run),)),
+    "loss": ("Loss", lambda run, known: trained_titles(known, run)[1:]),
+    "backbone": ("Backbone", lambda run, known: trained_titles(known, run)[:1]),
     "dataset": ("Data set", lambda run, known: (data_title(known, run) or "No data yet",)),
     "tag": ("Tag", lambda run, known: (run.tags[0] if run.tags else "No tag",)),
     "none": ("No groups", lambda run, known: ()),
@@ -76,7 +76,8 @@ COLUMNS: dict[str, tuple[str, Callable[[Run, int | None], str]]] = {  # the byte
 class Arrangement:
     """How the list is arranged; names of ORDERS, GROUPINGS, FILTERS and COLUMNS.
 
-    The grouping may also be a setting of the configs: a dotted field, "training.lr".
+    The grouping may also be a setting of the configs: a dotted field, "training.lr". A test stands with the settings of
+    the run that trained its network, and with its own data.
     """
 
     order: str = "newest"
@@ -132,10 +133,9 @@ class RunList(QAbstractListModel):
         self.arrangement = arrangement
         self._refresh()
 
-    @property
-    def configs(self) -> list[str]:
-        """The configs of all runs (TOML), also of those that search and filter leave out."""
-        return [run.config for run in self._all]
+    def configs_for(self, setting: str = "") -> list[str]:
+        """The configs (TOML) whose value of a setting groups the runs, also those that search and filter leave out."""
+        return [_config_for(setting, run) for run in self._all]
 
     @property
     def runs(self) -> Sequence[Run]:
@@ -325,7 +325,8 @@ class RunList(QAbstractListModel):
         if not self.arrangement.setting:
             return GROUPINGS[self.arrangement.grouping][1](run, self.known)
         setting, titles = self._by_setting
-        return (titles[run.config],) if setting == self.arrangement.setting and run.config in titles else ()
+        config = _config_for(setting, run)
+        return (titles[config],) if setting == self.arrangement.setting and config in titles else ()
 
     def _head(self, group: int, members: list[Run]) -> Run:
         if group in self._experiments:
@@ -352,7 +353,8 @@ def together(experiment: Experiment, runs: list[Run]) -> Run:
     working = [run for run in runs if run.status in ("running", "waiting")]
     states = {run.status for run in runs}
     status = working[0].status if working else "done" if states == {"done"} else min(states - {"done"}, key=ORDER.index)
-    named = [run for run in counting(runs) if run.best]
+    trained = [run for run in runs if run.tested is None]  # scores of tests are of other images
+    named = [run for run in counting(trained or runs) if run.best]
     by_seed = [[run.best for run in named if run.seed == seed] for seed in {run.seed for run in named}]
     best = {
         name: fmean(fmean(scores_of_run[name] for scores_of_run in of_seed) for of_seed in by_seed)
@@ -367,6 +369,11 @@ def together(experiment: Experiment, runs: list[Run]) -> Run:
         runs[-1], id=-experiment.id, name=experiment.name, status=status, best=best, problem="",
         epoch=done, epochs=len(runs), note=note, experiment_id=None,
     )  # fmt: skip
+
+
+def _config_for(setting: str, run: Run) -> str:
+    """The config (TOML) that says a setting of a run: a test has that of its `trainer`, but its own data."""
+    return run.config if run.trainer is None or setting.startswith("dataset.") else run.trainer.config
 
 
 def scores(metrics: Mapping[str, float]) -> str:
