@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor
 
 from tests.ui.test_compare_page import shown, two_groups
 from tests.ui.ticking import tick
-from tests.unit.comparing.compared_runs import store
+from tests.unit.comparing.compared_runs import store, store_test
 from tests.unit.comparing.test_training_curves import log
 from workbench.config import TrainingParams
 from workbench.ui.pages.compare.curves.band import Band
@@ -200,3 +200,30 @@ def test_a_curve_of_100_percent_has_an_axis_without_more_than_that(qtbot, sessio
     bottom, top = page.tabs.curves.seeds.plot.canvas.item.vb.viewRange()[1]
     assert 0 <= bottom < 100
     assert 100 <= top < 104
+
+
+def test_tests_of_networks_have_what_helps_in_place_of_curves(qtbot, session, workspace):
+    trained = [store(workspace, {1: np.full(6, 0.9), 2: np.full(6, 0.8)}, seed=seed, name="Trees") for seed in (0, 1)]
+    for run in trained:
+        store_test(workspace, run, np.full(9, 0.3), epoch=run, asked="best")
+    page = shown(qtbot, session)
+    tests = [run.id for run in workspace.runs() if run.tested is not None]
+    session.ticks.choose(tests)
+    curves = page.tabs.curves
+    page.tabs.setCurrentWidget(curves)
+    qtbot.waitUntil(lambda: curves.places.currentWidget() is curves.without)
+    assert not curves.choice.isVisibleTo(curves)
+    curves.without.queries.click()
+    assert page.tabs.currentWidget() is page.tabs.queries
+    curves.without.difference.click()
+    assert page.tabs.currentWidget() is page.tabs.difference
+    session.ticks.choose([*tests, trained[0]])
+    page.tabs.setCurrentWidget(curves)
+    said = "1 group of tests, with one evaluation each, cannot have a line."
+    qtbot.waitUntil(lambda: curves.places.currentWidget() is curves.seeds and said in curves.seeds.note.text())
+    session.ticks.choose(tests)
+    qtbot.waitUntil(lambda: curves.places.currentWidget() is curves.without)
+    curves.without.trainers.click()
+    assert session.ticks.runs == frozenset(trained)
+    qtbot.waitUntil(lambda: curves.places.currentWidget() is curves.seeds and not curves.drawing)
+    assert said not in curves.seeds.note.text()

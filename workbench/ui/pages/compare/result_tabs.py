@@ -1,6 +1,7 @@
 """The tabs of the Compare page: each is drawn when it is opened, and again when its content has changed."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
@@ -70,6 +71,8 @@ class ResultTabs(QTabWidget):
         for panel in (self.curves, self.difference, self.settings, self.similarity, self.fair):
             panel.announced.connect(session.notify)
         self.curves.beside.forest.plot.chosen.connect(self._open_difference)
+        self.curves.without.difference_asked.connect(partial(self.setCurrentWidget, self.difference))
+        self.curves.without.queries_asked.connect(partial(self.setCurrentWidget, self.queries))
         self.currentChanged.connect(self._draw_shown)
 
     def hasHeightForWidth(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from workbench.comparing.curves.training_curves import TrainingCurves, training_curves
 from workbench.comparing.difference.baseline import BaselineRow
@@ -13,17 +13,44 @@ from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.compare.curves.difference_beside import DifferenceBeside
-from workbench.ui.pages.compare.curves.seed_curves import MOST_DRAWN, SeedCurves
+from workbench.ui.pages.compare.curves.seed_curves import MOST_DRAWN, SeedCurves, of_tests
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.flow import in_lines
+from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 
 METRIC = ""  # the page's metric; the other choices are names of scalars
 
 LEAST_WORDS = 20  # letters of the choice: "P@R over epochs" is not cut while its list is short
+
+
+NO_CURVES = (
+    "A test of a network on other images, like an import, has one evaluation, so there is no curve over epochs. "
+    "Difference has the groups' means with their intervals, and Queries the images on which two groups differ."
+)
+
+
+class WithoutCurves(QWidget):
+    """In place of curves where no run was trained: why there are none, and what to look at."""
+
+    difference_asked = Signal()
+    queries_asked = Signal()
+    trainers_asked = Signal()  # the runs that trained the tested networks are to be compared
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.difference, self.queries = button("Open Difference"), button("Open Queries")
+        self.trainers = button("Compare the runs that trained")
+        self.trainers.setToolTip("Tick the runs whose networks were tested, in place of their tests: they have curves")
+        self.difference.clicked.connect(self.difference_asked)
+        self.queries.clicked.connect(self.queries_asked)
+        self.trainers.clicked.connect(self.trainers_asked)
+        words = label(NO_CURVES, wrap=True)
+        in_column(words, in_lines(self.difference, self.queries, self.trainers, spacing=8), 1, on=self, margins=16)
 
 
 class CurvesPanel(QWidget):
@@ -46,13 +73,19 @@ class CurvesPanel(QWidget):
         self.choice.setToolTip("The metric above over epochs, or a value logged in training over steps")
         self.seeds = SeedCurves()
         self.seeds.announced.connect(self.announced)
-        choice = QWidget()
+        choice, self._head = QWidget(), QWidget()
         in_row(caption("Curve of", self.choice), self.choice, on=choice, spacing=8)
         head = in_lines(choice, self.seeds.smoother, spacing=8)
         head.setContentsMargins(8, 8, 8, 0)
-        self.beside = DifferenceBeside(Scrolled(self.seeds))
+        self._head.setLayout(head)
+        self.without = WithoutCurves()
+        self.without.trainers_asked.connect(self._compare_trainers)
+        self.places = QStackedWidget()
+        self.places.addWidget(self.seeds)
+        self.places.addWidget(self.without)
+        self.beside = DifferenceBeside(Scrolled(self.places))
         self.beside.forest.plot.announced.connect(self.announced)
-        in_column(head, (self.beside, 1), on=self, spacing=0)
+        in_column(self._head, (self.beside, 1), on=self, spacing=0)
         self.choice.activated.connect(self._show)
 
     @property
@@ -80,7 +113,19 @@ class CurvesPanel(QWidget):
         if not chosen and not overview.metrics and overview.scalars:
             chosen = overview.scalars[0]  # of runs without evaluations, as those of other programs
         self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))
+        untrained = bool(overview.groups) and all(map(of_tests, overview.groups))
+        self._head.setHidden(untrained)
+        self.places.setCurrentWidget(self.without if untrained else self.seeds)
+        self.without.trainers.setVisible(bool(self._trainers()))
         self._show()
+
+    def _trainers(self) -> set[int]:
+        """The runs that trained the networks of the tests that are shown."""
+        runs = () if self._overview is None else (run for group in self._overview.groups for run in group.runs)
+        return {run.trainer.id for run in runs if run.trainer is not None}
+
+    def _compare_trainers(self) -> None:
+        self._session.ticks.choose(self._trainers())
 
     def show_rows(self, rows: Sequence[BaselineRow], styles: Mapping[str, GroupStyle]) -> None:
         """Show beside the curves how far each group is from the baseline, which comes first, in the page's metric."""
