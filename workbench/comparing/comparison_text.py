@@ -7,7 +7,7 @@ from workbench.comparing.grouping.setting_titles import title_with_unit, value_t
 from workbench.comparing.measures import At, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
-from workbench.comparing.queries.similarity import Similarity
+from workbench.comparing.queries.similarity import MOST_GROUPS, MOST_RUNS, Similarity
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS, Interval
 from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
@@ -25,6 +25,7 @@ SEEDS_BESIDE = (
 NO_SEEDS_BESIDE = (
     "No group has two runs of different seeds with the same test images, so it is not known how similar two seeds are."
 )
+FIRST_ALONE = f"The first {MOST_GROUPS} groups and {MOST_RUNS} runs of each are compared."
 SAME_SETTINGS = "No settings differ but seed, fold and what is measured besides."
 
 

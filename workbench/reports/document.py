@@ -12,6 +12,7 @@ from workbench.reports.content.run_content import Content
 from workbench.reports.figures import group_figures
 from workbench.reports.figures import run_figures as figures
 from workbench.reports.figures.drawing import Drawing
+from workbench.reports.figures.similarity_figure import similarity_drawings
 from workbench.reports.sections import GROUP_SECTIONS, METRIC, ONE_RUN, PAPER, PAPERS, RUN_SECTIONS, SECTIONS
 from workbench.reports.templates import check_sections
 from workbench.reports.writing.blocks import Block, Document, Section
@@ -84,6 +85,7 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
     if of_groups:
         groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, progress)
         drawn |= group_figures.draw(groups.overview, of_groups) | fair_drawings(groups.fair)
+        drawn |= similarity_drawings(groups.similarity)
     notes = (wish.notes or (runs[0].note if len(runs) == 1 else "")) if "notes" in wish.sections else ""
     sections = []
     for key in wish.sections:

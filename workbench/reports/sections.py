@@ -21,6 +21,7 @@ GROUP_SECTIONS = {  # of all reported runs, in groups over seeds
     "groups": "Results over seeds",
     "group-curves": "Curves over seeds",
     "differences": "Differences",
+    "similarity": "Similarity of embeddings",
     "fair": "Fair ranking",
     "changed-settings": "Settings that differ",
     "importance": "Parameter importance",

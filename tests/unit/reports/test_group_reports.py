@@ -112,7 +112,7 @@ def test_differences_settings_runs_and_commands_are_told(workspace, runs):
     assert [row[0] for row in every["runs"].rows] == ["1", "3", "5", "2", "4", "6"]
     assert every["commands"].rows[0][2] == "workbench run configs/run-1.toml --workspace DIR"
     assert "is better: the 95% interval over seeds excludes zero" in sentences(found)
-    assert set(found.document.drawings) == {"group-curves", "group-means"}
+    assert set(found.document.drawings) == {"group-curves", "group-means", "similarity"}
 
 
 def test_the_first_run_determines_what_the_others_are_compared_with(workspace, runs):
@@ -161,7 +161,9 @@ def test_the_plot_of_means_has_the_names_of_the_groups_in_full(workspace, count)
 
 def test_groups_have_the_colours_of_the_window(workspace, runs):
     workspace.set_colours({1: 3, 2: 9})  # the same, one turn later: it takes the first that nobody wants
-    for drawing in made(workspace, runs).document.drawings.values():
+    drawings = made(workspace, runs, "groups", "group-curves").document.drawings
+    assert len(drawings) == 2
+    for drawing in drawings.values():
         host = Figure()
         drawing.paint(host)
         assert {line.get_color() for line in host.axes[0].lines} == {OF_RUNS[3], OF_RUNS[0]}

@@ -8,6 +8,7 @@ from workbench.comparing.measures import At
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.published.papers import GroupsBeside
 from workbench.comparing.queries.pairing import Comparison, compare
+from workbench.comparing.queries.similarity import Similarity, similarity
 from workbench.entries import catalog as catalogs
 from workbench.fair.stored import read_comparisons
 from workbench.fair.table import Comparison as FairComparison
@@ -31,6 +32,7 @@ class GroupContent:
     fair: tuple[FairComparison, ...] = ()  # of the whole workspace, the newest first
     sweeps: tuple[SweepContent, ...] = ()  # of the runs, with several parameters
     more_sweeps: int = 0  # that are left out
+    similarity: Similarity | str | None = None  # of the embeddings; a sentence where nothing could be compared
 
     @property
     def runs(self) -> list[Run]:
@@ -45,8 +47,8 @@ def gather_groups(
 
     Args:
         runs: the others are compared with the group of the first one.
-        sections: of GROUP_SECTIONS; differences, published tables, fair comparisons and the importance of parameters
-            are read only where listed.
+        sections: of GROUP_SECTIONS; differences, similarity, published tables, fair comparisons and the importance of
+            parameters are read only where listed.
         metric, at: as in `comparing.overview`.
         progress: called at each stage; may raise Cancelled.
 
@@ -61,7 +63,15 @@ def gather_groups(
     fair = read_comparisons(workspace, catalogs.current()).comparisons if "fair" in sections else ()
     sweeps, more = gather_sweeps(workspace, runs, catalogs.current(), progress) if "importance" in sections else ((), 0)
     unpaired = max(0, len(compared.groups) - 1 - MOST_PAIRS)
-    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more)
+    similar = _similarity(workspace, compared, progress) if "similarity" in sections else None
+    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more, similar)
+
+
+def _similarity(workspace: Workspace, compared: Overview, progress: Progress) -> Similarity | str:
+    try:
+        return similarity(workspace, compared, progress)
+    except Problem as problem:
+        return str(problem)
 
 
 def _pairs(workspace: Workspace, compared: Overview, progress: Progress) -> tuple[Comparison | tuple[Group, str], ...]:

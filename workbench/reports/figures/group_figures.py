@@ -119,6 +119,11 @@ def _titles(shown: Sequence[Curve] | Sequence[Summary]) -> list[str]:
     return apart([of_group.group.title for of_group in shown])
 
 
+def named_apart(titles: Sequence[str], letters: int) -> list[str]:
+    """Titles of groups without the words that all begin with, in lines of so many letters."""
+    return _named(apart(list(titles)), letters)
+
+
 def _named(titles: list[str], letters: int) -> list[str]:
     """Titles in lines of so many letters; a longer one than a plot has room for is cut."""
     return [fill(_cut(title, MOST_LETTERS), letters) for title in titles]

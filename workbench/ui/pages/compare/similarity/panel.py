@@ -4,10 +4,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from workbench.comparing.comparison_text import cka_meaning, in_no_cell, neighbours_meaning, seeds_beside
+from workbench.comparing.comparison_text import (
+    FIRST_ALONE,
+    cka_meaning,
+    in_no_cell,
+    neighbours_meaning,
+    seeds_beside,
+)
 from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.overview import Overview
-from workbench.comparing.queries.similarity import MOST_GROUPS, MOST_RUNS, Similarity, similarity
+from workbench.comparing.queries.similarity import MOST_GROUPS, Similarity, similarity
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -20,7 +26,6 @@ from workbench.ui.widgets.scrolled import Scrolled
 
 READING = "Reading embeddings…"
 CANCELLED = "Comparing the embeddings was cancelled. Open the tab again to compare them."
-FIRST_ALONE = f"The first {MOST_GROUPS} groups and {MOST_RUNS} runs of each are compared."
 
 
 class SimilarityPanel(QWidget):

@@ -1,0 +1,85 @@
+"""The section of a report on how similar the embeddings of groups are."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from tests.ui.small_run import blobs, store_run
+from tests.unit.comparing.compared_runs import store
+from workbench import reports
+from workbench.comparing.comparison_text import SEEDS_BESIDE, cka_meaning, neighbours_meaning
+from workbench.comparing.overview import overview
+from workbench.comparing.queries.similarity import similarity
+from workbench.config import Choice, RunConfig
+from workbench.reports.document import make
+from workbench.reports.templates import templates
+from workbench.reports.writing import similarity_blocks
+from workbench.reports.writing.blocks import Paragraph, Plot, Table
+from workbench.workspace import Workspace
+
+LABELS = np.repeat(np.arange(4), 6)
+LOSSES = ("ce", "triplet", "ice")
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.entries.catalog.current", dict)
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def runs(workspace):
+    """Three losses with two seeds each, on the same images."""
+    return [
+        store_run(
+            workspace, LABELS, embeddings=[blobs(LABELS, 0.5, 10 * place + seed)], name="Same",
+            config=RunConfig(name="Same", seed=seed, loss=Choice(name=loss)),
+        ).run_id
+        for place, loss in enumerate(LOSSES) for seed in range(2)
+    ]  # fmt: skip
+
+
+def made(workspace, runs):
+    (section,) = (report := make(workspace, reports.wish_of(runs, ("similarity",)), reports.quiet)).document.sections
+    return report, section.blocks
+
+
+def test_all_pairs_are_drawn_and_listed_with_what_the_numbers_are(workspace, runs):
+    report, (plot, table, *sentences) = made(workspace, runs)
+    of_groups = similarity(workspace, overview(workspace, workspace.runs(), {}, "MAP@R", "best"))
+    assert isinstance(plot, Plot)
+    assert list(report.document.drawings) == ["similarity"]
+    assert isinstance(table, Table)
+    assert len(table.rows) == 6
+    assert table.rows[0][:2] == ("loss ce", "other seeds of it")
+    assert table.rows[1][:3] == ("loss ce", "loss triplet", f"{of_groups.cells[0, 1].cka:z.3f}")
+    said = [span.text for block in sentences if isinstance(block, Paragraph) for span in block.spans]
+    assert said == [cka_meaning(of_groups), neighbours_meaning(of_groups), SEEDS_BESIDE]
+
+
+def test_of_many_pairs_the_most_and_the_least_alike_are_listed_and_the_file_has_all(workspace, runs, monkeypatch):
+    monkeypatch.setattr(similarity_blocks, "MOST_ROWS", 2)
+    _, (_, table, first, *_) = made(workspace, runs)
+    assert len(table.rows) == 2
+    assert float(table.rows[0][2]) > float(table.rows[1][2])
+    assert first.spans[0].text.startswith("Runs of one group with other seeds: CKA ")
+    out = workspace.path / "out"
+    reports.write_report(workspace, runs, out, ("csv", "figures"), ("similarity",))
+    rows = list(csv.DictReader(io.StringIO((out / "figures" / "similarity.csv").read_text("utf-8"))))
+    assert [row["pairs_of_runs"] for row in rows] == ["1", "4", "4", "1", "4", "1"]
+    assert (out / "figures" / "similarity.svg").stat().st_size > 1000
+
+
+def test_without_two_runs_that_can_be_compared_a_sentence_says_so(workspace):
+    report, (sentence,) = made(workspace, [store(workspace, {1: np.full(6, 0.5)})])
+    assert "There are no two runs here that kept embeddings" in sentence.spans[0].text
+    assert report.document.drawings == {}
+
+
+def test_templates_of_several_runs_offer_it_without_ticking_it():
+    for key in ("comparison", "paper-appendix"):
+        assert "similarity" in templates()[key].order
+        assert "similarity" not in templates()[key].ticked
