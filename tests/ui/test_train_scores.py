@@ -1,5 +1,7 @@
 """The Train page of a run that trained nothing: its scores in place of empty curves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -88,4 +90,9 @@ def test_imported_embeddings_have_their_scores_alone(qtbot, session, workspace, 
     )
     assert [row[0] for row in cells(page.scores.metrics)] == ["R@1", "MAP@R", "Queries"]
     assert not page.scores.tests.isVisible()
-    assert page.scores.missing.text() == ""
+    assert page.scores.missing.text() == page.header.epoch.text() == ""
+    run = session.run()
+    page.scores.show_run(run, None)
+    assert page.scores.missing.text() == "", "its evaluation is still being read"
+    page.scores.show_run(replace(run, best={}), None)
+    assert page.scores.missing.text() == f"Run {run.id} has no evaluation."

@@ -108,7 +108,7 @@ class ScoresPanel(Scrolled):
     def _why_alone(self, run: Run) -> str:
         """Why no scores of another evaluation stand beside those of the run; empty where there could be none."""
         if self._evaluation is None:
-            return run.has_no("evaluation")
+            return "" if run.best else run.has_no("evaluation")  # it may still be read
         if run.tested is None or self._reading.busy:
             return ""
         if run.trainer is None:
@@ -128,10 +128,11 @@ class ScoresPanel(Scrolled):
         table = self.metrics
         table.setRowCount(len(names) + 1 if evaluations else 0)
         table.setColumnCount(1 + 2 * len(columns))
-        table.setHorizontalHeaderLabels(["Metric", *(part for title, _ in columns for part in (title, "95%"))])
-        for column, (title, _) in enumerate(columns):
-            table.horizontalHeaderItem(1 + 2 * column).setToolTip(plain_tip(title))
-            table.horizontalHeaderItem(2 + 2 * column).setToolTip("95% interval over queries")
+        heads = [part for title, _ in columns for part in ((title, title), ("95%", "95% interval over queries"))]
+        for column, (title, tip) in enumerate([("Metric", ""), *heads]):
+            head = QTableWidgetItem(title)
+            head.setToolTip(plain_tip(tip))
+            table.setHorizontalHeaderItem(column, head)
         for row, name in enumerate(names):
             cells = (_value_and_interval(evaluation, name) for evaluation in evaluations)
             self._set_row(row, metric_name(name), [cell for pair in cells for cell in pair], MEANING.get(name, ""))

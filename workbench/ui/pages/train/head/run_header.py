@@ -124,7 +124,7 @@ class RunHeader(QWidget):
         self.about.setText(" · ".join(filter(None, dict.fromkeys(names_of(known, run)))))  # an own loop may tell little
         whole = run.problem or run.unread or run.loss == IMPORTED or run.curves_of  # sentences need the whole line
         self.about.setVisible(not whole)
-        counted = run.epochs and run.tested is None  # the epochs of a test are those of another run
+        counted = run.epochs and run.loss != IMPORTED  # the epochs of a test are those of another run
         self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if counted else "")
         ended = "done" if run.status == "done" else ""
         if self.bar.property("state") != ended:
