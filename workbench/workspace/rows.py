@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.config import IMPORTED
 from workbench.events import LIVE, RESUMABLE
 from workbench.numerals import MINUS, minus
 from workbench.workspace.times import seconds_of
@@ -135,6 +136,11 @@ class Run:
     def only_searched(self) -> bool:
         """Whether its embeddings were imported without metrics, to be searched by workspace/measured/galleries.py."""
         return "gallery" in self.environment
+
+    @property
+    def trained_nothing(self) -> bool:
+        """Whether it has embeddings without training, and so one evaluation: a test on other images, or an import."""
+        return self.loss == IMPORTED and not self.curves_of
 
     @property
     def curves_of(self) -> str:

@@ -15,7 +15,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from tests.unit.comparing.compared_runs import images, store
+from tests.unit.comparing.compared_runs import images, store, store_test
 from workbench import cli, files, reports
 from workbench.colours import OF_RUNS
 from workbench.comparing.statistics.intervals import t_interval
@@ -26,6 +26,7 @@ from workbench.reports.figures.group_figures import apart
 from workbench.reports.formats import html
 from workbench.reports.sections import GROUP_SECTIONS
 from workbench.reports.writing.blocks import Paragraph, Table
+from workbench.reports.writing.group_sections import NO_CURVES
 from workbench.workspace import Workspace
 
 EVIL = "=1+1 <script>alert(1)</script> \\input{x}"
@@ -89,6 +90,17 @@ def test_a_fact_that_differs_names_the_runs_of_each_value(workspace, runs):
             db.execute("update runs set environment = ? where id = ?", (json.dumps({"device": device}), run))
     every = tables(made(workspace, runs, "provenance"))
     assert every["unlike-facts"].rows == (("Device", "cpu", "1 to 3, 5"), ("Device", "cuda:0", "4, 6"))
+
+
+def test_tests_on_other_images_have_no_curve_and_the_section_says_so(workspace, runs):
+    tests = [store_test(workspace, run, np.full(9, 0.3)) for run in runs]
+    alone = made(workspace, tests, "group-curves")
+    assert sentences(alone) == NO_CURVES
+    assert alone.document.drawings == {}
+    both = made(workspace, [*runs, *tests], "group-curves")
+    assert sentences(both) == f"{NO_CURVES} Groups without a curve: 2."
+    names = {row[0] for row in both.document.drawings["group-curves"].table[1]}
+    assert len(names) == 2, "the groups that trained"
 
 
 def sentences(found):

@@ -39,6 +39,11 @@ class Group:
         """The different seeds, rising."""
         return sorted({run.seed for run in self.runs})
 
+    @property
+    def trained_nothing(self) -> bool:
+        """Whether its runs are tests on other images or imports, which have one evaluation each and so no curve."""
+        return all(run.trained_nothing for run in self.runs)
+
 
 def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
     """Groups in the order of their oldest runs. `known` is the catalog, for defaults that a config leaves out.

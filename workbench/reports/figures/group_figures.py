@@ -29,7 +29,7 @@ def draw(overview: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
     """The drawings "group-curves" and "group-means", where their sections are wanted and have something to draw."""
     drawn: dict[str, Drawing] = {}
     colours = _colours(overview)
-    every = [curve for curve in overview.curves if curve.runs]
+    every = drawn_curves(overview)
     if "group-curves" in sections and every:
         curves = every[:MOST_CURVES]
         names = _named([f"{name} (n = {curve.n})" for name, curve in zip(_titles(curves), curves, strict=True)], BELOW)
@@ -46,6 +46,11 @@ def draw(overview: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
         height = (0.75 if width == COLUMN else 0.6) + row * len(summaries)
         drawn["group-means"] = Drawing(paint, width, height, _means_table(summaries))
     return drawn
+
+
+def drawn_curves(overview: Overview) -> list[Curve]:
+    """The curves over epochs that there are: none of a group that trained nothing."""
+    return [curve for curve in overview.curves if curve.runs and not curve.group.trained_nothing]
 
 
 def _colours(overview: Overview) -> dict[str, str]:

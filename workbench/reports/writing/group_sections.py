@@ -16,7 +16,7 @@ from workbench.numerals import numbers_in_words
 from workbench.reports.content.group_content import GroupContent
 from workbench.reports.content.provenance import command_of, facts_of
 from workbench.reports.figures.drawing import Drawing
-from workbench.reports.figures.group_figures import MOST_CURVES, MOST_MEANS
+from workbench.reports.figures.group_figures import MOST_CURVES, MOST_MEANS, drawn_curves
 from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, heading, said
 from workbench.reports.writing.fair_blocks import fair_blocks
 from workbench.reports.writing.importance_blocks import importance_blocks
@@ -25,6 +25,7 @@ from workbench.reports.writing.similarity_blocks import similarity_blocks
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import network_tested, short_names
 
+NO_CURVES = "Tests on other images and imports have one evaluation each, and so no curve over epochs."
 UNMEASURED = "None of these runs has an evaluation yet."
 ACROSS = 4  # groups beside each other in one table
 MOST_SET = 24  # groups whose settings are listed
@@ -107,13 +108,17 @@ def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
 
 
 def _curves(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
+    points = sum(group.trained_nothing for group in content.overview.groups)
     if "group-curves" not in drawn:
-        return [said(f"No run has {metric_name(content.overview.metric)} over epochs.", muted=True)]
+        without = NO_CURVES if points else f"No run has {metric_name(content.overview.metric)} over epochs."
+        return [said(without, muted=True)]
     caption = (
         f"{words.metric_title(content.overview.metric)}: each run (thin), mean (bold), 95% interval over seeds (band)."
     )
     blocks: list[Block] = [Plot("group-curves", caption)]
-    shown = sum(bool(curve.runs) for curve in content.overview.curves)
+    if points:
+        blocks.append(said(f"{NO_CURVES} Groups without a curve: {points:,}.", muted=True))
+    shown = len(drawn_curves(content.overview))
     if shown > MOST_CURVES:
         blocks.append(
             said(f"Drawn are the first {MOST_CURVES} of {shown:,} groups; group-curves.csv has them.", muted=True)

@@ -20,7 +20,7 @@ from workbench.ui.pages.train.head.trouble_banner import TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.pages.train.other_curves import OtherCurves
 from workbench.ui.pages.train.plots.curve_options import CurveOptions
-from workbench.ui.pages.train.scores import ScoresPanel, trained_nothing
+from workbench.ui.pages.train.scores import ScoresPanel
 from workbench.ui.pages.train.system.machine_lines import MachineLines
 from workbench.ui.pages.train.system.panel import SystemPanel
 from workbench.ui.plots.curve_plot import CurvePlot
@@ -310,7 +310,7 @@ class TrainPage(QStackedWidget):
         self.curves.show_evaluations(measured)
         best = self.evaluations.show_evaluations(evaluations, len(measured))
         run = self.session.run()
-        self.tiles.show_trained(run is None or not trained_nothing(run))
+        self.tiles.show_trained(run is None or not run.trained_nothing)
         self.tiles.show_evaluations(measured, best)
         self._best = best
         self.scores.show_run(run, best)
@@ -331,7 +331,7 @@ class TrainPage(QStackedWidget):
     def _offer_scores(self, run: Run) -> None:
         """Show the tab of scores in place of those of training, for a run that trained nothing; else these again."""
         self.scores.show_run(run, self._best)
-        if (nothing := trained_nothing(run)) == self._shows_scores:
+        if (nothing := run.trained_nothing) == self._shows_scores:
             return
         of_training = (self.curves, self.anatomy, self.system)
         if nothing:

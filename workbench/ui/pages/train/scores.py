@@ -5,7 +5,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableWidget, QTableWidgetItem, QWidget
 
-from workbench.config import IMPORTED
 from workbench.jobs.newest import Newest
 from workbench.metric_names import metric_name
 from workbench.numerals import percentage
@@ -30,11 +29,6 @@ MOST_ROWS = 8  # of the tests, after which their table scrolls
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-def trained_nothing(run: Run) -> bool:
-    """Whether a run has embeddings without training: a test on other images, or an import."""
-    return run.loss == IMPORTED and not run.curves_of
-
-
 class ScoresPanel(Scrolled):
     """Says what a run without training is of; the scores of a test stand beside those on its run's own test half."""
 
@@ -51,6 +45,7 @@ class ScoresPanel(Scrolled):
         self.tests = NetworkTable(ALL_TESTS, MOST_ROWS)
         self._build()
         self.open.clicked.connect(self._open_trainer)
+        session.theme.changed.connect(self._show)  # the tables are as high as their rows
         self.tests.run_chosen.connect(session.show_run)
 
     def _build(self) -> None:
@@ -63,7 +58,7 @@ class ScoresPanel(Scrolled):
 
     def show_run(self, run: Run | None, evaluation: Evaluation | None) -> None:
         """Show a run that trained nothing, at its evaluation; None, or any other run, empties the tab."""
-        self._run = run if run is not None and trained_nothing(run) else None
+        self._run = run if run is not None and run.trained_nothing else None
         self._evaluation = None if self._run is None else evaluation
         of_test = self._run if self._run is not None and self._run.tested is not None else None
         asked = () if of_test is None else (of_test.id, of_test.trainer, self._evaluation)

@@ -13,7 +13,7 @@ from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.compare.curves.difference_beside import DifferenceBeside
-from workbench.ui.pages.compare.curves.seed_curves import MOST_DRAWN, SeedCurves, of_tests
+from workbench.ui.pages.compare.curves.seed_curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -113,7 +113,7 @@ class CurvesPanel(QWidget):
         if not chosen and not overview.metrics and overview.scalars:
             chosen = overview.scalars[0]  # of runs without evaluations, as those of other programs
         self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))
-        untrained = bool(overview.groups) and all(map(of_tests, overview.groups))
+        untrained = bool(overview.groups) and all(group.trained_nothing for group in overview.groups)
         self._head.setHidden(untrained)
         self.places.setCurrentWidget(self.without if untrained else self.seeds)
         self.without.trainers.setVisible(bool(self._trainers()))

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import QWidget
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.curves.training_curves import TrainingCurves
 from workbench.comparing.fairness.shared_epochs import runs_named
-from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import Curve, is_logged_share, is_share
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
-from workbench.config import IMPORTED
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.curves.band import Band, FaintLine
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, legend_titles, short_title
@@ -162,7 +160,7 @@ class SeedCurves(QWidget):
             f"{SHADED}.",
         ]
         bare = [curve.group.title for curve in curves if not curve.runs]
-        points = sum(bool(curve.runs) and of_tests(curve.group) for curve in curves)
+        points = sum(bool(curve.runs) and curve.group.trained_nothing for curve in curves)
         if points:
             parts.append(f"{counted(points, 'group')} of tests, with one evaluation each, cannot have a line.")
         if bare:
@@ -170,11 +168,6 @@ class SeedCurves(QWidget):
         if len(curves) > MOST_DRAWN:
             parts.append(_first_drawn(MOST_DRAWN, len(curves)))
         self.note.setText(" ".join(parts))
-
-
-def of_tests(group: Group) -> bool:
-    """Whether the runs of a group trained nothing: tests of networks and imports have one evaluation each."""
-    return all(run.loss == IMPORTED and not run.curves_of for run in group.runs)
 
 
 def in_sentences(training: TrainingCurves, smoothing: float = 0.0) -> str:
