@@ -16,7 +16,12 @@ from workbench.entries import catalog
 from workbench.exchange.formats import export_run
 from workbench.exchange.imported.other_images import evaluate_images
 from workbench.problem import Problem, UnknownName
+from workbench.progress import quiet
+from workbench.reports import wish_of
 from workbench.reports.content.gathering import gather
+from workbench.reports.document import make
+from workbench.reports.formats.tables import csv_tables
+from workbench.reports.writing.run_sections import section_blocks
 from workbench.running.search.image_search import OwnImage, check_network, kept_network, nearest, search
 from workbench.running.search.saliency import pair_saliency
 from workbench.running.search.saliency_picture import GAP, SIDE
@@ -98,7 +103,12 @@ def test_lists_and_reports_name_the_network_that_was_tested(workspace, space, ph
     names = {"backbone": workspace.run(1).backbone, "loss": workspace.run(1).loss}
     assert listed["tested"] == {"run": 1, "epoch": run.best_epoch, **names}
     assert lines[1].split()[3:8] == [names["backbone"], f"{names['loss']},", "test", "of", "run"]
-    content = gather(workspace, run.id, ("summary", "metrics"), "")
+    content = gather(workspace, run.id, ("summary", "metrics", "settings"), "")
+    own, trained = section_blocks("settings", content)
+    assert ("Data set", "Images", str(photographs)) in own.rows
+    assert trained.caption == "Settings of run 1, which trained the network, that differ from their default."
+    assert ("Embedding", "Embedding size", "64") in trained.rows
+    assert "trained-with.csv" in csv_tables(make(workspace, wish_of(run.id), quiet), workspace)
     assert content.summary[0] == f"The network of {network}, was tested on {photographs.name}; nothing was trained."
     assert content.summary[2].startswith("Tested: MAP@R ")
     assert content.command == f"workbench test 1 {photographs} --epoch best --name=Shown"

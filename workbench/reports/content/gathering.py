@@ -90,6 +90,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         sections=sections,
         summary=_summary(run, best, evaluations, shown, chosen),
         settings=_settings(config),
+        trained_with=_trained_with(run),
         curves={
             name: Curve(*workspace.scalars(run_id, name))
             for name in (*CURVES, *(f"test/{metric}" for metric in metrics), *(sorted(names) if run.curves_of else ()))
@@ -199,6 +200,16 @@ def _summary(
 def _measured(run: Run) -> str:
     """What was done with the embeddings of an imported run."""
     return "Imported" if run.tested is None else "Tested"
+
+
+def _trained_with(run: Run) -> list[Setting]:
+    """The settings of the run that trained the network of a test; none of other runs, or of a damaged config."""
+    if run.trainer is None:
+        return []
+    try:
+        return _settings(RunConfig.recorded(run.trainer.config))
+    except Problem:
+        return []
 
 
 def _settings(config: RunConfig) -> list[Setting]:

@@ -98,6 +98,7 @@ class Content:
     sections: tuple[str, ...]
     summary: list[str]
     settings: list[Setting]
+    trained_with: list[Setting]  # of a test: the settings of its `trainer`, where they can be read
     curves: dict[str, Curve]
     shown: Evaluation | None  # what metrics, map, queries and classes are of
     is_best: bool  # whether that is the run's best

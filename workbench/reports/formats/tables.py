@@ -30,10 +30,11 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
     ]
     metrics = [[row.name, row.shown, row.low, row.high, row.last] for row in content.metrics]
     shown = "best" if content.shown is None or content.is_best else f"epoch_{content.shown.epoch}"
-    settings = [
-        [setting.section, setting.name, setting.value, "yes" if setting.changed else "no"]
-        for setting in content.settings
-    ]
+    head = ["section", "field", "value", "changed_from_default"]
+    settings, trained_with = (
+        [[setting.section, setting.name, setting.value, "yes" if setting.changed else "no"] for setting in of_run]
+        for of_run in (content.settings, content.trained_with)
+    )
     return {
         "metrics.csv": csv_text(["metric", shown, f"{shown}_low_95", f"{shown}_high_95", "last"], metrics),
         "scalars.csv": csv_text(["name", "step", "value"], scalars),
@@ -43,7 +44,8 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
         ),
         **({"tags.csv": csv_text(list(TAGS), list(map(list, map(astuple, content.tags))))} if content.tags else {}),
         **({"tests.csv": csv_text(TESTS, _tests(content))} if content.tests else {}),
-        "settings.csv": csv_text(["section", "field", "value", "changed_from_default"], settings),
+        "settings.csv": csv_text(head, settings),
+        **({"trained-with.csv": csv_text(head, trained_with)} if trained_with else {}),
         "queries.csv": csv_text(
             ["sample_id", "path", "class", "ap", "first_hit", "r", "right"], _queries(content, workspace)
         ),

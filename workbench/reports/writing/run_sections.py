@@ -1,12 +1,14 @@
 """The sections of a report about one run, as blocks."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from workbench.comparing.comparison_text import points
 from workbench.comparing.grouping.setting_titles import title_with_unit, value_title
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
-from workbench.reports.content.run_content import ClassRow, Content, MetricRow, percent
+from workbench.reports.content.run_content import ClassRow, Content, MetricRow, Setting, percent
 from workbench.reports.writing.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.writing.published_blocks import published_blocks
 from workbench.results.network_scores import UNLIKE_IMAGES
@@ -67,25 +69,29 @@ def _drawn(name: str, content: Content) -> bool:
 
 
 def _settings(content: Content) -> list[Block]:
-    rows = _setting_rows(content, changed=True)
+    rows, trained = _setting_rows(content.settings, changed=True), _setting_rows(content.trained_with, changed=True)
     if not rows:
         return [said("Every setting has its default; the appendix lists them.", muted=True)]
     caption = "Settings that differ from their default; the appendix lists the others."
-    return [Table("settings", caption, SETTING_HEAD, rows)]
+    blocks: list[Block] = [Table("settings", caption, SETTING_HEAD, rows)]
+    if trained:
+        caption = f"Settings of run {content.run.tested}, which trained the network, that differ from their default."
+        blocks.append(Table("trained-with", caption, SETTING_HEAD, trained))
+    return blocks
 
 
 def default_settings(content: Content) -> Table | None:
     """The settings that have their default values, for the end of a report; None if there are none."""
-    rows = _setting_rows(content, changed=False)
+    rows = _setting_rows(content.settings, changed=False)
     return Table("default-settings", "Settings at their defaults.", SETTING_HEAD, rows) if rows else None
 
 
-def _setting_rows(content: Content, *, changed: bool) -> tuple[tuple[str, str, str], ...]:
+def _setting_rows(settings: Sequence[Setting], *, changed: bool) -> tuple[tuple[str, str, str], ...]:
     """Part, field and value, as the form calls them."""
     known = catalogs.current()
-    chosen = {f"{setting.section}.{setting.name}": setting.value for setting in content.settings}
+    chosen = {f"{setting.section}.{setting.name}": setting.value for setting in settings}
     rows = []
-    for setting in content.settings:
+    for setting in settings:
         if setting.changed == changed:
             path = setting.name if setting.section == "run" else f"{setting.section}.{setting.name}"
             part, _, field = title_with_unit(path, [chosen], known).partition(": ")
