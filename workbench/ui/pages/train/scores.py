@@ -55,6 +55,8 @@ class ScoresPanel(Scrolled):
         head = in_row((self.origin, 1), (self.open, Qt.AlignmentFlag.AlignTop), spacing=12)
         parts = (head, label(TITLE, "strong"), self.metrics, self.missing, self.tests, 1)
         in_column(*parts, on=self.widget(), margins=(0, 8, 8, 8), spacing=8)
+        for part in (self.open, self.metrics, self.missing):
+            part.hide()
 
     def show_run(self, run: Run | None, evaluation: Evaluation | None) -> None:
         """Show a run that trained nothing, at its evaluation; None, or any other run, empties the tab."""
