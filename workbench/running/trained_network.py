@@ -76,9 +76,16 @@ class Trained:
 
     def inputs(self, images: Sequence[np.ndarray | Path | str]) -> np.ndarray:
         """What the network is given of images, float32 [m, C, H, W] in 0..1; images and errors as for `embed`."""
+        return self.inputs_of(np.stack([self.square(image) for image in images]))
+
+    def square(self, image: np.ndarray | Path | str) -> np.ndarray:
+        """The square of pixels that is made of an image, uint8 [S, S, C]; errors as for `embed`."""
+        return self.prepared.square(self._picture(image))
+
+    def inputs_of(self, pixels: np.ndarray) -> np.ndarray:
+        """What the network is given of squares uint8 [m, S, S, C], float32 [m, C, H, W] in 0..1."""
         import torch
 
-        pixels = np.stack([self.prepared.square(self._picture(image)) for image in images])  # [m, S, S, C]
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
         return np.asarray(self.crop(batch).numpy())
 

@@ -1,4 +1,7 @@
-"""`workbench deploy`: recall, bytes and time of embeddings that are stored compressed or in an index."""
+"""`workbench deploy` and `workbench robustness`: what a run would keep in use.
+
+deploy: recall, bytes and time of embeddings stored compressed or in an index; robustness: scores of changed queries.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,12 +9,15 @@ from typing import Any
 
 import click
 
+from workbench import files
 from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
 from workbench.commands.terminal import one_line, show_json, told
 from workbench.deploying.kinds import BASELINE, KNOWN
 from workbench.numerals import minus, percentage
 from workbench.results.few_shot import few_shot_sentence
 from workbench.results.stored import MAY_BE_0, difference_words, fitted_sentence
+from workbench.robustness.kinds import NAMES
+from workbench.robustness.table import as_csv, head_sentence, table_lines
 from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import read_deployment
 from workbench.workspace.paths import default_workspace
@@ -67,6 +73,54 @@ def deploy(
         click.echo(as_text(run_id, evaluation.epoch, measured))
     for path in written:
         click.echo(path, err=as_json)
+
+
+@click.command("robustness", short_help="Measure a run with changed query images.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@workspace_option
+@epoch_option("that is measured")
+@click.option(
+    "--change", "changes", multiple=True, metavar="NAME",
+    help=f"Change of the query images, may be given several times: {', '.join(NAMES)}. By default all.",
+)  # fmt: skip
+@click.option(
+    "--queries", type=click.IntRange(1, 100_000), default=2_000, show_default=True,
+    help="Queries that are drawn where there are more. Another number replaces what was measured before.",
+)  # fmt: skip
+@click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
+    help="Where the images are embedded.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option(
+    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    help="Also write all numbers to this CSV file.",
+)  # fmt: skip
+def robustness(
+    run_id: int, folder: Path | None, epoch: str | int, changes: tuple[str, ...], queries: int, device: str,
+    as_json: bool, csv_file: Path | None,
+) -> None:  # fmt: skip
+    """Measure how run RUN finds queries whose images are changed: as JPEG, blurred, darker, turned and so on.
+
+    Each change has three to five strengths. The gallery keeps its stored embeddings, and the image of a query is left
+    out of its own neighbours. It needs the network of the evaluation. Each change is stored as soon as it is measured:
+    after Ctrl+C the same command goes on with the others.
+    """
+    from workbench.robustness.request import robustness as measure
+
+    with Workspace(folder or default_workspace()) as workspace:
+        evaluation = evaluation_of(workspace, run_id, epoch)
+        with told() as progress:
+            measured = measure(workspace, evaluation.id, changes, queries, device, progress)
+    if csv_file is not None:
+        with files.named_file(csv_file) as file:
+            file.write(as_csv(measured).encode())
+        click.echo(csv_file, err=as_json)
+    if as_json:
+        show_json({"run": run_id, **measured})
+    else:
+        head = f"Run {run_id}, epoch {measured['epoch']}: {head_sentence(measured)}"
+        click.echo("\n".join([head, "", *table_lines(measured), "", f"change: in points. {MAY_BE_0}"]))
 
 
 def evaluation_of(workspace: Workspace, run_id: int, epoch: str | int) -> Evaluation:

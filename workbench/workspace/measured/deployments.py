@@ -167,7 +167,7 @@ def read_deployment(
     sql = (
         "select case when length(cast(wanted as blob)) <= ? and length(cast(measured as blob)) <= ? then wanted end "
         "from deployments where evaluation_id = ? and (wanted = ? or ? is null) and wanted not like 'neighbours %' "
-        "order by created desc limit ?"
+        "and wanted <> 'robustness' order by created desc limit ?"
     )
     with workspace.reading() as db:
         asked = db.execute(sql, (LONGEST, LARGEST, evaluation_id, wanted, wanted, MOST_READ)).fetchall()

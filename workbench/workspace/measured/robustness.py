@@ -1,0 +1,101 @@
+"""Stored measurements of changed queries: beside the deployments of an evaluation, in the same table."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from workbench.workspace.contract import OpenWorkspace
+from workbench.workspace.database.stored_metrics import ROUNDING
+from workbench.workspace.times import now
+
+WANTED = "robustness"  # in the table
+LARGEST = 1 << 20  # bytes of a row that is read: Workbench writes some 40,000
+MOST_CHANGES, MOST_LEVELS, LONGEST = 50, 20, 200
+METRICS = ("recall@1", "MAP@R")
+Measured = dict[str, Any]
+Share = Annotated[float, Field(ge=-ROUNDING, le=1 + ROUNDING)]
+Apart = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]
+Words = Annotated[str, Field(max_length=LONGEST)]
+Count = Annotated[int, Field(ge=1, lt=2**31)]
+
+
+class _Metrics(BaseModel):
+    metrics: dict[Words, Share]
+
+    @model_validator(mode="after")
+    def _has_all(self) -> "_Metrics":
+        if any(f"{name}{end}" not in self.metrics for name in METRICS for end in ("", "/low", "/high")):
+            raise ValueError("a number is missing")
+        return self
+
+
+class _Level(_Metrics):
+    words: Words
+    strength: Annotated[float, Field(allow_inf_nan=False)]
+    difference: dict[Literal["recall@1", "MAP@R"], tuple[Apart, Apart, Apart]]
+
+    @model_validator(mode="after")
+    def _is_compared(self) -> "_Level":
+        if set(self.difference) != set(METRICS):
+            raise ValueError("a difference is missing")
+        return self
+
+
+class _Change(BaseModel):
+    name: Words
+    title: Words
+    source: Words
+    levels: Annotated[list[_Level], Field(min_length=1, max_length=MOST_LEVELS)]
+
+
+class _Form(BaseModel):
+    """What a reader of a measurement relies on; a workspace from elsewhere may hold anything."""
+
+    epoch: Annotated[int, Field(ge=0, lt=2**31)]
+    queries: Count
+    queries_there: Count
+    gallery: Count
+    side: Count
+    apart: Annotated[float, Field(ge=0, le=1)]
+    unchanged: _Metrics
+    changes: Annotated[list[_Change], Field(min_length=1, max_length=MOST_CHANGES)]
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> "_Form":
+        if len({change.name for change in self.changes}) != len(self.changes):
+            raise ValueError("a change is there twice")
+        return self
+
+
+def store_robustness(workspace: OpenWorkspace, evaluation_id: int, measured: Measured) -> None:
+    """Store a measurement (plain data without NaN), in place of an earlier one.
+
+    That of an evaluation which its run has deleted meanwhile is not stored.
+
+    Raises:
+        Problem: the workspace cannot be written.
+    """
+    text = json.dumps(measured, allow_nan=False)
+    with workspace.writing() as db:
+        db.execute(
+            "insert or replace into deployments (evaluation_id, wanted, measured, created) "
+            "select id, ?2, ?3, ?4 from evaluations where id = ?1",
+            (evaluation_id, WANTED, text, now()),
+        )
+
+
+def read_robustness(workspace: OpenWorkspace, evaluation_id: int) -> Measured | None:
+    """The stored measurement of an evaluation; None without a valid one."""
+    sql = (  # the length of a text ends at its first zero byte, that of a blob does not
+        "select measured from deployments where evaluation_id = ? and wanted = ? "
+        "and length(cast(measured as blob)) <= ?"
+    )
+    with workspace.reading() as db:
+        row = db.execute(sql, (evaluation_id, WANTED, LARGEST)).fetchone()
+    if row is None or not isinstance(row[0], str):
+        return None
+    try:
+        return _Form.model_validate_json(row[0], strict=True).model_dump()
+    except ValidationError:
+        return None
