@@ -53,7 +53,7 @@ CHANGES = (
         "The difference of each value to the mean of its channel is multiplied.",
     ),
     Change(
-        "pixelate", "Pixelate", (0.6, 0.5, 0.4, 0.3, 0.25), "{} of the side", PAPER,
+        "pixelate", "Pixelate", (0.6, 0.5, 0.4, 0.3, 0.25), "{} of side", PAPER,
         "The image is made smaller by means of pixels and enlarged again without smoothing.", is_share=True,
     ),
     Change(
@@ -65,15 +65,15 @@ CHANGES = (
         "The image is turned left or right, as drawn for it; its mean colour fills the corners.",
     ),
     Change(
-        "crop", "Crop off the centre", (0.9, 0.8, 0.7, 0.6, 0.5), "{} of the side", OWN,
+        "crop", "Crop off the centre", (0.9, 0.8, 0.7, 0.6, 0.5), "{} of side", OWN,
         "One corner of the image, drawn for it, is cut out and enlarged.", is_share=True,
     ),
     Change(
-        "cover", "Grey square", (0.2, 0.3, 0.4, 0.5, 0.6), "{} of the side", OWN,
+        "cover", "Grey square", (0.2, 0.3, 0.4, 0.5, 0.6), "{} of side", OWN,
         "A grey square covers a part of the image; its place is drawn for the image.", is_share=True,
     ),
     Change(
-        "colour", "Less colour", (0.75, 0.5, 0.25, 0), "{} of the colour", OWN,
+        "colour", "Less colour", (0.75, 0.5, 0.25, 0), "{} colour", OWN,
         "The image is mixed with its grey image; with 0% it is grey.", is_share=True, of_colour=True,
     ),
 )  # fmt: skip

@@ -26,7 +26,7 @@ def head_sentence(measured: dict[str, Any]) -> str:
     return (
         f"{measured['queries']:,}{of_all} queries with changed images, searched among the {measured['gallery']:,} "
         "stored embeddings; the gallery is not changed. Embeddings of the unchanged images differ from the stored ones "
-        f"by at most {100 * measured['apart']:.2g}% of their length."
+        f"by {_apart(measured['apart'])} of their length."
     )
 
 
@@ -63,22 +63,16 @@ def as_csv(measured: dict[str, Any]) -> str:
     return csv_text(list(COLUMNS), rows)
 
 
-def worst_sentence(measured: dict[str, Any]) -> str:
-    """The change whose strongest form costs most, in a sentence."""
-    worst = min(measured["changes"], key=lambda change: change["levels"][-1]["difference"]["MAP@R"][0])
-    level = worst["levels"][-1]
-    return (
-        f"The largest loss at the last strength: {worst['title']} ({level['words']}), MAP@R "
-        f"{percentage(measured['unchanged']['metrics']['MAP@R'])} to {percentage(level['metrics']['MAP@R'])}."
-    )
-
-
 def _numbers(at: dict[str, float], difference: dict[str, list[float]]) -> list[float]:
     return [
         number
         for name in METRICS
         for number in (at[name], at[f"{name}/low"], at[f"{name}/high"], *difference[name])
     ]  # fmt: skip
+
+
+def _apart(share: float) -> str:
+    return "less than 0.01%" if share < 1e-4 else f"up to {percentage(share, 2)}"
 
 
 def _strengths(change: dict[str, Any]) -> list[str]:

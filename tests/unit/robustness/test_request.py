@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from tests.trained_sample import sample_space
+from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import blobs, store_run
 from workbench.cli import cli
 from workbench.control import Cancelled
@@ -21,7 +21,11 @@ from workbench.workspace.measured.robustness import read_robustness, store_robus
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory):
-    return sample_space(tmp_path_factory.mktemp("sample"), 1)
+    place, values = tmp_path_factory.mktemp("sample") / "space", sample_values(1)
+    values["evaluation"]["probe_size"] = 0
+    with Workspace(place, create=True) as workspace:
+        trained(workspace, values)
+    return place
 
 
 @pytest.fixture

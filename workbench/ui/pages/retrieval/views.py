@@ -1,4 +1,4 @@
-"""The views of the Retrieval page: queries, label triage and deployment, each made when it is first shown."""
+"""The views of the Retrieval page: queries, triage, deployment and robustness, each made when it is first shown."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,6 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from workbench.ui.pages.retrieval.deployment.panel import DeployPanel
+from workbench.ui.pages.retrieval.robustness.panel import RobustnessPanel
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.state.session import Session
 
@@ -36,6 +37,9 @@ class RetrievalViews(QTabWidget):
             self._deployment,
             "Quality, size and search time of compressed embeddings and of search methods, and how new classes are "
             "taken in",
+        )
+        self._add(
+            "Robustness", partial(RobustnessPanel, session), "Scores when query images are blurred, darker, turned…"
         )
         self.currentChanged.connect(self.make)
 

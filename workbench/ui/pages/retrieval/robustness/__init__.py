@@ -1,0 +1,1 @@
+"""What is left of the retrieval when query images are changed."""
