@@ -11,6 +11,7 @@ from workbench.comparing.statistics.intervals import paired_bootstrap
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.events import Distance
 from workbench.jobs.threads import in_threads
+from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.results.stored import Stored
@@ -163,7 +164,7 @@ def unchanged_scores(
     if other:
         raise Problem(
             f"The unchanged images do not have their stored embeddings: {other:,} of {len(rows):,} differ by more than "
-            f"{ALIKE:.0%} of their length, the largest difference is {100 * apart.max():.3g}%.",
+            f"{percentage(ALIKE, 0)} of their length, the largest difference is {100 * apart.max():.3g}%.",
             kept="Nothing was measured.",
             todo=OTHER,
         )

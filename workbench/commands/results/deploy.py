@@ -11,7 +11,7 @@ import click
 
 from workbench import files
 from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
-from workbench.commands.terminal import one_line, show_json, told
+from workbench.commands.terminal import one_line, printable, show_json, told
 from workbench.deploying.kinds import BASELINE, KNOWN
 from workbench.numerals import minus, percentage
 from workbench.results.few_shot import few_shot_sentence
@@ -120,7 +120,7 @@ def robustness(
         show_json({"run": run_id, **measured})
     else:
         head = f"Run {run_id}, epoch {measured['epoch']}: {head_sentence(measured)}"
-        click.echo("\n".join([head, "", *table_lines(measured), "", f"change: in points. {MAY_BE_0}"]))
+        click.echo(printable("\n".join([head, "", *table_lines(measured), "", f"change: in points. {MAY_BE_0}"])))
 
 
 def evaluation_of(workspace: Workspace, run_id: int, epoch: str | int) -> Evaluation:

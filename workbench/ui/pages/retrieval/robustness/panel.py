@@ -29,7 +29,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.flow import in_lines
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
 from workbench.workspace import Workspace
@@ -206,7 +206,7 @@ class RobustnessPanel(QStackedWidget):
         missing = self._missing()
         titles = ", ".join(change.title for change in CHANGES if change.name in missing)
         self.rest.setVisible(bool(missing) and not refused)
-        self.rest.setToolTip(f"Not measured yet: {titles}")
+        self.rest.setToolTip(plain_tip(f"Not measured yet: {titles}"))
         self.again.setEnabled(not refused)
         lacks = f" Not measured yet: {titles}." if missing else ""
         self.sentence.setText(f"{head_sentence(measured)} {MAY_BE_0}{lacks}")
@@ -354,7 +354,7 @@ class RobustnessPanel(QStackedWidget):
         does = next((known.does for known in CHANGES if known.name == self._marked), "")
         words = [level["words"] for level in change["levels"]]
         self.strip.show_images(f"{change['title']}: {title}", images, words)
-        self.strip.setToolTip(f"{does} Strengths: {change['source']}")
+        self.strip.setToolTip(plain_tip(f"{does} Strengths: {change['source']}"))
 
     def _no_strip(self, asked: tuple[Evaluation, str], problem: Problem) -> None:
         if asked == (self._shown, self._marked):
