@@ -264,7 +264,9 @@ def test_a_title_without_room_ends_in_dots_and_is_whole_in_the_tooltip(qtbot, mo
 
 
 def test_a_field_that_differs_in_its_help_alone_keeps_its_row(qtbot):
-    form = ParamsForm({"rate": {"type": "number", "default": 0.5, "minimum": 0, "description": "Of CE.", "source": "A"}})
+    form = ParamsForm(
+        {"rate": {"type": "number", "default": 0.5, "minimum": 0, "description": "Of CE.", "source": "A"}}
+    )
     qtbot.addWidget(form)
     row = form.row("rate")
     row.editor.set_value(0.7)
