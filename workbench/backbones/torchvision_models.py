@@ -104,11 +104,11 @@ class Backbone(nn.Module):
         return features
 
 
-def _model(name: str, **given: Any) -> nn.Module:
+def _model(name: str, **arguments: Any) -> nn.Module:
     """torchvision's model of that name, with random weights."""
     with loading_for(__name__):
         from torchvision import models  # late: it takes as long to load as torch, and other backbones do without
-    model: nn.Module = models.get_model(name, weights=None, **given)
+    model: nn.Module = models.get_model(name, weights=None, **arguments)
     return model
 
 
