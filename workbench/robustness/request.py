@@ -52,7 +52,8 @@ def robustness(
 
     Raises:
         Problem: the network of the evaluation is not here (see `image_search.search`), an image cannot be read, the
-            unchanged images do not have their stored embeddings, no query counts, an unknown change.
+            unchanged images do not have their stored embeddings, no query counts, an unknown change, a workspace that
+            is open for reading only.
         Cancelled: by `progress`; changes that are measured stay.
     """
     from workbench.running.search.image_search import kept_network
@@ -66,6 +67,8 @@ def robustness(
     missing = [change for change in asked if known is None or change.name not in _names(known)]
     if known is not None and not missing:
         return _with_changes(known, asked)
+    if workspace.read_only:  # said before minutes of work, not when the first change is stored
+        raise Problem(f"The workspace {workspace.path} is open for reading only.", kept="Nothing was measured.")
     progress("Loading the network", 0, 0)
     trained, evaluation = kept_network(workspace, run.id, evaluation_id=evaluation_id)
     trained.move_to(device)

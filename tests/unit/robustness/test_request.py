@@ -99,6 +99,13 @@ def test_an_epoch_without_a_network_and_an_unknown_number_of_queries_are_refused
         request.robustness(sample.workspace, sample.evaluation.id, ["colour"])
 
 
+def test_a_workspace_that_cannot_be_written_is_refused_before_the_work(sample, monkeypatch):
+    monkeypatch.setattr(sample.workspace, "read_only", True)
+    monkeypatch.setattr(request, "network_of", None)  # nothing is embedded
+    with pytest.raises(Problem, match="is open for reading only"):
+        request.robustness(sample.workspace, sample.evaluation.id, ["jpeg"], 30, "cpu")
+
+
 def test_weights_of_another_network_are_refused(sample, monkeypatch):
     from workbench.running.search import image_search
 
