@@ -103,6 +103,11 @@ def test_a_query_that_is_chosen_elsewhere_is_shown_in_the_strip(qtbot, session, 
         session.show_query(int(samples.ids[number]))
         path = samples.paths[number]
         qtbot.waitUntil(lambda path=path: panel.strip.title.text() == f"JPEG: {path}")
+    panel.hide()
+    session.show_query(int(samples.ids[5]))
+    assert not session.reading, "a hidden view reads no image"
+    panel.show()
+    qtbot.waitUntil(lambda: panel.strip.title.text() == f"JPEG: {samples.paths[5]}")
 
 
 def test_a_real_process_measures_and_a_cancel_keeps_what_is_measured(qtbot, session, workspace):

@@ -75,6 +75,7 @@ class RobustnessPanel(QStackedWidget):
         self._worked_on: Evaluation | None = None  # that the newest work measures
         self._marked = ""  # the change that was chosen last
         self._query: int | None = None  # whose pictures are shown
+        self._is_behind = False  # whether another query was chosen while the view was hidden
         self._stepped = 0  # how often another query was asked for
         self._build()
         self._connect()
@@ -151,6 +152,7 @@ class RobustnessPanel(QStackedWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_evaluation()
+        self._catch_up()
 
     def _show_evaluation(self) -> None:
         """Read what was measured of the shown evaluation, as soon as the view is visible."""
@@ -324,6 +326,13 @@ class RobustnessPanel(QStackedWidget):
     def _follow_query(self, sample_id: int | None) -> None:
         if sample_id is not None:
             self._query = sample_id
+            self._is_behind = True
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Show the strip of a query that was chosen while the view was hidden: each would read an image."""
+        if self._is_behind and self.isVisible():
+            self._is_behind = False
             self._show_strip()
 
     def _step(self) -> None:
