@@ -100,11 +100,13 @@ class Photographer:
                 if tabs.isVisible() and tabs.isTabEnabled(index) and tabs.isTabVisible(index):
                     tabs.setCurrentIndex(index)
                     self.wait(lambda: self.settled(name))
-                    self.measure(tabs.widget(index))
-                    self.choose_query(tabs.widget(index))
+                    shown = tabs.widget(index)
+                    assert shown is not None
+                    self.measure(shown)
+                    self.choose_query(shown)
                     self.wait(lambda: self.settled(name))
                     self.take(f"{name}-{file_name(tabs.tabText(index))}")
-                    self.geometry_of_the_probe(tabs.widget(index))
+                    self.geometry_of_the_probe(shown)
             if tabs.count():
                 tabs.setCurrentIndex(0)
 
@@ -151,9 +153,13 @@ class Photographer:
     def settled(self, name: str) -> bool:
         """Whether a page has what it shows: maps, cards, the pages of a report."""
         page: Any = self.window.pages.page(name)
-        there = {"map": lambda: page.canvas.data is not None, "retrieval": lambda: bool(page.result.cards),
-                 "report": lambda: page.preview.count > 0, "train": lambda: self._watched(page)}.get(
-                     name, lambda: True)  # fmt: skip
+        known: dict[str, Callable[[], bool]] = {
+            "map": lambda: page.canvas.data is not None,
+            "retrieval": lambda: bool(page.result.cards),
+            "report": lambda: page.preview.count > 0,
+            "train": lambda: self._watched(page),
+        }
+        there = known.get(name, lambda: True)
         turned = self.window.pages.updatesEnabled()
         return turned and there() and self._drawn(page) and self.window.session.activity.newest_working is None
 
