@@ -218,3 +218,11 @@ def test_a_long_word_is_not_broken_between_a_letter_and_its_accents():
     assert drawn.replace(MAY_BREAK, "") == accented
     assert MAY_BREAK in drawn
     assert f"{MAY_BREAK}\u0301" not in drawn
+
+
+def test_rich_text_is_not_broken_within_its_tags(qtbot):
+    made = label("", wrap=True)
+    qtbot.addWidget(made)
+    made.setTextFormat(Qt.TextFormat.RichText)
+    made.setText("softmax(s·cosθ·exp(−d²)·ρ·ν)<sub>yy</sub>")
+    assert QLabel.text(made) == made.text()

@@ -112,9 +112,10 @@ class WrappedLabel(QLabel):
         return self._text
 
     def setText(self, text: str) -> None:
-        """Show another text."""
+        """Show another text; rich text, whose words may be tags, as it is."""
         self._text = text
-        super().setText(LONG_WORD.sub(_breakable, text))
+        is_rich = self.textFormat() == Qt.TextFormat.RichText
+        super().setText(text if is_rich else LONG_WORD.sub(_breakable, text))
 
     def selectedText(self) -> str:
         """What is selected, as it is in the text."""
