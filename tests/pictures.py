@@ -66,7 +66,11 @@ class Photographer:
     """Goes through one window."""
 
     def __init__(self, window: "MainWindow", out: Path, only: list[str]) -> None:
+        from workbench.ui.window.process.garbage import Garbage
+
         self.window, self.out, self.only = window, out, only
+        self._garbage = Garbage(window)  # as in the program: Python would free widgets on any thread, and Qt crash
+        self._garbage.settle()
         out.mkdir(parents=True, exist_ok=True)
 
     def wait(self, until: Callable[[], bool] = lambda: True, least: float = SETTLES, most: float = PATIENCE) -> None:
