@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from tests.made_up_robustness import made_up
 from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import blobs, store_run
 from workbench.robustness.kinds import CHANGES
@@ -24,27 +25,6 @@ def shown(qtbot, session):
     with qtbot.waitExposed(panel):
         panel.show()
     return panel
-
-
-def scores(map_at_r):
-    return {f"{name}{end}": map_at_r for name in ("MAP@R", "recall@1") for end in ("", "/low", "/high")}
-
-
-def made_up(names):
-    """A measurement in which each strength loses 0.05 more."""
-    changes = [
-        {
-            "name": change.name, "title": change.title, "source": change.source,
-            "levels": [
-                {"words": change.words(level), "strength": float(strength), "metrics": scores(0.85 - 0.05 * level),
-                 "difference": {name: [-0.05 - 0.05 * level] * 3 for name in ("MAP@R", "recall@1")}}
-                for level, strength in enumerate(change.strengths)
-            ],
-        }
-        for change in CHANGES if change.name in names
-    ]  # fmt: skip
-    return {"epoch": 1, "queries": 12, "queries_there": 12, "gallery": 12, "side": 8, "apart": 0.0,
-            "unchanged": {"metrics": scores(0.9)}, "changes": changes}  # fmt: skip
 
 
 @pytest.fixture

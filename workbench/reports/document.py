@@ -12,6 +12,7 @@ from workbench.reports.content.run_content import Content
 from workbench.reports.figures import group_figures
 from workbench.reports.figures import run_figures as figures
 from workbench.reports.figures.drawing import Drawing
+from workbench.reports.figures.robustness_figure import robustness_drawings
 from workbench.reports.figures.similarity_figure import similarity_drawings
 from workbench.reports.sections import GROUP_SECTIONS, METRIC, ONE_RUN, PAPER, PAPERS, RUN_SECTIONS, SECTIONS
 from workbench.reports.templates import check_sections
@@ -80,7 +81,7 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
     of_groups = tuple(key for key in wish.sections if key in GROUP_SECTIONS)
     title = wish.title or (runs[0].name if len(runs) == 1 else f"Comparison of {len(runs):,} runs")
     content = gather(workspace, runs[0].id, of_run, title, wish.at)
-    drawn: dict[str, Drawing] = figures.draw(content)
+    drawn: dict[str, Drawing] = figures.draw(content) | robustness_drawings(content.robustness)
     groups = None
     if of_groups:
         groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, progress)

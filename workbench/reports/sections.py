@@ -13,6 +13,8 @@ RUN_SECTIONS = {  # of one run: the first that is reported
     "queries": "Best and worst queries",
     "classes": "Per class",
     "published": "Published results",
+    "deployment": "Deployment",
+    "robustness": "Robustness",
     "settings": "Settings",
     "environment": "Environment",
 }

@@ -1,6 +1,7 @@
 """The content of a report as plain data: no markup, no drawing."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -106,6 +107,9 @@ class Content:
     last: Evaluation | None
     metrics: list[MetricRow]
     tests: list[NetworkScore]  # of its networks on its own test half and on other images; empty without tests
+    deployment: dict[str, Any] | None  # as it was measured: see workspace/measured/deployments.py
+    deployment_damaged: str  # a sentence where a newer measurement cannot be read
+    robustness: dict[str, Any] | None  # see workspace/measured/robustness.py
     published: list[Beside]
     classes: list[ClassRow]  # by rising MAP@R
     tags: list[Slice]  # attributes by name, each by rising MAP@R

@@ -11,6 +11,8 @@ from workbench.workspace.measured import evaluations
 
 TAGS = ("tag", "images", "queries", "recall_at_1", "map_at_r", "map_at_r_low_95", "map_at_r_high_95")  # as in Slice
 
+STORES = ["store", "bytes", "ms", "map_at_r", "map_at_r_low_95", "map_at_r_high_95", "difference", "difference_low_95"]
+STORES += ["difference_high_95", "recall_at_1", "kept_of_10", "not_measured_because"]
 TESTS = ["run", "images", "epoch", "queries", "map_at_r", "map_at_r_low_95", "map_at_r_high_95", "recall_at_1"]
 
 
@@ -44,6 +46,7 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
         ),
         **({"tags.csv": csv_text(list(TAGS), list(map(list, map(astuple, content.tags))))} if content.tags else {}),
         **({"tests.csv": csv_text(TESTS, _tests(content))} if content.tests else {}),
+        **({"stores.csv": csv_text(STORES, _stores(content))} if content.deployment is not None else {}),
         "settings.csv": csv_text(head, settings),
         **({"trained-with.csv": csv_text(head, trained_with)} if trained_with else {}),
         "queries.csv": csv_text(
@@ -86,6 +89,18 @@ def _tests(content: Content) -> list[list[Any]]:
         [score.run_id, score.images, score.epoch, *(score.evaluation.metrics.get(name) for name in names)]
         for score in content.tests
     ]
+
+
+def _stores(content: Content) -> list[list[Any]]:
+    """Every store of the deployment; one that was refused has its reason."""
+    rows = []
+    for store in [] if content.deployment is None else content.deployment["stores"]:
+        scores = [store["metrics"].get(name) for name in ("MAP@R", "MAP@R/low", "MAP@R/high")]
+        less, recall = store["difference"], store["metrics"].get("recall@1")
+        rows.append(
+            [store["name"], store["bytes"], store["ms"], *scores, *less, recall, store["kept"], store["refused"]]
+        )
+    return rows
 
 
 def _queries(content: Content, workspace: Workspace) -> list[list[Any]]:

@@ -10,6 +10,7 @@ from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
 from workbench.reports.content.run_content import ClassRow, Content, MetricRow, Setting, percent
 from workbench.reports.writing.blocks import NO_VALUE, Block, Cards, Plot, Table, said
+from workbench.reports.writing.deployed_blocks import deployment_blocks, robustness_blocks
 from workbench.reports.writing.published_blocks import published_blocks
 from workbench.results.network_scores import UNLIKE_IMAGES
 from workbench.workspace.run_names import short_names
@@ -50,6 +51,10 @@ def section_blocks(section: str, content: Content) -> list[Block]:
                 Cards("best", "Highest average precision", tuple(content.finest)),
                 said(_similarities(content), muted=True),
             ]
+        case "deployment" if content.shown is not None:
+            return deployment_blocks(content)
+        case "robustness" if content.shown is not None:
+            return robustness_blocks(content)
         case "environment":
             return _environment(content)
     return [said(content.run.has_no("evaluation"), muted=True)]
