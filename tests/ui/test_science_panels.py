@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPixmap, QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMainWindow, QToolTip
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QToolTip
 
 from tests.ui.small_run import blobs, store_run
 from tests.waits import HANG
@@ -108,7 +108,7 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
     qtbot.waitUntil(lambda: panel.measured is not None)
     assert [row.name for row in panel.stores.rows] == ["float32", "int8", "hnsw"]
     assert "PQ 5: 16 dimensions cannot be cut" in panel.sentence.text()
-    threshold = panel.threshold.facts["Threshold"].findChildren(type(panel.sentence))[-1]
+    threshold = panel.threshold.facts["Threshold"].findChildren(QLabel)[-1]
     assert threshold.text() == f"{measured['limit']['similarity']:.3f}"
     by_l2 = measured["limit"] | {"similarity": -3.25, "similarity_range": [-3.5, -3.0]}
     panel.threshold.show_threshold(by_l2, str)
