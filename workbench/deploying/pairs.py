@@ -7,6 +7,7 @@ import numpy as np
 
 from workbench.evaluation.conventions import Between
 from workbench.problem import Problem
+from workbench.results.open_set import lowest_limit
 from workbench.results.stored import Stored
 
 MOST_IMAGES = 3_000  # all pairs of up to this many images are counted; of more images, about this many are drawn
@@ -75,13 +76,6 @@ def limit_of(stored: Stored, wanted: float, between: Between = lambda: None) -> 
         _shares(positives, edges), _shares(negatives, edges),
         _by_class(np.unique(stored.labels[rows]), labels, (first, second, similar, same), limit, wanted),
     )  # fmt: skip
-
-
-def lowest_limit(negatives: np.ndarray, wanted: float) -> float:
-    """The lowest threshold that at most a share `wanted` of these similarities [p] reaches or passes."""
-    allowed = int(np.floor(wanted * len(negatives) + 1e-9))
-    first_refused = np.partition(negatives, len(negatives) - 1 - allowed)[len(negatives) - 1 - allowed]
-    return float(np.nextafter(first_refused, np.inf))
 
 
 def equal_error(positives: np.ndarray, negatives: np.ndarray) -> float:

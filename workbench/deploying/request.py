@@ -1,6 +1,6 @@
 """The request to measure a stored evaluation, which the window and the command line share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,22 +10,27 @@ from workbench.deploying.measure import KS, Search, as_an_index_compares, measur
 from workbench.deploying.pairs import Limit, limit_of
 from workbench.deploying.saving import save
 from workbench.deploying.stores import one_thread, version
+from workbench.evaluation.conventions import Between
 from workbench.numerals import finite
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.few_shot import new_classes
+from workbench.results.few_shot import NewClasses, new_classes
+from workbench.results.open_set import OpenSet, open_set
 from workbench.results.stored import Stored, read_stored
 from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import RULES, newest_deployment, store_deployment
 
 USUAL_RATE = 0.001  # false accepts
+OF_CLASSES: dict[str, tuple[str, Callable[[Stored, Between], NewClasses | OpenSet]]] = {
+    "new_classes": ("New classes", new_classes), "open_set": ("Open set", open_set),
+}  # fmt: skip
 
 
 def deployment(
     workspace: Workspace, evaluation_id: int, names: Sequence[str] = (), rate: float = USUAL_RATE,
     progress: Progress = quiet,
 ) -> dict[str, Any]:  # fmt: skip
-    """Measure stores of an evaluation, its threshold for "same or different", and how it takes new classes.
+    """Measure stores of an evaluation, its threshold for "same or different", new classes and the open set.
 
     What was measured before is read.
 
@@ -34,9 +39,10 @@ def deployment(
         rate: of false accepts at most, in 0..1.
 
     Returns:
-        Plain data: "stores" as measure.Measured, "limit" as pairs.Limit, "new_classes" as few_shot.NewClasses with
-        "trained_on" (whether those classes were in training; None: unknown), "gallery", "queries", "queries_there",
-        "dim", "distance", "fitted_on", "threads", "faiss", "rules". None stands for what is not a finite number.
+        Plain data: "stores" as measure.Measured, "limit" as pairs.Limit, "new_classes" as few_shot.NewClasses and
+        "open_set" as open_set.OpenSet, both with "trained_on" (whether those classes were in training; None: unknown),
+        "gallery", "queries", "queries_there", "dim", "distance", "fitted_on", "threads", "faiss", "rules". None stands
+        for what is not a finite number.
 
     Raises:
         Problem: a file of the evaluation is missing, no query counts, an unknown kind, a rate outside 0..1, points in
@@ -46,20 +52,16 @@ def deployment(
     asked = [kinds.kind(name) for name in names]
     words = f"{','.join(kind.name for kind in asked)} {rate:g}"
     known = newest_deployment(workspace, evaluation_id, words)
-    has_new_classes = known is not None and known.get("new_classes") is not None
     has_searches = known is not None and (bool(asked) or known.get("rules", 0) >= RULES)
-    if known is not None and has_new_classes and has_searches:
+    lacking = [name for name in OF_CLASSES if known is None or known.get(name) is None]
+    if known is not None and has_searches and not lacking:
         return known
     stored, search = _read(workspace, evaluation_id, progress)
     count, dim = search.gallery.shape
     with one_thread():
-        if has_new_classes:
-            new = None
-        else:
-            new = asdict(new_classes(stored, lambda: progress("New classes", 0, 0)))
-            new["trained_on"] = _trained_on(workspace, evaluation_id)
+        of_classes = {name: _of_classes(workspace, evaluation_id, stored, name, progress) for name in lacking}
         if known is not None:  # by an earlier version, which did not measure all of it
-            measured = known if new is None else {**known, "new_classes": finite(new)}
+            measured = {**known, **of_classes}
             if not has_searches:
                 measured = {**measured, "stores": known["stores"] + _missing(search, known, progress), "rules": RULES}
             store_deployment(workspace, evaluation_id, words, measured)
@@ -70,7 +72,7 @@ def deployment(
         "evaluation": evaluation_id, "distance": stored.distance, "dim": dim, "gallery": count,
         "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": search.fitted_words,
         "threads": 1, "faiss": version(), "rules": RULES, "stores": plain(stores), "limit": asdict(limit),
-        "new_classes": new,
+        **of_classes,
     })  # fmt: skip
     store_deployment(workspace, evaluation_id, words, measured)
     return dict(measured)
@@ -119,6 +121,15 @@ def _missing(search: Search, known: dict[str, Any], progress: Progress) -> list[
     names = {store["name"] for store in known["stores"]}
     wanted = [usual for usual in _usual(search) if usual.name not in names]
     return list(finite(plain(measure(search, wanted, KS, progress)[1:]))) if wanted else []
+
+
+def _of_classes(
+    workspace: Workspace, evaluation_id: int, stored: Stored, name: str, progress: Progress
+) -> dict[str, Any]:
+    """What is measured in draws of the classes, as plain data: one of OF_CLASSES."""
+    title, measured = OF_CLASSES[name]
+    of_classes = asdict(measured(stored, lambda: progress(title, 0, 0)))
+    return dict(finite({**of_classes, "trained_on": _trained_on(workspace, evaluation_id)}))
 
 
 def _trained_on(workspace: Workspace, evaluation_id: int) -> bool | None:

@@ -122,15 +122,13 @@ def _among_all(
         asking = stored.vectors(np.concatenate(asked)[chosen])
         right[draw] = accuracies(asking, truth[chosen], kept, shots, stored.distance)
         between()
-    return [
-        Shots(images, _spread(right[:, 0, at]), _spread(right[:, 1, at])) for at, images in enumerate(shots)
-    ], queries
+    return [Shots(images, spread(right[:, 0, at]), spread(right[:, 1, at])) for at, images in enumerate(shots)], queries
 
 
-def _spread(shares: np.ndarray) -> tuple[float, float, float]:
-    """The mean over draws [r], and the limits between which 95% of them lie."""
-    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(shares.mean()), float(low), float(high)
+def spread(values: np.ndarray) -> tuple[float, float, float]:
+    """The mean of values [r], one of each draw, and the limits between which 95% of them lie."""
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(values.mean()), float(low), float(high)
 
 
 def accuracies(

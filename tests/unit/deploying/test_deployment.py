@@ -69,6 +69,17 @@ def test_a_measurement_is_stored_and_read_again(space, monkeypatch):
         lambda measured: measured["new_classes"].pop("trained_on"),
         lambda measured: measured["new_classes"]["points"][0].update(by_mean=[2.0, 0.0, 0.0]),
         lambda measured: measured["new_classes"]["points"].extend(measured["new_classes"]["points"] * 20),
+        lambda measured: measured.update(open_set=[]),
+        lambda measured: measured["open_set"].pop("trained_on"),
+        lambda measured: measured["open_set"]["points"].extend(measured["open_set"]["points"] * 20),
+        lambda measured: measured["open_set"]["points"][0].update(images="many"),
+        lambda measured: measured["open_set"]["points"][0]["by_mean"].update(oscr=[0.5, 0.4, 1.5]),
+        lambda measured: measured["open_set"]["points"][0]["by_mean"]["curve"].pop(),
+        lambda measured: measured["open_set"]["points"][0]["by_mean"]["rates"].pop(),
+        lambda measured: measured["open_set"]["points"][0]["by_mean"]["rates"][0].update(threshold=[0.5, None, 0.6]),
+        lambda measured: measured["open_set"]["points"][0]["by_mean"]["rates"][0].update(fpir=0.0),
+        lambda measured: measured["open_set"]["curve"].reverse(),
+        lambda measured: measured["open_set"]["curve"].__setitem__(0, 0.0),
     ],
 )
 def test_a_measurement_of_another_form_is_not_read(space, harm):
@@ -121,10 +132,11 @@ def test_a_measurement_of_too_many_stores_is_not_read(space):
     assert newest_deployment(workspace, run.evaluations[-1]) is None
 
 
-def test_what_was_measured_before_new_classes_were_is_kept(space, monkeypatch):
+@pytest.mark.parametrize("lacking", [["new_classes", "open_set"], ["open_set"]])
+def test_what_was_measured_before_new_classes_and_the_open_set_were_is_kept(space, monkeypatch, lacking):
     workspace, run = space
     whole = request.deployment(workspace, run.evaluations[-1], ["int8"], 0.01)
-    older = {name: value for name, value in whole.items() if name != "new_classes"}
+    older = {name: value for name, value in whole.items() if name not in lacking}
     store_deployment(workspace, run.evaluations[-1], "int8 0.01", older)
     assert newest_deployment(workspace, run.evaluations[-1]) == older
     monkeypatch.setattr(request, "measure", None)  # nothing else is measured
@@ -174,7 +186,7 @@ def test_it_is_told_whether_the_classes_were_in_training(space, monkeypatch, fac
     known = replace(workspace.run(run.run_id), environment={"data": facts} if facts else {})
     monkeypatch.setattr(workspace, "run", lambda _: known)
     measured = request.deployment(workspace, run.evaluations[-1], ["int8"], 0.01)
-    assert measured["new_classes"]["trained_on"] is trained_on
+    assert measured["new_classes"]["trained_on"] is measured["open_set"]["trained_on"] is trained_on
 
 
 @pytest.mark.parametrize(("zero", "there"), [(None, True), (slice(0, 4), False), (slice(None), False)])
@@ -302,9 +314,19 @@ def test_the_command_prints_a_table_or_json_and_exports(space, tmp_path):
     head = next(at for at, line in enumerate(lines) if line.startswith("stored "))
     assert [line.split()[0] for line in lines[head + 1 : head + 5]] == ["1", "2", "5", "10"]
     assert len({len(line) for line in lines[head : head + 5]}) == 1, "numbers are below their heads"
+    head = next(at for at, line in enumerate(lines) if line.startswith("stored by "))
+    assert [tuple(line.split()[:3]) for line in lines[head + 1 : head + 7]] == [
+        (images, rule, "10") for images in ("1", "5", "all") for rule in ("nearest", "mean")
+    ]
+    assert len({len(line) for line in lines[head : head + 7]}) == 1
+    assert "With 5 images stored of each known class, " in told.output
+    assert "FPIR 1% needs 100 queries of unknown classes and is left out." in told.output
     assert (tmp_path / "out" / "float16.faiss").exists()
     data = json.loads(CliRunner().invoke(cli, [*words, "--epoch", "1", "--json"]).output)
     assert data["evaluation"] == run.evaluations[0]
+    assert [point["images"] for point in data["open_set"]["points"]] == [1, 5, None]
+    nothing = as_text(run.run_id, 1, data | {"open_set": {"points": []}})
+    assert nothing.endswith("Open-set identification was not measured: no two classes have two images.")
     data["stores"][-1]["difference"][0] = -1e-6
     assert " ? 0.00 " in as_text(run.run_id, 1, data), "what is written as zero has no sign"
     assert "marked ? may be 0" in as_text(run.run_id, 1, data), "the legend is below the table"

@@ -15,6 +15,7 @@ from workbench.commands.terminal import one_line, printable, show_json, told
 from workbench.deploying.kinds import BASELINE, KNOWN
 from workbench.numerals import minus, percentage
 from workbench.results.few_shot import few_shot_sentence
+from workbench.results.open_set import open_set_facts, open_set_sentence
 from workbench.results.stored import MAY_BE_0, difference_words, fitted_sentence
 from workbench.robustness.kinds import NAMES
 from workbench.robustness.table import as_csv, head_sentence, table_lines
@@ -23,6 +24,7 @@ from workbench.workspace.measured.deployments import read_deployment
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Evaluation
 
+OPEN_RULES = (("nearest", "by_nearest"), ("mean", "by_mean"))
 SEARCHED = f"{BASELINE}+"  # how the names of search methods begin
 
 
@@ -175,6 +177,8 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
         f"pairs of one class. Equal error {percentage(limit['equal_error'], 2)}.",
         "",
         *_new_classes(measured["new_classes"]),
+        "",
+        *_open_set(measured["open_set"]),
     ]
     return "\n".join(lines)
 
@@ -194,6 +198,37 @@ def _new_classes(new: dict[str, Any]) -> list[str]:
         said = f"{percentage(one['accuracy'], 2)} ± {100 * one['half_width']:.2f}"
         lines.append(f"{one['ways']}-way {one['shots']}-shot: {said}")
     return lines
+
+
+def _open_set(measured: dict[str, Any]) -> list[str]:
+    """What is identified when half of the classes is unknown, as sentences and a table."""
+    lines, points = [open_set_facts(measured)], measured["points"]
+    if not points:
+        return lines
+    if points[0]["by_mean"]["rates"]:
+        lines += [open_set_sentence(measured, point["images"], "by_mean") for point in points]
+        lines += ["", f"{'stored':>6} {'by':7} {'FPIR %':>6} {'DIR %':>8} {'95%':>13} {'threshold':>10} {'95%':>18}"]
+    for point in points:
+        for by, rule in OPEN_RULES:
+            for at in point[rule]["rates"]:
+                threshold, low, high = at["threshold"]
+                between = minus(f"{low:.4f} to {high:.4f}")
+                lines.append(
+                    f"{_stored(point):>6} {by:7} {100 * at['fpir']:6g} {100 * at['dir'][0]:8.2f} {_range(at['dir'])} "
+                    f"{minus(f'{threshold:.4f}'):>10} {between:>18}"
+                )
+    heads = "".join(f" {head:>14} {'95%':>13}" for head in ("OSCR area %", "AUROC %", "all accepted %"))
+    lines += ["", f"{'stored':>6} {'by':7}{heads}"]
+    for point in points:
+        for by, rule in OPEN_RULES:
+            spreads = (point[rule][key] for key in ("oscr", "auroc", "closed"))
+            numbers = "".join(f" {100 * spread[0]:14.2f} {_range(spread)}" for spread in spreads)
+            lines.append(f"{_stored(point):>6} {by:7}{numbers}")
+    return lines
+
+
+def _stored(point: dict[str, Any]) -> str:
+    return "all" if point["images"] is None else str(point["images"])
 
 
 def _range(spread: Sequence[float]) -> str:

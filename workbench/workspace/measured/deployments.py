@@ -1,4 +1,4 @@
-"""Stored measurements of deployments: an evaluation's embeddings compressed, its threshold, and new classes."""
+"""Stored measurements of deployments: an evaluation's embeddings compressed, its threshold, new classes, open set."""
 
 import json
 from itertools import pairwise
@@ -16,6 +16,7 @@ from workbench.workspace.times import precisely_now
 Measurement = dict[str, Any]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
 Share = Annotated[float, Field(ge=-ROUNDING, le=1 + ROUNDING)]
+Rate = Annotated[float, Field(gt=0, le=1)]  # of false positives
 Cost = Annotated[float, Field(ge=0, le=1e300)]  # bytes or ms
 Change = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]  # of a share
 Count = Annotated[int, Field(ge=0, lt=2**53)]
@@ -25,6 +26,7 @@ FIRST = "first"  # stores of first dimensions: first16
 SCORES = ("MAP@R", "MAP@R/low", "MAP@R/high", "recall@1")  # that every store has which was measured
 LARGEST = 64 << 20  # bytes of a row that is read: Workbench writes some 120 for each class
 MOST_STORES = 500  # of one measurement: the window draws each of them
+MOST_RATES = 200  # of a curve
 LONGEST = 1 << 16  # bytes of `wanted`
 DAMAGED = "What was measured here before is damaged and cannot be shown."
 NEWER_DAMAGED = "A newer measurement is damaged and cannot be shown."
@@ -117,6 +119,49 @@ class _NewClasses(BaseModel):
     trained_on: bool | None
 
 
+class _AtRate(BaseModel):
+    fpir: Rate
+    dir: Spread
+    threshold: tuple[Number, Number, Number]
+
+
+class _Identified(BaseModel):
+    rates: Annotated[list[_AtRate], Field(max_length=10)]
+    curve: Annotated[list[Share], Field(max_length=MOST_RATES)]
+    oscr: Spread
+    auroc: Spread
+    closed: Spread
+
+
+class _OpenPoint(BaseModel):
+    images: Annotated[int, Field(ge=1, le=1000)] | None
+    by_nearest: _Identified
+    by_mean: _Identified
+
+
+class _OpenSet(BaseModel):
+    classes: Count
+    classes_there: Count
+    stored_classes: Count
+    draws: Count
+    known: Count
+    unknown: Count
+    curve: Annotated[list[Rate], Field(max_length=MOST_RATES)]  # rising
+    points: Annotated[list[_OpenPoint], Field(max_length=20)]
+    trained_on: bool | None
+
+    @model_validator(mode="after")
+    def _is_of_the_same_rates(self) -> "_OpenSet":
+        rules = [rule for point in self.points for rule in (point.by_nearest, point.by_mean)]
+        if any(len(rule.curve) != len(self.curve) for rule in rules):
+            raise ValueError("the curves differ in length")
+        if any([at.fpir for at in rule.rates] != [at.fpir for at in rules[0].rates] for rule in rules):
+            raise ValueError("the rates differ")
+        if any(after <= before for before, after in pairwise(self.curve)):
+            raise ValueError("the rates of the curve do not rise")
+        return self
+
+
 class _Form(BaseModel):
     """What a reader of a measurement relies on; a workspace from elsewhere may hold anything."""
 
@@ -129,6 +174,7 @@ class _Form(BaseModel):
     stores: Annotated[list[_Store], Field(min_length=1, max_length=MOST_STORES)]
     limit: _Limit
     new_classes: _NewClasses | None = None  # older ones have none
+    open_set: _OpenSet | None = None  # older ones have none
     rules: Count = 0
 
 
