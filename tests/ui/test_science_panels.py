@@ -24,7 +24,7 @@ from workbench.results.search_methods import WAYS
 from workbench.results.triage import LABEL
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval import RetrievalPage
-from workbench.ui.pages.retrieval.deployment.new_classes import NOT_THEN
+from workbench.ui.pages.retrieval.deployment import new_classes, open_set
 from workbench.ui.pages.retrieval.deployment.panel import NO_SEARCHES_THEN, ONE_AT_A_TIME, DeployPanel
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot, colour_of, dot
 from workbench.ui.pages.retrieval.deployment.rows import Row, StoreRows, rows_of
@@ -160,17 +160,57 @@ def test_new_classes_are_shown_beside_the_stores(qtbot, session, workspace, run)
     assert new.sentence.text() == "New classes were not measured: no two classes have two images."
 
 
-def test_an_older_measurement_offers_to_measure_new_classes(qtbot, session, workspace, run, monkeypatch):
+def test_the_open_set_is_shown_beside_the_stores(qtbot, session, workspace, run):
+    measured = deployment(workspace, session.evaluation_id, ["int8"], 0.01)["open_set"]
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    side = panel.open_set
+    panel.sides.buttons["open"].click()
+    assert panel.beside.width() >= panel.sides.sizeHint().width(), "no title is cut"
+    assert side.plot.isVisible()
+    assert not side.measure.isVisible()
+    assert [side.images.itemText(at) for at in range(3)] == ["1 image stored", "5 images stored", "all images stored"]
+    assert side.images.currentIndex() == 2
+    side.images.setCurrentIndex(1)
+    five = measured["points"][1]
+    assert side.said.text().startswith("With 5 images stored of each known class, ")
+    rows = [line.split("\t") for line in side.rows.lines()]
+    assert rows[0] == ["Measure", "Nearest image", "Class mean"]
+    assert [row[0].strip() for row in rows[1:]] == [
+        "DIR at 10% FPIR", "threshold", "OSCR area", "AUROC", "All accepted"
+    ]  # fmt: skip
+    assert rows[1][1] == f"{100 * five['by_nearest']['rates'][0]['dir'][0]:.1f}%"
+    assert rows[2][2] == f"{five['by_mean']['rates'][0]['threshold'][0]:.3f}"
+    low, high = (f"{100 * share:.1f}%" for share in five["by_mean"]["oscr"][1:])
+    assert f"Class mean: {low} to {high}" in side.rows.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert side.plot.rows()[1:] == [
+        pytest.approx([100 * share for share in of_rate])
+        for of_rate in zip(measured["curve"], *(five[rule]["curve"] for rule in ("by_nearest", "by_mean")), strict=True)
+    ]
+    area = side.plot.picture.rect()
+    assert side.plot.words_at(QPointF(area.width() - 15, area.height() / 2)).startswith("FPIR 100%: DIR ")
+    assert side.plot.words_at(QPointF(1, 1)) == ""
+    painted = side.plot.image()
+    colours = {painted.pixel(x, y) for x in range(0, painted.width(), 3) for y in range(0, painted.height(), 3)}
+    assert len(colours) > 3
+    side.show_open_set(measured | {"points": []})
+    assert not side.plot.isVisible()
+    assert side.sentence.text() == "Open-set identification was not measured: no two classes have two images."
+
+
+@pytest.mark.parametrize(("lacking", "side"), [("new_classes", "new"), ("open_set", "open")])
+def test_an_older_measurement_offers_to_measure_what_it_lacks(qtbot, session, workspace, run, lacking, side):
     whole = deployment(workspace, session.evaluation_id, [], 0.001)
-    older = {name: value for name, value in whole.items() if name != "new_classes"}
+    older = {name: value for name, value in whole.items() if name != lacking}
     store_deployment(workspace, session.evaluation_id, " 0.001", older)
     panel = shown(qtbot, DeployPanel(session))
     qtbot.waitUntil(lambda: panel.measured is not None)
-    panel.sides.buttons["new"].click()
-    assert panel.new_classes.sentence.text() == NOT_THEN
-    panel.new_classes.measure.click()
-    qtbot.waitUntil(lambda: panel.new_classes.plot.isVisible())
-    assert panel.measured["stores"] == whole["stores"], "only what it lacked was measured"
+    panel.sides.buttons[side].click()
+    of_lacking = getattr(panel, lacking)
+    assert of_lacking.sentence.text() in (new_classes.NOT_THEN, open_set.NOT_THEN)
+    of_lacking.measure.click()
+    qtbot.waitUntil(lambda: of_lacking.plot.isVisible())
+    assert {name: panel.measured[name] for name in whole} == whole, "only what it lacked was measured"
 
 
 def test_search_methods_come_last_and_an_older_measurement_offers_them(qtbot, session, workspace, run):

@@ -257,24 +257,23 @@ def _identified(draws: Sequence[Answers], rates: Sequence[float], curve: Sequenc
     )  # fmt: skip
 
 
-def open_set_sentence(measured: Mapping[str, Any], images: int | None, rule: str) -> str:
-    """One point of OpenSet as plain data, in words.
+def open_set_sentence(measured: Mapping[str, Any], images: int | None) -> str:
+    """What is identified with so many images stored, in words, by the rule with the higher DIR; empty without a rate.
 
     Args:
-        measured: with at least this point.
+        measured: OpenSet as plain data, with this point.
         images: stored of each known class; None: all of them.
-        rule: "by_nearest" or "by_mean".
     """
     point = next(point for point in measured["points"] if point["images"] == images)
-    rates = point[rule]["rates"]
-    if not rates:
+    if not point["by_nearest"]["rates"]:
         return ""
-    at = min(rates, key=lambda one: abs(one["fpir"] - USUAL_RATE))
-    mean, low, high = (f"{100 * share:.0f}" for share in at["dir"])
+    at = {rule: min(point[rule]["rates"], key=lambda one: abs(one["fpir"] - USUAL_RATE)) for rule in RULES}
+    rule = max(RULES, key=lambda rule: at[rule]["dir"][0])
+    mean, low, high = (f"{100 * share:.0f}" for share in at[rule]["dir"])
     return (
         f"With {stored_words(images)} of each known class, {mean}% ({low} to {high}) of queries of known classes are "
-        f"identified by the {RULES[rule].lower()} when {100 * at['fpir']:g}% of queries of unknown classes are taken "
-        "for a known one."
+        f"identified by the {RULES[rule].lower()} when {100 * at[rule]['fpir']:g}% of queries of unknown classes are "
+        "taken for a known one."
     )
 
 

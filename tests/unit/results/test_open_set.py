@@ -173,17 +173,22 @@ def test_the_sentences_say_what_is_identified_and_what_is_left_out():
         {"fpir": 0.01, "dir": [0.931, 0.912, 0.954], "threshold": [0.6, 0.5, 0.7]},
         {"fpir": 0.1, "dir": [0.99, 0.98, 1.0], "threshold": [0.4, 0.3, 0.5]},
     ]
-    point = {"images": 5, "by_nearest": {"rates": rates}, "by_mean": {"rates": rates[1:]}}
+    lower = [rates[0] | {"dir": [0.9, 0.8, 0.95]}, rates[1]]
+    point = {"images": 5, "by_nearest": {"rates": rates}, "by_mean": {"rates": lower}}
+    by_mean = {"images": 1, "by_nearest": {"rates": lower[1:]}, "by_mean": {"rates": [rates[1] | {"dir": [1, 1, 1]}]}}
     measured = {
-        "points": [point, point | {"images": None, "by_nearest": {"rates": []}}], "classes": 50, "classes_there": 60,
+        "points": [point, by_mean, point | {"images": None, "by_nearest": {"rates": []}}],
+        "classes": 50, "classes_there": 60,
         "stored_classes": 25, "draws": 20, "known": 375, "unknown": 500, "trained_on": True,
     }  # fmt: skip
-    assert open_set_sentence(measured, 5, "by_nearest") == (
+    assert open_set_sentence(measured, 5) == (
         "With 5 images stored of each known class, 93% (91 to 95) of queries of known classes are identified by the "
         "nearest image when 1% of queries of unknown classes are taken for a known one."
     )
-    assert "by the class mean when 10% of queries of unknown" in open_set_sentence(measured, 5, "by_mean")
-    assert open_set_sentence(measured, None, "by_nearest") == ""
+    assert "100% (100 to 100) of queries of known classes are identified by the class mean when 10% of" in (
+        open_set_sentence(measured, 1)
+    )
+    assert open_set_sentence(measured, None) == ""
     said = open_set_facts(measured)
     assert said.startswith("In each of 20 draws, 25 classes are stored and 25 are unknown; 375 and 500 of their images")
     assert "50 of 60 classes take part." in said

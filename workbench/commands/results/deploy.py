@@ -206,7 +206,7 @@ def _open_set(measured: dict[str, Any]) -> list[str]:
     if not points:
         return lines
     if points[0]["by_mean"]["rates"]:
-        lines += [open_set_sentence(measured, point["images"], "by_mean") for point in points]
+        lines += [open_set_sentence(measured, point["images"]) for point in points]
         lines += ["", f"{'stored':>6} {'by':7} {'FPIR %':>6} {'DIR %':>8} {'95%':>13} {'threshold':>10} {'95%':>18}"]
     for point in points:
         for by, rule in OPEN_RULES:

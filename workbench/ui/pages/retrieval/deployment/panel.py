@@ -13,6 +13,7 @@ from workbench.results.search_methods import not_by_itself, title_of, way_of
 from workbench.results.stored import MAY_BE_0, fitted_sentence
 from workbench.ui.pages.retrieval.deployment.more_methods import MoreMethods
 from workbench.ui.pages.retrieval.deployment.new_classes import NewClassesSide
+from workbench.ui.pages.retrieval.deployment.open_set import OpenSetSide
 from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deployment.rows import MILLION, StoreRows, rows_of
 from workbench.ui.pages.retrieval.deployment.stores_column import StoresColumn
@@ -35,14 +36,14 @@ from workbench.workspace.measured.deployments import RULES, Measurement, read_de
 SERVER = "workbench.deploying.server"
 SIDE_PX = 300  # at 100% text, in a page that is not wide
 ASK, MEASURING, SHOWN = range(3)
-SIDES = (("pairs", "Same or different"), ("new", "New classes"))
+SIDES = (("pairs", "Same or different"), ("new", "New classes"), ("open", "Open set"))
 Evaluation = tuple[Workspace, int | None]
 ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would lengthen each other's times."
 WHY = (
     "Every format for storing the embeddings is built and searched, and float32 also with query expansion, with an "
     "augmented gallery and with re-ranking. You see recall and MAP@R with their intervals, bytes per image, time per "
-    "query, the similarity threshold from which two images count as the same, and how many images of a new class must "
-    "be stored."
+    "query, the similarity threshold from which two images count as the same, how many images of a new class must be "
+    "stored, and how well queries of classes that are not stored are refused."
 )
 LOOK = "What the chosen search method changes of each query, beside plain nearest neighbours"
 NO_LOOK = "Choose αQE, DBA or k-reciprocal in the table: the others find the same neighbours, or nearly"
@@ -96,11 +97,11 @@ class DeployPanel(QStackedWidget):
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.more = MoreMethods()
         self.column = StoresColumn((self.by_size, self.by_time), self.table, self.more)
-        self.threshold, self.new_classes = ThresholdSide(), NewClassesSide()
+        self.threshold, self.new_classes, self.open_set = ThresholdSide(), NewClassesSide(), OpenSetSide()
         self.sides = Segments("Beside the stores", SIDES)
         self.sides.set_value(SIDES[0][0])
         self.side = QStackedWidget()
-        for part in (self.threshold, self.new_classes):
+        for part in (self.threshold, self.new_classes, self.open_set):
             self.side.addWidget(Scrolled(part))
         self.export = button("Export this store…", "export", "primary")
         self.export.setToolTip(
@@ -120,6 +121,7 @@ class DeployPanel(QStackedWidget):
         self.measuring.pressed.connect(self._cancel)
         self.threshold.again.clicked.connect(self.measure)
         self.new_classes.asked.connect(self.measure)
+        self.open_set.asked.connect(self.measure)
         self.sides.chosen.connect(self._choose_side)
         self.export.clicked.connect(self._ask_export)
         self.look.clicked.connect(self._ask_queries)
@@ -133,6 +135,7 @@ class DeployPanel(QStackedWidget):
             plot.announced.connect(self.session.notify)
         self.threshold.pairs.announced.connect(self.session.notify)
         self.new_classes.plot.announced.connect(self.session.notify)
+        self.open_set.plot.announced.connect(self.session.notify)
         self.session.theme.changed.connect(self._fit_text)
         self.session.evaluation_changed.connect(self._show_evaluation)
         self._fit_text()
@@ -149,7 +152,8 @@ class DeployPanel(QStackedWidget):
         self.table.setColumnWidth(header.count() - 1, header.minimumSectionSize())
 
     def _fit_side(self) -> None:
-        self.beside.setFixedWidth(self.session.theme.side(SIDE_PX, self.width()))
+        least = self.sides.sizeHint().width()  # its titles are never cut
+        self.beside.setFixedWidth(max(least, self.session.theme.side(SIDE_PX, self.width())))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -213,6 +217,7 @@ class DeployPanel(QStackedWidget):
         self._draw_more()
         self.threshold.show_threshold(measured["limit"], self.session.class_name, is_older)
         self.new_classes.show_new_classes(measured.get("new_classes"))
+        self.open_set.show_open_set(measured.get("open_set"))
         self.choose(measured["stores"][0]["name"])
 
     def _draw_more(self) -> None:
