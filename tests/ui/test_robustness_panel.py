@@ -10,8 +10,10 @@ from PySide6.QtGui import QGuiApplication
 from tests.made_up_robustness import made_up
 from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import blobs, store_run
+from workbench.progress import quiet
 from workbench.robustness.kinds import CHANGES
 from workbench.ui.pages.retrieval.robustness.panel import ASK, MEASURING, SHOWN, RobustnessPanel
+from workbench.workspace.measured.deployments import DAMAGED
 from workbench.workspace.measured.robustness import read_robustness, store_robustness
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -120,3 +122,49 @@ def test_a_real_process_measures_and_a_cancel_keeps_what_is_measured(qtbot, sess
     qtbot.waitUntil(lambda: panel.currentIndex() == SHOWN and panel.rest.isVisible())
     assert [change["name"] for change in panel.measured["changes"]] == [stored["changes"][0]["name"]]
     assert panel.queries.value() == 20
+
+
+def test_strengths_that_this_program_cannot_draw_have_a_sentence_and_no_pictures(qtbot, session, workspace, run):
+    measured = made_up(["jpeg", "dark"])
+    measured["changes"][0]["levels"] = measured["changes"][0]["levels"][:2]
+    measured["changes"][1]["levels"][3]["strength"] = 0.5
+    store_robustness(workspace, session.evaluation_id, measured)
+    panel = shown(qtbot, session)
+    for name in ("jpeg", "dark"):
+        qtbot.waitUntil(lambda: panel.currentIndex() == SHOWN)
+        panel.choose(name)
+        qtbot.waitUntil(lambda: "measured with other strengths" in panel.strip.said.text())
+        assert not panel.strip.has_images
+        panel.strip.say("")
+
+
+def test_an_evaluation_without_queries_has_no_pictures(qtbot, session, workspace, run):
+    store_robustness(workspace, session.evaluation_id, made_up(["jpeg"]))
+    with workspace.writing() as db:
+        db.execute("update evaluations set metrics = json_set(metrics, '$.queries', null)")
+        db.execute("update queries set r = 0, first_hit = 0, ap = null")
+    panel = shown(qtbot, session)
+    qtbot.waitUntil(lambda: "has anything to find" in panel.strip.said.text())
+    assert panel.currentIndex() == SHOWN
+    assert panel.images.isHidden()
+
+
+def test_a_damaged_measurement_is_named(qtbot, session, workspace, run):
+    store_robustness(workspace, session.evaluation_id, {**made_up(["jpeg"]), "apart": -1.0})
+    panel = shown(qtbot, session)
+    qtbot.waitUntil(lambda: panel.ask.sentence.text().startswith(DAMAGED))
+    assert panel.currentIndex() == ASK
+
+
+def test_pictures_of_an_earlier_wish_do_not_replace_those_of_a_later_one(qtbot, session, workspace, run, monkeypatch):
+    store_robustness(workspace, session.evaluation_id, made_up(["jpeg"]))
+    panel = shown(qtbot, session)
+    qtbot.waitUntil(lambda: panel.strip.has_images)
+    wishes = []
+    monkeypatch.setattr(session, "run_in_thread", lambda title, work, done, *_, **__: wishes.append((work, done)))
+    samples = workspace.samples(session.run().dataset_id)
+    for number in (3, 9):
+        session.show_query(int(samples.ids[number]))
+    for work, done in reversed(wishes):
+        done(work(quiet))
+    assert panel.strip.title.text() == f"JPEG: {samples.paths[9]}"

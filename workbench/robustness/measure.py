@@ -189,8 +189,11 @@ def changed_scores(
 
 
 def means(table: Table) -> dict[str, float]:
-    """The mean of each metric, with the limits of its 95% bootstrap interval over queries: "MAP@R", "MAP@R/low", ..."""
-    low, high = bootstrap_interval(table)
+    """The mean of each metric, with the limits of its 95% bootstrap interval over queries: "MAP@R", "MAP@R/low", ...
+
+    One query says nothing about others: its interval is 0 to 1.
+    """
+    low, high = bootstrap_interval(table) if len(table) > 1 else (np.zeros(len(METRICS)), np.ones(len(METRICS)))
     metrics: dict[str, float] = {}
     for at, name in enumerate(METRICS):
         metrics |= {name: float(table[:, at].mean()), f"{name}/low": float(low[at]), f"{name}/high": float(high[at])}
@@ -198,6 +201,11 @@ def means(table: Table) -> dict[str, float]:
 
 
 def differences(table: Table, unchanged: Table) -> dict[str, list[float]]:
-    """By metric, changed less unchanged, paired by query: mean, and the limits of its 95% bootstrap interval."""
+    """By metric, changed less unchanged, paired by query: mean, and the limits of its 95% bootstrap interval.
+
+    One query says nothing about others: its interval is -1 to 1.
+    """
+    if len(table) == 1:
+        return {name: [float(table[0, at] - unchanged[0, at]), -1.0, 1.0] for at, name in enumerate(METRICS)}
     pairs = {name: paired_bootstrap(unchanged[:, at], table[:, at]) for at, name in enumerate(METRICS)}
     return {name: [pair.mean, pair.low, pair.high] for name, pair in pairs.items()}

@@ -87,8 +87,11 @@ def robustness(
     for change in missing:
         tables = changed_scores(change, stored, rows, network, search, progress, before, total)
         before += len(rows) * len(change.strengths)
-        changes = [*measured["changes"], _plain(change, tables, unchanged)]
-        measured["changes"] = sorted(changes, key=_place)
+        now = _known(workspace, evaluation_id, queries)  # another program may have measured other changes meanwhile
+        there = {} if now is None else {other["name"]: other for other in now["changes"]}
+        there |= {other["name"]: other for other in measured["changes"]}
+        there[change.name] = _plain(change, tables, unchanged)
+        measured["changes"] = sorted(there.values(), key=_place)
         store_robustness(workspace, evaluation_id, measured)
     return _with_changes(measured, asked)
 

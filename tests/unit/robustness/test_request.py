@@ -12,11 +12,14 @@ from tests.ui.small_run import blobs, store_run
 from workbench.cli import cli
 from workbench.control import Cancelled
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.robustness import request
 from workbench.robustness.kinds import CHANGES
+from workbench.robustness.table import sure
 from workbench.workspace import Workspace
-from workbench.workspace.measured.deployments import newest_deployment
-from workbench.workspace.measured.robustness import read_robustness, store_robustness
+from workbench.workspace.measured.deployments import DAMAGED, newest_deployment
+from workbench.workspace.measured.robustness import checked_robustness, read_robustness, store_robustness
+from workbench.workspace.repairs.verification import verify
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +200,9 @@ def test_a_measurement_is_stored_and_read(measured):
         lambda plain: plain["changes"][0]["levels"][0]["difference"].pop("MAP@R"),
         lambda plain: plain["changes"][0]["levels"][0]["difference"].update({"MAP@R": [0.1, None, 0.2]}),
         lambda plain: plain["changes"][0]["levels"][0].update(words=7),
+        lambda plain: plain["changes"][0]["levels"][0].update(words="\u202eytilauq"),
+        lambda plain: plain["changes"][0].update(title="JPEG\x1b[2J"),
+        lambda plain: plain.update(queries=13),
     ],
 )
 def test_a_measurement_of_another_form_is_not_read(measured, harm):
@@ -205,8 +211,10 @@ def test_a_measurement_of_another_form_is_not_read(measured, harm):
     harm(copy)
     store_robustness(workspace, evaluation, copy)
     assert read_robustness(workspace, evaluation) is None
+    assert checked_robustness(workspace, evaluation) == (None, DAMAGED)
     store_robustness(workspace, evaluation, plain)
     assert read_robustness(workspace, evaluation) is not None
+    assert checked_robustness(workspace, evaluation)[1] == ""
 
 
 def test_a_measurement_that_is_too_large_is_not_parsed(measured):
@@ -216,6 +224,53 @@ def test_a_measurement_that_is_too_large_is_not_parsed(measured):
         sql = "insert into deployments values (?, 'robustness', ?, '9999')"
         db.execute(sql, (evaluation, text + "\0" + " " * (1 << 20)))
     assert read_robustness(workspace, evaluation) is None
+    assert checked_robustness(workspace, evaluation) == (None, DAMAGED)
+
+
+def test_a_damaged_measurement_is_named_by_the_doctor_and_the_command(sample):
+    workspace, number = sample.workspace, sample.evaluation.id
+    measured = request.robustness(workspace, number, ["dark"], 5, "cpu")
+    assert not [damage for damage in verify(workspace, quiet) if not damage.good]
+    store_robustness(workspace, number, {**measured, "apart": -1.0})
+    (damage,) = [damage for damage in verify(workspace, quiet) if not damage.good]
+    assert damage.what == "Run 1, Robustness of epoch 1"
+    assert damage.said == f"{DAMAGED} Measure it again."
+    words = ["robustness", "1", "--workspace", str(workspace.path), "--change", "dark", "--queries", "5"]
+    assert DAMAGED in CliRunner().invoke(cli, words).stderr
+    assert DAMAGED not in CliRunner().invoke(cli, words).stderr
+
+
+def test_what_another_program_measured_meanwhile_stays(sample, monkeypatch):
+    workspace, number = sample.workspace, sample.evaluation.id
+    measure = request.changed_scores
+    beside = []
+
+    def changed_scores(change, *rest):
+        if change.name == "dark" and not beside:
+            beside.append(True)
+            request.robustness(workspace, number, ["crop"], 5, "cpu")
+        return measure(change, *rest)
+
+    monkeypatch.setattr(request, "changed_scores", changed_scores)
+    asked = request.robustness(workspace, number, ["dark"], 5, "cpu")
+    assert [change["name"] for change in asked["changes"]] == ["dark"]
+    assert [change["name"] for change in read_robustness(workspace, number)["changes"]] == ["dark", "crop"]
+
+
+def test_a_workspace_that_cannot_be_written_is_refused_before_anything_is_embedded(sample, monkeypatch):
+    known = request.robustness(sample.workspace, sample.evaluation.id, ["dark"], 5, "cpu")
+    monkeypatch.setattr(sample.workspace, "read_only", True)
+    again = request.robustness(sample.workspace, sample.evaluation.id, ["dark"], 5, "cpu")
+    assert again["unchanged"] == known["unchanged"]
+    with pytest.raises(Problem, match="is open for reading only"):
+        request.robustness(sample.workspace, sample.evaluation.id, ["crop"], 5, "cpu", lambda *_: pytest.fail("began"))
+
+
+def test_one_query_says_nothing_about_others(sample):
+    measured = request.robustness(sample.workspace, sample.evaluation.id, ["noise"], 1, "cpu")
+    assert (measured["unchanged"]["metrics"]["MAP@R/low"], measured["unchanged"]["metrics"]["MAP@R/high"]) == (0, 1)
+    for level in measured["changes"][0]["levels"]:
+        assert not sure(level["difference"]["MAP@R"])
 
 
 def test_every_change_has_a_way():

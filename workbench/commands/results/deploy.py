@@ -21,6 +21,7 @@ from workbench.robustness.kinds import NAMES
 from workbench.robustness.table import as_csv, head_sentence, table_lines
 from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import read_deployment
+from workbench.workspace.measured.robustness import checked_robustness
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Evaluation
 
@@ -112,6 +113,8 @@ def robustness(
 
     with Workspace(folder or default_workspace()) as workspace:
         evaluation = evaluation_of(workspace, run_id, epoch)
+        if damaged := checked_robustness(workspace, evaluation.id)[1]:
+            click.echo(damaged, err=True)
         with told() as progress:
             measured = measure(workspace, evaluation.id, changes, queries, device, progress)
     if csv_file is not None:

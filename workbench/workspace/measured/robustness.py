@@ -3,10 +3,11 @@
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.stored_metrics import ROUNDING
+from workbench.workspace.measured.deployments import DAMAGED
 from workbench.workspace.times import now
 
 WANTED = "robustness"  # in the table
@@ -14,9 +15,17 @@ LARGEST = 1 << 20  # bytes of a row that is read: Workbench writes some 40,000
 MOST_CHANGES, MOST_LEVELS, LONGEST = 50, 20, 200
 METRICS = ("recall@1", "MAP@R")
 Measured = dict[str, Any]
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("it steers a terminal, or the direction of a sentence")
+    return text
+
+
 Share = Annotated[float, Field(ge=-ROUNDING, le=1 + ROUNDING)]
 Apart = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]
-Words = Annotated[str, Field(max_length=LONGEST)]
+Words = Annotated[str, Field(max_length=LONGEST), AfterValidator(_printable)]
 Count = Annotated[int, Field(ge=1, lt=2**31)]
 
 
@@ -62,7 +71,9 @@ class _Form(BaseModel):
     changes: Annotated[list[_Change], Field(min_length=1, max_length=MOST_CHANGES)]
 
     @model_validator(mode="after")
-    def _names_differ(self) -> "_Form":
+    def _can_be(self) -> "_Form":
+        if self.queries > self.queries_there:
+            raise ValueError("more queries were measured than there are")
         if len({change.name for change in self.changes}) != len(self.changes):
             raise ValueError("a change is there twice")
         return self
@@ -87,15 +98,22 @@ def store_robustness(workspace: OpenWorkspace, evaluation_id: int, measured: Mea
 
 def read_robustness(workspace: OpenWorkspace, evaluation_id: int) -> Measured | None:
     """The stored measurement of an evaluation; None without a valid one."""
+    return checked_robustness(workspace, evaluation_id)[0]
+
+
+def checked_robustness(workspace: OpenWorkspace, evaluation_id: int) -> tuple[Measured | None, str]:
+    """The same, and a sentence where the stored one is damaged; empty where it is valid, or nothing was measured."""
     sql = (  # the length of a text ends at its first zero byte, that of a blob does not
-        "select measured from deployments where evaluation_id = ? and wanted = ? "
-        "and length(cast(measured as blob)) <= ?"
+        "select case when length(cast(measured as blob)) <= ? then measured end from deployments "
+        "where evaluation_id = ? and wanted = ?"
     )
     with workspace.reading() as db:
-        row = db.execute(sql, (evaluation_id, WANTED, LARGEST)).fetchone()
-    if row is None or not isinstance(row[0], str):
-        return None
+        row = db.execute(sql, (LARGEST, evaluation_id, WANTED)).fetchone()
+    if row is None:
+        return None, ""
+    if not isinstance(row[0], str):
+        return None, DAMAGED
     try:
-        return _Form.model_validate_json(row[0], strict=True).model_dump()
+        return _Form.model_validate_json(row[0], strict=True).model_dump(), ""
     except ValidationError:
-        return None
+        return None, DAMAGED

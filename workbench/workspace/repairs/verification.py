@@ -16,6 +16,7 @@ from workbench.workspace.database.problems import explain
 from workbench.workspace.folders.replaying import shown
 from workbench.workspace.measured import arrays, curves, evaluations, galleries
 from workbench.workspace.measured.deployments import read_deployment
+from workbench.workspace.measured.robustness import checked_robustness
 from workbench.workspace.paths import pixel_cache
 from workbench.workspace.repairs.own_files import OwnFiles
 from workbench.workspace.tables import samples
@@ -128,11 +129,15 @@ def _evaluation(db: Connection, evaluation_id: int) -> None:
 
 
 def _deployments(workspace: Workspace, run_id: int) -> list[Damage]:
-    """The newest measurements of Deployment that cannot be shown."""
+    """The newest measurements of Deployment and Robustness that cannot be shown."""
     return [
-        Damage(f"Run {run_id}, Deployment of epoch {evaluation.epoch}", f"{said} Measure it again.")
+        Damage(f"Run {run_id}, {tab} of epoch {evaluation.epoch}", f"{said} Measure it again.")
         for evaluation in workspace.evaluations(run_id)
-        if (said := read_deployment(workspace, evaluation.id)[1])
+        for tab, said in (
+            ("Deployment", read_deployment(workspace, evaluation.id)[1]),
+            ("Robustness", checked_robustness(workspace, evaluation.id)[1]),
+        )
+        if said
     ]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
 from workbench.workspace import Workspace
-from workbench.workspace.measured.robustness import read_robustness
+from workbench.workspace.measured.robustness import checked_robustness
 
 SERVER = "workbench.robustness.server"
 ASK, MEASURING, SHOWN = range(3)
@@ -42,6 +43,7 @@ PLOT, TABLE = 9, 11  # stretches
 MOST, USUAL = 100_000, 2_000  # queries
 Evaluation = tuple[Workspace, int | None]
 ONE_AT_A_TIME = "Another evaluation is being measured."
+NO_QUERY = "No query of this evaluation has anything to find."
 WHY = (
     "Query images are changed: stored as JPEG of low quality, blurred, darker, turned, partly covered and so on, each "
     "with three to five strengths. You see how much of MAP@R and R@1 is left, with paired 95% intervals, and what the "
@@ -59,6 +61,7 @@ class Known:
     names: list[str]  # of the changes that suit its images
     queries: int  # that the evaluation has
     refused: str = ""  # why it cannot be measured
+    damaged: str = ""  # on a stored measurement that cannot be shown
 
 
 class RobustnessPanel(QStackedWidget):
@@ -177,7 +180,7 @@ class RobustnessPanel(QStackedWidget):
     def _take(self, shown: Evaluation, known: Known) -> None:
         if shown == self._shown and not self._measures(shown):
             self._names, self._there = known.names, known.queries
-            self.show_measured(known.measured, known.refused)
+            self.show_measured(known.measured, known.refused, known.damaged)
 
     @property
     def _working(self) -> bool:
@@ -186,14 +189,15 @@ class RobustnessPanel(QStackedWidget):
     def _measures(self, evaluation: Evaluation) -> bool:
         return self._working and evaluation == self._worked_on
 
-    def show_measured(self, measured: dict[str, Any] | None, refused: str = "") -> None:
+    def show_measured(self, measured: dict[str, Any] | None, refused: str = "", damaged: str = "") -> None:
         """Show a measurement, as robustness.request.robustness gives it; None asks whether to measure.
 
         Args:
             refused: why nothing can be measured; empty where it can.
+            damaged: a sentence on a stored measurement that cannot be shown.
         """
         self.measured = measured
-        self.ask.say(refused or WHY)
+        self.ask.say(f"{damaged} {refused or WHY}".strip())
         self.ask.go.setHidden(bool(refused))
         for part in (self.queries, self.images):
             part.setEnabled(not refused)
@@ -348,15 +352,23 @@ class RobustnessPanel(QStackedWidget):
         shown, name, query = self._shown, self._marked, self._query
         if query is None and not self._stepped:
             query = self.session.query
-        asked, side = (shown, name), self.measured["side"]
-        pictures = partial(_pictures, shown, run.dataset_id, query, self._stepped, name, side)
+        asked = self._asked_strip
+        change = next(change for change in self.measured["changes"] if change["name"] == name)
+        strengths = [level["strength"] for level in change["levels"]]
+        way = (name, self.measured["side"], strengths)
+        pictures = partial(_pictures, shown, run.dataset_id, query, self._stepped, way)
         self.session.run_in_thread(
             "Change an image", lambda progress: pictures(), partial(self._take_strip, asked),
             partial(self._no_strip, asked), quiet=True,
         )  # fmt: skip
 
-    def _take_strip(self, asked: tuple[Evaluation, str], made: tuple[str, list[np.ndarray]]) -> None:
-        if asked != (self._shown, self._marked) or self.measured is None:
+    @property
+    def _asked_strip(self) -> tuple[object, ...]:
+        """What the strip is to show: pictures of an earlier wish may come after those of a later one."""
+        return self._shown, self._marked, self._query, self._stepped
+
+    def _take_strip(self, asked: tuple[object, ...], made: tuple[str, list[np.ndarray]]) -> None:
+        if asked != self._asked_strip or self.measured is None:
             return
         change = next(change for change in self.measured["changes"] if change["name"] == self._marked)
         title, images = made
@@ -365,29 +377,34 @@ class RobustnessPanel(QStackedWidget):
         self.strip.show_images(f"{change['title']}: {title}", images, words)
         self.strip.setToolTip(plain_tip(f"{does} Strengths: {change['source']}"))
 
-    def _no_strip(self, asked: tuple[Evaluation, str], problem: Problem) -> None:
-        if asked == (self._shown, self._marked):
+    def _no_strip(self, asked: tuple[object, ...], problem: Problem) -> None:
+        if asked == self._asked_strip:
             self.strip.say(str(problem))
 
 
 def _known(workspace: Workspace, evaluation_id: int) -> Known:
     """What was measured, what suits the images, and why nothing can be measured, without loading anything."""
     evaluation = workspace.evaluation(evaluation_id)
-    run, queries = workspace.run(evaluation.run_id), int(evaluation.metrics.get("queries", 0))
-    measured = read_robustness(workspace, evaluation_id)
+    run, counted = workspace.run(evaluation.run_id), evaluation.metrics.get("queries", 0)
+    queries = int(counted) if isfinite(counted) else 0  # a damaged evaluation may have none that is a number
+    measured, damaged = checked_robustness(workspace, evaluation_id)
     channels = 3 if run.dataset_id is None else workspace.dataset(run.dataset_id).channels
     names = [change.name for change in suitable(channels)]
     try:
         check_network(workspace, run.id)
     except Problem as problem:
-        return Known(measured, names, queries, str(problem))
-    return Known(measured, names, queries)
+        return Known(measured, names, queries, str(problem), damaged)
+    return Known(measured, names, queries, "", damaged)
 
 
 def _pictures(
-    shown: Evaluation, dataset_id: int, query: int | None, stepped: int, name: str, side: int
+    shown: Evaluation, dataset_id: int, query: int | None, stepped: int, way: tuple[str, int, list[float]]
 ) -> tuple[str, list[np.ndarray]]:
-    """The path of a query and its pictures; without a query, one that the evaluation has, another for each step."""
+    """The path of a query and its pictures; without a query, one that the evaluation has, another for each step.
+
+    `way` is the name of a change, the side of the network's input and the strengths. Raises Problem as `strip`, and
+    where no query counts.
+    """
     from workbench.robustness.strip import strip  # late: the window is shown first
 
     workspace, evaluation_id = shown
@@ -395,7 +412,9 @@ def _pictures(
     queries = workspace.queries(evaluation_id)
     asked = queries.sample_ids[queries.r > 0]
     if query is None:
+        if not len(asked):
+            raise Problem(NO_QUERY)
         query = int(np.random.default_rng(0).permutation(asked)[stepped % len(asked)])
     samples = workspace.samples(dataset_id)
     paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
-    return paths.get(query, str(query)), strip(workspace, dataset_id, query, name, side)
+    return paths.get(query, str(query)), strip(workspace, dataset_id, query, *way)
