@@ -42,10 +42,26 @@ def make_folder(path: Path) -> None:
         raise Problem(f"{str(path)[:200]!r} is not a valid name of a folder.", kept="Nothing was written.") from error
 
 
+def check_place(path: Path) -> None:
+    """Raise Problem where a device, a pipe or a socket lies, or what a link there leads to is one."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # nothing is there, or it is said when it is written
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        what = f"{path} is a device, a pipe or a socket, and no file."
+        raise Problem(what, kept="It is unchanged, and nothing was written.", todo="Name a file.")
+
+
 @contextlib.contextmanager
 def named_file(path: Path) -> Iterator[BinaryIO]:
-    """As `atomic_write`, of a file that a person named on the command line: its folder is made where it is missing."""
+    """As `atomic_write`, of a file that a person named on the command line: its folder is made where it is missing.
+
+    Raises:
+        Problem: as `atomic_write`; a device, a pipe or a socket is there, which the file would take the place of.
+    """
     make_folder(path.parent)
+    check_place(path)
     with atomic_write(path) as file:
         yield file
 

@@ -1,0 +1,37 @@
+"""A file that a person names: its folder is made, and what is no file is not replaced."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from workbench import files
+from workbench.problem import Problem
+
+
+def test_the_folder_is_made_and_a_file_is_replaced(tmp_path):
+    path = tmp_path / "new" / "scores.csv"
+    for content in (b"first", b"second"):
+        with files.named_file(path) as file:
+            file.write(content)
+    assert path.read_bytes() == b"second"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_pipe_or_a_link_to_one_is_not_replaced(tmp_path, is_link):
+    pipe, path = tmp_path / "pipe", tmp_path / ("link" if is_link else "pipe")
+    os.mkfifo(pipe)
+    if is_link:
+        path.symlink_to(pipe)
+    with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"), files.named_file(path) as file:
+        file.write(b"scores")
+    assert stat.S_ISFIFO(path.stat().st_mode)
+    assert sorted(tmp_path.iterdir()) == sorted({pipe, path})
+
+
+@pytest.mark.skipif(not Path(os.devnull).exists(), reason="this system's null device has no path")
+def test_a_device_is_refused():
+    with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"):
+        files.check_place(Path(os.devnull))
