@@ -12,7 +12,7 @@ from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import blobs, store_run
 from workbench.progress import quiet
 from workbench.robustness.kinds import CHANGES
-from workbench.ui.pages.retrieval.robustness.panel import ASK, MEASURING, SHOWN, RobustnessPanel
+from workbench.ui.pages.retrieval.robustness.panel import ASK, MEASURING, SHOWN, USUAL, RobustnessPanel
 from workbench.workspace.measured.deployments import DAMAGED
 from workbench.workspace.measured.robustness import read_robustness, store_robustness
 
@@ -168,3 +168,15 @@ def test_pictures_of_an_earlier_wish_do_not_replace_those_of_a_later_one(qtbot, 
     for work, done in reversed(wishes):
         done(work(quiet))
     assert panel.strip.title.text() == f"JPEG: {samples.paths[9]}"
+
+
+def test_the_number_of_queries_of_one_evaluation_is_not_offered_for_another(qtbot, session, workspace, run):
+    store_robustness(workspace, session.evaluation_id, {**made_up(["jpeg"]), "queries": 5})
+    other = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 0.5, 2)], name="Other")
+    panel = shown(qtbot, session)
+    qtbot.waitUntil(lambda: panel.currentIndex() == SHOWN)
+    assert panel.queries.value() == 5
+    session.follower.look()
+    session.show_run(other.run_id)
+    qtbot.waitUntil(lambda: panel.currentIndex() == ASK and session.evaluation_id == other.evaluations[0])
+    assert panel.queries.value() == USUAL

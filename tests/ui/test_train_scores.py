@@ -96,3 +96,18 @@ def test_imported_embeddings_have_their_scores_alone(qtbot, session, workspace, 
     assert page.scores.missing.text() == "", "its evaluation is still being read"
     page.scores.show_run(replace(run, best={}), None)
     assert page.scores.missing.text() == f"Run {run.id} has no evaluation."
+
+
+def test_a_number_of_queries_that_is_none_is_a_dash(qtbot, session, workspace, page, trained):
+    test = store_test(workspace, trained, NUMBERS / 4)
+    with workspace.writing() as db:
+        db.execute("update evaluations set metrics = json_set(metrics, '$.queries', null) where run_id = ?", (test,))
+    shown(qtbot, session, test)
+    qtbot.waitUntil(lambda: page.scores.metrics.columnCount() == 5)
+    assert cells(page.scores.metrics)[-1] == ["Queries", "–", "", "6", ""]
+
+
+@pytest.mark.parametrize("epoch", [-5, True])
+def test_an_epoch_that_no_network_has_is_not_said(session, workspace, trained, epoch):
+    test = store_test(workspace, trained, NUMBERS, epoch=epoch)
+    assert workspace.run(test).tested_epoch is None

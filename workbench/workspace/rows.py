@@ -158,7 +158,7 @@ class Run:
     def tested_epoch(self) -> int | None:
         """The epoch of the network that a test is of, 0 before training; None of other runs, or where it is unknown."""
         epoch = self.environment["imported"].get("epoch") if self.tested is not None else None
-        return epoch if isinstance(epoch, int) else None
+        return epoch if type(epoch) is int and 0 <= epoch < LARGEST_NUMBER else None
 
     @property
     def tested_network(self) -> str:

@@ -29,6 +29,18 @@ def test_the_title_of_the_map_is_whole_and_not_its_caption():
     assert box.y1 <= figure.bbox.y1
 
 
+def test_classes_with_long_names_leave_the_map_its_room_and_are_whole_in_the_legend():
+    names = ("a" * 200, "two\nlines", "W" * 90)
+    shown = Map(np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3, None, names, "", "UMAP, epoch 5")
+    figure = Drawing(partial(draw_map, shown), FULL, 4.6, ([], [])).figure()
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    legend = figure.axes[0].get_legend()
+    assert legend.get_window_extent(canvas.get_renderer()).x1 <= figure.bbox.x1
+    assert figure.axes[0].get_position().width > 0.5
+    assert [text.get_text() for text in legend.get_texts()][1] == "two lines"
+
+
 @pytest.mark.parametrize(("values", "scale"), [([np.nan, np.nan], "linear"), ([np.nan, 2.0], "log")])
 def test_a_curve_without_a_number_is_drawn_as_an_empty_one(values, scale):
     curve = SimpleNamespace(steps=np.arange(2), values=np.array(values))

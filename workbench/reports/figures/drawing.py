@@ -33,6 +33,12 @@ def styled(style: dict[str, Any] = STYLE) -> Iterator[None]:
         yield
 
 
+def cut(words: str, most: int) -> str:
+    """Words with at most so many letters. Names often differ at their end, so the middle is cut."""
+    half = (most - 1) // 2
+    return words if len(words) <= most else f"{words[: most - 1 - half]}…{words[-half:]}"
+
+
 def legend_name(name: str) -> str:
     """A name as a legend shows it: one that starts with an underscore matplotlib would leave out."""
     return f" {name}" if name.startswith("_") else name

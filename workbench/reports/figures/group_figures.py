@@ -14,7 +14,7 @@ from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.measures import Curve, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
-from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, legend_name
+from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, cut, legend_name
 
 LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
@@ -131,7 +131,7 @@ def named_apart(titles: Sequence[str], letters: int) -> list[str]:
 
 def _named(titles: list[str], letters: int) -> list[str]:
     """Titles in lines of so many letters; a longer one than a plot has room for is cut."""
-    return [fill(_cut(title, MOST_LETTERS), letters) for title in titles]
+    return [fill(cut(title, MOST_LETTERS), letters) for title in titles]
 
 
 def _lines(title: str) -> int:
@@ -155,9 +155,3 @@ def apart(titles: list[str]) -> list[str]:
 def _closed(words: str) -> str:
     """Words without a bracket at their end that nothing opens."""
     return words[:-1] if words.endswith(")") and words.count(")") > words.count("(") else words
-
-
-def _cut(words: str, most: int) -> str:
-    """Names often differ at their end, so the middle is cut."""
-    half = (most - 1) // 2
-    return words if len(words) <= most else f"{words[: most - 1 - half]}…{words[-half:]}"

@@ -14,10 +14,12 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 from workbench.colours import OKABE_ITO, class_colours
 from workbench.comparing.curves.smoothing import BATCH_LOSS, exponential_mean
 from workbench.metric_names import metric_name
+from workbench.names import in_one_line
 from workbench.reports.content.run_content import Content, Curve, Map, QueryCard, percent
-from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, legend_name
+from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, cut, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
+LONGEST_NAME = 24  # letters of a class in it: the map needs most of the width
 LEGEND_MARK = 14.0  # square points: the map's own are too small to tell their colours
 COLOURS = (*OKABE_ITO[:6], "#000000", "#999933")  # yellow cannot be seen on paper
 SERIES = {
@@ -176,7 +178,7 @@ def draw_map(data: Map, host: Figure) -> None:
     if named:
         for index, label in enumerate(present):
             chosen = of == index
-            name = legend_name(_class_name(data, label))
+            name = legend_name(cut(in_one_line(_class_name(data, label)), LONGEST_NAME))
             axes.scatter(data.points[chosen, 0], data.points[chosen, 1], color=inks[index], label=name, **look)
     else:  # at once: thousands of classes would be thousands of looks at all points
         order = np.argsort(of, kind="stable")

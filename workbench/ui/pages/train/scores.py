@@ -1,5 +1,6 @@
 """The tab of a run that trained nothing: where its embeddings come from, and its metrics in place of curves."""
 
+from math import isfinite
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -134,7 +135,8 @@ class ScoresPanel(Scrolled):
             cells = (_value_and_interval(evaluation, name) for evaluation in evaluations)
             self._set_row(row, metric_name(name), [cell for pair in cells for cell in pair], MEANING.get(name, ""))
         if evaluations:
-            counts = [f"{evaluation.metrics.get('queries', 0):,.0f}" for evaluation in evaluations]
+            counted = [evaluation.metrics.get("queries", 0) for evaluation in evaluations]
+            counts = [f"{count:,.0f}" if isfinite(count) else NO_VALUE for count in counted]
             self._set_row(len(names), "Queries", [cell for count in counts for cell in (count, "")], "")
         header = table.horizontalHeader()
         header.setMaximumSectionSize(self._session.theme.px(WIDEST))

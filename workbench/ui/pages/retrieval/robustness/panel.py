@@ -74,6 +74,7 @@ class RobustnessPanel(QStackedWidget):
         self.work: ProcessWork | None = None
         self._names: list[str] = list(NAMES)
         self._there = 0  # queries of the evaluation
+        self._usual = USUAL  # queries that are offered: as many as were asked for last
         self._shown: Evaluation | None = None  # that is asked for, or shown
         self._worked_on: Evaluation | None = None  # that the newest work measures
         self._marked = ""  # the change that was chosen last
@@ -205,6 +206,7 @@ class RobustnessPanel(QStackedWidget):
         self._say_images()
         self.setCurrentIndex(ASK if measured is None else SHOWN)
         if measured is None:
+            self.queries.setValue(self._usual)  # not the number of another evaluation
             return
         count, there = measured["queries"], measured["queries_there"]
         self.queries.setValue(count if count < there else max(USUAL, count))
@@ -265,14 +267,14 @@ class RobustnessPanel(QStackedWidget):
 
     def measure(self) -> None:
         """Measure the changes that are missing, or all with another number of queries, in a process of its own."""
-        self._work([])
+        self._usual = self.queries.value()
+        self._work([], self._usual)
 
     def _measure_rest(self) -> None:
         if self.measured is not None:
-            self.queries.setValue(self.measured["queries"])
-            self._work(self._missing())
+            self._work(self._missing(), self.measured["queries"])
 
-    def _work(self, names: list[str]) -> None:
+    def _work(self, names: list[str], queries: int) -> None:
         if self._shown is None or self._shown[1] is None:
             return
         run_id = self.session.run_id
@@ -282,7 +284,7 @@ class RobustnessPanel(QStackedWidget):
             return
         of = self._worked_on = self._shown
         self.setCurrentIndex(MEASURING)
-        fields = {"evaluation": of[1], "changes": names, "queries": self.queries.value()}
+        fields = {"evaluation": of[1], "changes": names, "queries": queries}
         self.work = ProcessWork(
             self.session, process_of(self.session, SERVER), "Robustness", "measure", fields,
             lambda answer: self._ended(of), partial(self._failed, of, run_id), partial(self._ended, of),
