@@ -60,8 +60,9 @@ def follow_class_means(means: Tensor, embeddings: Tensor, labels: Tensor, kept: 
 def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     """Prototypes [C, D] of unit length that repel each other on the sphere, for D < C - 1.
 
-    On the circle (D = 2) the result is known: they are evenly spaced, rotated and ordered by the seed. Otherwise, with
-    more than 1,024 classes, every step moves 1,024 of them, drawn by the seed: all pairs would take hours.
+    On the circle (D = 2) the result is known: they are evenly spaced, rotated and ordered by the seed. In one dimension
+    they stay at 1 or -1, as the seed draws them. Otherwise, with more than 1,024 classes, every step moves 1,024 of
+    them, drawn by the seed: all pairs would take hours.
 
     Raises:
         ValueError: no class or no dimension, or no whole numbers.
@@ -79,7 +80,7 @@ def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
         return torch.stack([angles.cos(), angles.sin()], 1).float()
     points = torch.randn(num_classes, dim, dtype=torch.float64, generator=generator)
     points = F.normalize(points).requires_grad_()
-    if num_classes == 1:
+    if num_classes == 1 or dim == 1:  # nothing repels one point, and a sphere of two points has no way to move on
         return points.detach().float()
     optimiser = torch.optim.Adam([points], lr=0.05)
     for step in range(STEPS):
