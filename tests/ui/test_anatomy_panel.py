@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QToolButton
 
+from workbench.ui.pages.train.anatomy.loss_parts import AT_FIRST
 from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
 from workbench.ui.plots.shade import Shade
 from workbench.ui.preferences import Preferences
@@ -21,7 +22,22 @@ def panel(qtbot):
     qtbot.addWidget(made)
     made.resize(1000, 600)
     made.show()
+    qtbot.waitUntil(lambda: len(made.parts.plots) == AT_FIRST)
+    qtbot.settle(made)
     return made
+
+
+def test_the_plots_of_the_losses_are_made_once_the_panel_is_shown(qtbot):
+    panel = AnatomyPanel(Preferences())
+    qtbot.addWidget(panel)
+    panel.add(of_losses("ce", "snca"))
+    qtbot.deliver()
+    assert panel.plots == (panel.bound, panel.information)
+    panel.show()
+    qtbot.waitUntil(lambda: len(panel.plots) == 4)
+    qtbot.waitUntil(lambda: all(plot.isVisible() for plot in panel.plots))
+    assert titles(panel) == ["CE", "SNCA"]
+    assert panel.parts.plots["snca"].curves["anatomy/snca/sum"].values.tolist() == [1.0, 21.0]
 
 
 def test_points_with_pce_above_ce_are_counted(panel):

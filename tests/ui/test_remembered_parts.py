@@ -15,6 +15,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.widgets.tables.remembered_tables import WIDTHS
 from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.page_stack import PageStack
 from workbench.workspace import Workspace
 
 
@@ -38,6 +39,22 @@ def start(qtbot, tmp_path):
         session.close()
 
 
+@pytest.fixture
+def alone(monkeypatch):
+    """`alone(page)`: windows make this page, and blank ones for the others; without a page all are blank."""
+    make = PageStack.make
+
+    def leave(*pages):
+        monkeypatch.setattr(PageStack, "make", lambda self, info: make(self, info) if info.name in pages else QWidget())
+
+    return leave
+
+
+@pytest.fixture
+def _blank_pages(alone):
+    alone()
+
+
 def shown(qtbot, window, name, kind, part):
     window.session.show_page(name)
     qtbot.waitUntil(lambda: window.findChild(kind, part) is not None)
@@ -48,11 +65,17 @@ TABS = [("train", "train-views"), ("compare", "compare-results"), ("map", "map-s
 
 
 @pytest.mark.parametrize(("page", "part"), TABS)
-def test_a_chosen_tab(qtbot, start, page, part):
+def test_a_chosen_tab_and_the_first_one_again(qtbot, start, alone, page, part):
+    alone(page)
     tabs = shown(qtbot, start(), page, QTabWidget, part)
     assert tabs.currentIndex() == 0
     tabs.setCurrentIndex(1)
-    assert shown(qtbot, start(), page, QTabWidget, part).currentIndex() == 1
+    window = start()
+    again = shown(qtbot, window, page, QTabWidget, part)
+    assert again.currentIndex() == 1
+    window.reset_layout()
+    assert again.currentIndex() == 0
+    assert shown(qtbot, start(), page, QTabWidget, part).currentIndex() == 0
 
 
 def data_dialog(window, **remarks):
@@ -65,6 +88,7 @@ def data_dialog(window, **remarks):
     return dialog
 
 
+@pytest.mark.usefixtures("_blank_pages")
 def test_a_chosen_tab_of_the_data_dialog(start):
     tabs = data_dialog(start()).tabs
     last = tabs.count() - 1
@@ -74,7 +98,9 @@ def test_a_chosen_tab_of_the_data_dialog(start):
 
 
 @pytest.mark.qt_log_ignore("does not support", extend=True)
-def test_a_chosen_tab_of_confusions_and_hubs(qtbot, start):
+def test_a_chosen_tab_of_confusions_and_hubs(qtbot, start, alone):
+    alone("retrieval")
+
     def tabs():
         window = start()
         shown(qtbot, window, "retrieval", QTabWidget, "retrieval-views")
@@ -86,7 +112,8 @@ def test_a_chosen_tab_of_confusions_and_hubs(qtbot, start):
     assert tabs().currentIndex() == 2
 
 
-def test_the_tab_of_the_selection_is_not_where_a_start_begins(qtbot, start):
+def test_the_tab_of_the_selection_is_not_where_a_start_begins(qtbot, start, alone):
+    alone("map")
     window = start()
     tabs = shown(qtbot, window, "map", QTabWidget, "map-side")
     tabs.setCurrentIndex(1)
@@ -99,16 +126,7 @@ def test_the_tab_of_the_selection_is_not_where_a_start_begins(qtbot, start):
     assert tabs.currentIndex() == 1, "the tab from before the selection"
 
 
-@pytest.mark.parametrize(("page", "part"), TABS)
-def test_reset_shows_the_first_tab(qtbot, start, page, part):
-    shown(qtbot, start(), page, QTabWidget, part).setCurrentIndex(1)
-    window = start()
-    tabs = shown(qtbot, window, page, QTabWidget, part)
-    window.reset_layout()
-    assert tabs.currentIndex() == 0
-    assert shown(qtbot, start(), page, QTabWidget, part).currentIndex() == 0
-
-
+@pytest.mark.usefixtures("_blank_pages")
 def test_reset_forgets_the_tab_of_a_dialog_that_is_closed_or_was_not_opened(qtbot, start):
     window = start()
     dialog = data_dialog(window)
@@ -121,7 +139,8 @@ def test_reset_forgets_the_tab_of_a_dialog_that_is_closed_or_was_not_opened(qtbo
     assert data_dialog(start()).tabs.currentIndex() == 0
 
 
-def test_reset_while_images_are_selected(qtbot, start):
+def test_reset_while_images_are_selected(qtbot, start, alone):
+    alone("map")
     window = start()
     tabs = shown(qtbot, window, "map", QTabWidget, "map-side")
     tabs.setCurrentIndex(1)
@@ -132,7 +151,8 @@ def test_reset_while_images_are_selected(qtbot, start):
     assert tabs.currentIndex() == 0
 
 
-def test_a_tab_that_is_not_there_any_more_is_not_chosen(qtbot, start):
+def test_a_tab_that_is_not_there_any_more_is_not_chosen(qtbot, start, alone):
+    alone("compare")
     tabs = shown(qtbot, start(), "compare", QTabWidget, "compare-results")
     last = tabs.count() - 1
     tabs.setTabVisible(last, True)
@@ -172,6 +192,7 @@ def split(qtbot, window):
     return splitter
 
 
+@pytest.mark.usefixtures("_blank_pages")
 def test_a_moved_splitter_and_its_first_place_again(qtbot, start):
     splitter = split(qtbot, start())
     first = share(splitter)
@@ -187,6 +208,7 @@ def test_a_moved_splitter_and_its_first_place_again(qtbot, start):
     assert share(split(qtbot, start())) == pytest.approx(first, abs=1)
 
 
+@pytest.mark.usefixtures("_blank_pages")
 def test_reset_leaves_splitters_that_nobody_moved(qtbot, start):
     window = start()
     splitter = split(qtbot, window)
@@ -195,7 +217,8 @@ def test_reset_leaves_splitters_that_nobody_moved(qtbot, start):
     assert share(splitter) == before
 
 
-def test_the_splitters_of_the_pages_are_in_its_care(qtbot, start):
+def test_the_splitters_of_the_pages_are_in_its_care(qtbot, start, alone):
+    alone("compare")
     window = start()
     names = {"compare-plots", "compare-settings", "compare-difference"}
     shown(qtbot, window, "compare", QSplitter, "compare-plots")
@@ -205,6 +228,7 @@ def test_the_splitters_of_the_pages_are_in_its_care(qtbot, start):
         assert not window.session.preferences.state(f"layout/{name}-first").isEmpty()
 
 
+@pytest.mark.usefixtures("_blank_pages")
 @pytest.mark.qt_log_ignore("does not support", extend=True)
 def test_the_splitter_of_the_sweeps(qtbot, start):
     def split_of(window):
@@ -237,11 +261,6 @@ def space(tmp_path):
         for name in ("One", "Two"):
             workspace.set_status(workspace.create_run(RunConfig(name=name)), "done")
     return lambda: Workspace(folder)
-
-
-@pytest.fixture
-def _blank_pages(monkeypatch):
-    monkeypatch.setattr("workbench.ui.window.page_stack.PageStack.make", lambda self, info: QWidget())
 
 
 @pytest.mark.usefixtures("_blank_pages")
@@ -387,6 +406,7 @@ def widen(view, column, by):
     QTest.mouseRelease(head.viewport(), Qt.MouseButton.LeftButton, pos=at + QPoint(by, 0))
 
 
+@pytest.mark.usefixtures("_blank_pages")
 @pytest.mark.parametrize(("clicks", "rows"), [(1, ["b", "a", "c"]), (2, ["c", "a", "b"])])
 def test_the_order_of_a_table_and_its_first_one_again(qtbot, start, clicks, rows):
     view = table(qtbot, start())
@@ -403,7 +423,8 @@ def test_the_order_of_a_table_and_its_first_one_again(qtbot, start, clicks, rows
     assert in_order(table(qtbot, start())) == ["a", "b", "c"]
 
 
-def test_an_order_that_a_table_refuses_is_not_remembered(qtbot, start):
+def test_an_order_that_a_table_refuses_is_not_remembered(qtbot, start, alone):
+    alone("retrieval")
     window = start()
     view = shown(qtbot, window, "retrieval", QTableView, "retrieval-queries")
     head = view.horizontalHeader()
@@ -413,7 +434,9 @@ def test_an_order_that_a_table_refuses_is_not_remembered(qtbot, start):
     assert window.session.preferences.number("layout/retrieval-queries-order", 0) == ~1
 
 
-def test_the_table_of_a_view_that_is_made_when_it_is_first_shown(qtbot, start):
+def test_the_table_of_a_view_that_is_made_when_it_is_first_shown(qtbot, start, alone):
+    alone("retrieval")
+
     def deployment():
         window = start()
         window.session.show_page("retrieval")
@@ -424,6 +447,7 @@ def test_the_table_of_a_view_that_is_made_when_it_is_first_shown(qtbot, start):
     assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (0, UP)
 
 
+@pytest.mark.usefixtures("_blank_pages")
 def test_an_order_by_a_column_that_is_not_there_any_more_is_passed_over(qtbot, start):
     window = start()
     for stored in ("7", "-9", "word"):
@@ -431,6 +455,7 @@ def test_an_order_by_a_column_that_is_not_there_any_more_is_passed_over(qtbot, s
         assert in_order(table(qtbot, window)) == ["a", "b", "c"]
 
 
+@pytest.mark.usefixtures("_blank_pages")
 def test_the_widths_of_a_table_and_its_first_ones_again(qtbot, start):
     view = table(qtbot, start())
     first = view.columnWidth(0)
@@ -444,6 +469,7 @@ def test_the_widths_of_a_table_and_its_first_ones_again(qtbot, start):
     assert table(qtbot, start()).columnWidth(0) == first
 
 
+@pytest.mark.usefixtures("_blank_pages")
 @pytest.mark.parametrize("stored", ["word -3", "4000000000", "9" * 5000, ""])
 def test_widths_that_are_none_are_passed_over(qtbot, start, stored):
     window = start()
@@ -452,6 +478,7 @@ def test_widths_that_are_none_are_passed_over(qtbot, start, stored):
     assert table(qtbot, window).columnWidth(0) == first
 
 
+@pytest.mark.usefixtures("_blank_pages")
 def test_a_width_that_is_the_first_one_again_is_so_at_the_next_start(qtbot, start):
     view = table(qtbot, start())
     first = view.columnWidth(0)
@@ -461,7 +488,8 @@ def test_a_width_that_is_the_first_one_again_is_so_at_the_next_start(qtbot, star
 
 
 @pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # larger text needs a larger window
-def test_reset_leaves_columns_that_fit_their_text(qtbot, start):
+def test_reset_leaves_columns_that_fit_their_text(qtbot, start, alone):
+    alone("retrieval")
     window = start()
     view = shown(qtbot, window, "retrieval", QTableView, "retrieval-queries")
     try:
@@ -473,10 +501,11 @@ def test_reset_leaves_columns_that_fit_their_text(qtbot, start):
         window.session.theme.set_text_size(100)
 
 
-def test_the_tables_of_the_pages_are_in_its_care(qtbot, start):
+def test_the_tables_of_the_pages_are_in_its_care(qtbot, start, alone):
     for page, names in (
         ("retrieval", {"retrieval-queries"}), ("compare", {"compare-neighbours"}), ("map", {"map-classes"}),
     ):  # fmt: skip
+        alone(page)
         window = start()
         for name in names:
             head = shown(qtbot, window, page, QTableView, name).horizontalHeader()

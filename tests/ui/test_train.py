@@ -19,6 +19,7 @@ from workbench.exchange.own_loop import record_run
 from workbench.machine_load import LIMITS, MEMORY
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.train import TrainPage
+from workbench.ui.pages.train.anatomy.loss_parts import AT_FIRST
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.ui.pages.train.findings.findings import NOTHING, NOTHING_YET
 from workbench.ui.pages.train.head.run_header import IN_LINE
@@ -371,6 +372,10 @@ def test_empty_plots_say_whether_values_may_still_come(page, session, work, qtbo
     session.workspace.set_status(run_id, "done", "")
     session.show_run(run_id)
     assert {plot.empty.text() for plot in plots} == {NEVER}
+    page.views.setCurrentWidget(page.anatomy)
+    qtbot.waitUntil(lambda: len(page.anatomy.plots) == 2 + AT_FIRST)
+    assert {plot.empty.text() for plot in page.anatomy.plots} == {NEVER}
+    page.views.setCurrentWidget(page.curves)
     assert said_by(page.findings) == [NOTHING]
     qtbot.waitUntil(page.curves.batch.empty.isVisible)
 
@@ -410,6 +415,8 @@ def test_one_slider_smooths_every_curve(page, session, work, qtbot):
     work.say(*(Scalar("batch/loss", step, loss) for step, loss in enumerate(falling, start=1)))
     qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 30)
     page.options.smoother.slider.setValue(40)
+    page.views.setCurrentWidget(page.anatomy)
+    qtbot.waitUntil(lambda: len(page.anatomy.plots) == 2 + AT_FIRST)
     assert {plot.smoothing for plot in (*page.curves.plots, *page.anatomy.plots)} == {0.4}
     page.curves.batch.redraw()
     smooth = page.curves.batch.canvas.lines["batch/loss"].smooth.getOriginalDataset()[1]

@@ -132,7 +132,7 @@ class TrainPage(QStackedWidget):
     def _connect(self) -> None:
         self.hint.pressed.connect(self._go_to_setup)
         self.system.made.connect(self.options.apply_to)
-        self.anatomy.made.connect(self.options.apply_to)
+        self.anatomy.made.connect(self._take_part)
         self.others.made.connect(self.options.apply_to)
         self.others.any_changed.connect(self._offer_others)
         self.views.currentChanged.connect(self._fit_text)
@@ -249,6 +249,13 @@ class TrainPage(QStackedWidget):
         self.system.refresh()
         self.options.show_axis()
 
+    def _take_part(self, plot: CurvePlot) -> None:
+        """Make a new plot of the Anatomy like the others."""
+        self.options.apply_to(plot)
+        run = self.session.run()
+        if run is not None:
+            plot.say_when_empty(_empty_words(run))
+
     def _plots(self) -> tuple[CurvePlot, ...]:
         return (*self.curves.plots, *self.anatomy.plots, *self.system.plots, *self.others.plots)
 
@@ -294,7 +301,7 @@ class TrainPage(QStackedWidget):
         self.banner.show_reason(run.problem if waits else "", control is not None)
         self.curves.show_trouble(run)
         for plot in self._plots():
-            plot.say_when_empty(NOT_YET if run.live else NEVER)
+            plot.say_when_empty(_empty_words(run))
 
     def _show_evaluations_seen(self) -> None:
         """Show new evaluations now, or when the page is shown again."""
@@ -425,3 +432,8 @@ class TrainPage(QStackedWidget):
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")
+
+
+def _empty_words(run: Run) -> str:
+    """What a plot without values says."""
+    return NOT_YET if run.live else NEVER

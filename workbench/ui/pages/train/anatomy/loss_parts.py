@@ -9,7 +9,6 @@ from workbench.colours import OKABE_ITO
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.preferences import Preferences
-from workbench.ui.state.pages.in_parts import Parts
 from workbench.ui.style.icons import icon
 from workbench.ui.style.theme import SERIES
 
@@ -69,14 +68,15 @@ class LossParts(QObject):
         action.triggered.connect(self._choose)
         return action
 
-    def making(self) -> Parts:
-        """Make the plots that are shown at first, one in each turn."""
-        for loss in self._shown:
+    def make_next(self) -> bool:
+        """Make one plot of those of `shown` that are not made yet; False if there is none."""
+        missing = [loss for loss in self._shown if loss not in self.plots]
+        for loss in missing[:1]:
             self._plot(loss)
-            yield
+        return bool(missing)
 
     def shown(self) -> list[CurvePlot]:
-        """The plots of the losses that are shown, in the order of LOSSES."""
+        """The plots of the losses that are shown, in the order of LOSSES; those that are not made yet are made."""
         return [self._plot(loss) for loss in self._shown]
 
     def clear(self) -> None:

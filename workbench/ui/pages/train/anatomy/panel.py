@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.colours import OKABE_ITO
@@ -35,7 +35,7 @@ WAITING = "Measured on the probe every few steps, for any loss. Nothing has been
 class AnatomyPanel(Scrolled):
     """CE against PCE, mutual information, the parts of each loss, and a sentence on the bound CE ≥ PCE.
 
-    Give it scalars as they arrive.
+    Give it scalars as they arrive. The plots of the losses are made once it is shown: plots are slow to make.
     """
 
     announced = Signal(object)  # Problem, of saving a plot, or where it was written
@@ -46,6 +46,9 @@ class AnatomyPanel(Scrolled):
         self._preferences = preferences
         self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
         self._seen = ""  # how embeddings and class vectors are compared, if not unchanged
+        self._has_parts = False  # whether the plots of the losses were made
+        self._next = QTimer(self, singleShot=True, interval=0)
+        self._next.timeout.connect(self._make_next)
         self.making = begun(self._parts(), in_parts)
 
     def _parts(self) -> Parts:
@@ -75,7 +78,6 @@ class AnatomyPanel(Scrolled):
         self.information.canvas.start_at_zero()  # H(Y) alone is one number
         yield
         self.parts = LossParts(self._preferences, self)
-        yield from self.parts.making()
         self._of = {series.name: plot for plot in (self.bound, self.information) for series in plot.series}
         self._titles = {series.name: series.title for plot in (self.bound, self.information) for series in plot.series}
         grid = QGridLayout()
@@ -111,7 +113,23 @@ class AnatomyPanel(Scrolled):
         """The parts of the losses in one row where it has room for four, otherwise two in a row."""
         beside = self.width() >= AT_FIRST * theme.text_px(LEAST) + (AT_FIRST - 1) * GAP
         first = (self.bound, self.information)
-        self.grid.lay_out([*first, *self.parts.shown()], *((AT_FIRST, first) if beside else (2, ())))
+        parts = self.parts.shown() if self._has_parts else []
+        self.grid.lay_out([*first, *parts], *((AT_FIRST, first) if beside else (2, ())))
+
+    def _make_next(self) -> None:
+        """Make one plot of a loss, and come again for the next; all of them are laid out once they are made."""
+        if not self.isVisible():
+            return
+        if self.parts.make_next():
+            self._next.start()
+        else:
+            self._has_parts = True
+            self._lay_out()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._has_parts:
+            self._next.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
