@@ -10,6 +10,7 @@ from tests.made_up_robustness import made_up
 from tests.ui.small_run import blobs, store_run
 from workbench import reports
 from workbench.deploying.request import deployment
+from workbench.reports.content.run_content import percent
 from workbench.reports.document import make
 from workbench.reports.formats.tables import csv_tables
 from workbench.reports.templates import templates
@@ -17,7 +18,7 @@ from workbench.reports.writing import deployed_blocks
 from workbench.reports.writing.blocks import Paragraph, Plot, Table
 from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import DAMAGED, NEWER_DAMAGED, store_deployment
-from workbench.workspace.measured.robustness import store_robustness
+from workbench.workspace.measured.robustness import checked_robustness, store_robustness
 
 LABELS = np.repeat(np.arange(4), 6)
 
@@ -61,12 +62,16 @@ def test_what_was_not_measured_says_how_to_measure_it(workspace, run, key, why):
 def test_stores_threshold_and_new_classes_are_listed_as_they_were_measured(workspace, run):
     measured = deployment(workspace, run.evaluations[-1], ["int8", "pca64"], 0.01)
     report, blocks = section(workspace, run, "deployment")
-    stores, new, *_ = [block for block in blocks if isinstance(block, Table)]
+    stores, new, *others = [block for block in blocks if isinstance(block, Table)]
     whole, small, refused = measured["stores"]
     assert [row[0] for row in stores.rows] == [whole["title"], small["title"]]
     assert stores.rows[0][5] == "–", "the difference of float32 from itself"
     assert stores.rows[1][3] == f"{100 * small['metrics']['MAP@R']:.2f}"
     assert [row[0] for row in new.rows] == [str(point["images"]) for point in measured["new_classes"]["points"]]
+    assert [table.key for table in others] == ["open-set"]
+    first = measured["open_set"]["points"][0]["by_nearest"]
+    assert others[0].rows[0][:2] == ("1", "Nearest image")
+    assert others[0].rows[0][-1] == percent(first["auroc"][0])
     told = sentences(blocks)
     assert any(words.startswith(f"{refused['title']}: not measured. {refused['refused']}") for words in told)
     assert any(words.startswith("Same or different at 1% false accepts: threshold ") for words in told)
@@ -82,6 +87,10 @@ def test_a_damaged_measurement_is_named(workspace, run):
     deployment(workspace, run.evaluations[-1], ["int8"], 0.02)
     store_deployment(workspace, run.evaluations[-1], "int8 0.03", {"gallery": -1})
     assert sentences(section(workspace, run, "deployment")[1])[0] == NEWER_DAMAGED
+    store_robustness(workspace, run.evaluations[-1], {"gallery": -1})
+    assert sentences(section(workspace, run, "robustness")[1]) == [
+        checked_robustness(workspace, run.evaluations[-1])[1]
+    ]
 
 
 def test_changes_are_drawn_and_listed_by_strength(workspace, run):

@@ -41,7 +41,7 @@ from workbench.results.slices import slices
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import experiments
 from workbench.workspace.measured.deployments import read_deployment
-from workbench.workspace.measured.robustness import read_robustness
+from workbench.workspace.measured.robustness import checked_robustness
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
 from workbench.workspace.run_names import backbone_title, data_title, network_tested, title_of
 
@@ -85,6 +85,9 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
     measured = len(workspace.scalars(run_id, "test/MAP@R")[0])  # also those that the run did not keep
     chosen = "" if best is None or config.imported else _chosen(best, evaluations[-1], max(measured, len(evaluations)))
     worst, finest = _cards(workspace, run, shown) if shown and "queries" in sections else ([], [])
+    changed, changed_damaged = (
+        checked_robustness(workspace, shown.id) if shown and "robustness" in sections else (None, "")
+    )
     deployed, damaged = read_deployment(workspace, shown.id) if shown and "deployment" in sections else (None, "")
     return Content(
         title=title or run.name,
@@ -107,7 +110,8 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         tests=network_scores(workspace, run_id) if "metrics" in sections else [],
         deployment=deployed,
         deployment_damaged=damaged,
-        robustness=read_robustness(workspace, shown.id) if shown and "robustness" in sections else None,
+        robustness=changed,
+        robustness_damaged=changed_damaged,
         published=_published(workspace, run, config, shown, last if shown is best else shown),
         classes=_classes(workspace, run, shown) if shown and "classes" in sections else [],
         tags=slices(workspace, shown.id) if shown and "classes" in sections and run.dataset_id is not None else [],

@@ -110,6 +110,7 @@ class Content:
     deployment: dict[str, Any] | None  # as it was measured: see workspace/measured/deployments.py
     deployment_damaged: str  # a sentence where a newer measurement cannot be read
     robustness: dict[str, Any] | None  # see workspace/measured/robustness.py
+    robustness_damaged: str
     published: list[Beside]
     classes: list[ClassRow]  # by rising MAP@R
     tags: list[Slice]  # attributes by name, each by rising MAP@R

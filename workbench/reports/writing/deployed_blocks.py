@@ -7,10 +7,12 @@ from workbench.numerals import minus, percentage
 from workbench.reports.content.run_content import Content, percent
 from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, said
 from workbench.results.few_shot import few_shot_sentence
+from workbench.results.open_set import RULES, open_set_facts, open_set_sentence
 from workbench.results.stored import MAY_BE_0, difference_words, fitted_sentence
 
 STORES = ("Store or search", "Bytes", "ms", "MAP@R %", "95% interval over queries", "Δ points", "R@1 %", "10 kept %")
 SHOTS = ("Images stored", "By the class mean", "95% of draws", "By the nearest image", "95% of draws")
+OPEN_SET = ("Images stored", "Rule", "FPIR", "DIR", "95% of draws", "Threshold", "Area under OSCR", "AUROC")
 EPISODES = ("Episodes", "Accuracy", "95% interval of the mean")
 NOT_DEPLOYED = "This evaluation was not measured. Deployment on the page Retrieval and `workbench deploy` measure it."
 NOT_CHANGED = (
@@ -40,6 +42,7 @@ def deployment_blocks(content: Content) -> list[Block]:
         *(said(sentence) for sentence in (fitted_sentence(measured["fitted_on"]), MAY_BE_0, *refused)),
         said(_threshold(measured["limit"])),
         *_new_classes(measured["new_classes"]),
+        *_open_set(measured["open_set"]),
     ]
 
 
@@ -47,7 +50,7 @@ def robustness_blocks(content: Content) -> list[Block]:
     """Curves and a table for each metric; a sentence where nothing was measured."""
     measured = content.robustness
     if measured is None:
-        return [said(NOT_CHANGED, muted=True)]
+        return [said(content.robustness_damaged or NOT_CHANGED, muted=not content.robustness_damaged)]
     about = (
         f"{_of_all(measured)} queries with changed images, searched among {measured['gallery']:,} stored embeddings; "
         f"the gallery is not changed. {MARKED}"
@@ -104,6 +107,26 @@ def _new_classes(new: dict[str, Any] | None) -> list[Block]:
         blocks.append(Table("new-classes", "Accuracy among new classes.", SHOTS, rows, frozenset(range(5))))
     if episodes:
         blocks.append(Table("episodes", "Few-shot episodes.", EPISODES, episodes, frozenset({1, 2})))
+    return blocks
+
+
+def _open_set(measured: dict[str, Any] | None) -> list[Block]:
+    """What is identified when half of the classes is unknown: sentences, and a table by rule and rate."""
+    if measured is None:
+        return []
+    rows = tuple(
+        (
+            "all" if point["images"] is None else str(point["images"]), title, f"{100 * at['fpir']:g}%",
+            *_spread(at["dir"]), minus(f"{at['threshold'][0]:.4f}"), percent(of_rule["oscr"][0]),
+            percent(of_rule["auroc"][0]),
+        )
+        for point in measured["points"] for rule, title in RULES.items() for of_rule in (point[rule],)
+        for at in of_rule["rates"]
+    )  # fmt: skip
+    blocks: list[Block] = [said(open_set_facts(measured))]
+    if rows:
+        blocks += [said(open_set_sentence(measured, point["images"])) for point in measured["points"]]
+        blocks.append(Table("open-set", "Open-set identification.", OPEN_SET, rows, frozenset(range(2, 8))))
     return blocks
 
 
