@@ -44,8 +44,8 @@ HEAD_UNITS = re.compile(r"%|\bpoints$|^(Bytes|MB|ms|Time s|Memory MB)$")
 HEADS_WITHOUT_UNIT = {
     "a word": ("", "Group", "Method", "Backbone", "Seed (runs)", "Class",
                "Query", "Suspect", "Taken for", "Hub", "Which classes", "Same class",
-                "Store or search", "In words", "Nearest class", "Change"),
-    "a number with the unit of its row": ("Strength",),
+                "Store or search", "In words", "Nearest class", "Change", "Measure"),
+    "a number with the unit of its row": ("Strength", "Nearest", "Mean"),
     "a difference, of the unit of the column before it": ("Δ", "Δ AP"),
     "a range, of the unit of the column before it": ("95% interval",),
     "a count": ("n", "Seeds", "d", "Images", "Times", "Times among the ten", "In other classes", "Pairs n"),

@@ -175,7 +175,7 @@ def test_the_open_set_is_shown_beside_the_stores(qtbot, session, workspace, run)
     five = measured["points"][1]
     assert side.said.text().startswith("With 5 images stored of each known class, ")
     rows = [line.split("\t") for line in side.rows.lines()]
-    assert rows[0] == ["Measure", "Nearest image", "Class mean"]
+    assert rows[0] == ["Measure", "Nearest", "Mean"]
     assert [row[0].strip() for row in rows[1:]] == [
         "DIR at 10% FPIR", "threshold", "OSCR area", "AUROC", "All accepted"
     ]  # fmt: skip

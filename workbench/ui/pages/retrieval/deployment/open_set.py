@@ -20,13 +20,13 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.labels import label, plain_tip
-from workbench.ui.widgets.tables.row_table import select_rows
+from workbench.ui.widgets.tables.row_table import head_width, select_rows
 
 LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 14, 22, 34, 15  # px around the axes, and of a line of words
 DOT, TALL, ROW_PX = 3.0, 180, 24  # px; least height of the plot; a row at 100% text
 ROOM = 0.06  # of the span above the highest and below the lowest share
 COLOURS = {"by_nearest": OKABE_ITO[4], "by_mean": OKABE_ITO[1]}  # as in "New classes"
-TITLES = ("Measure", *RULES.values())
+TITLES = ("Measure", "Nearest", "Mean")
 TIPS = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole)
 NOT_THEN = "This evaluation was measured by an older Workbench, which did not measure open-set identification."
 STORED = (
@@ -70,7 +70,7 @@ def measure_rows(point: dict[str, Any]) -> list[MeasureRow]:
         rate = f"{100 * one['fpir']:g}%"
         rows += [
             MeasureRow(f"DIR at {rate} FPIR", (one["dir"], two["dir"]), True, DIR),
-            MeasureRow("   threshold", (one["threshold"], two["threshold"]), False, THRESHOLD.format(rate=rate)),
+            MeasureRow("  threshold", (one["threshold"], two["threshold"]), False, THRESHOLD.format(rate=rate)),
         ]
     return rows + [MeasureRow(title, (nearest[key], mean[key]), True, meaning) for key, title, meaning in OTHERS]
 
@@ -239,8 +239,10 @@ class OpenSetSide(QWidget):
         self.table.setModel(self.rows)
         select_rows(self.table, "Open-set identification")
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
-        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        head = self.table.horizontalHeader()
+        head.setTextElideMode(Qt.TextElideMode.ElideNone)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)  # the names get what the numbers leave
         self.said = label("", wrap=True)
         self.sentence = label("", "muted", wrap=True)
         self.measure = button("Measure the open set", "arrow-clockwise")
@@ -255,13 +257,15 @@ class OpenSetSide(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in theme.DRESSES and hasattr(self, "choice"):
-            self._fit_rows()
+            self._fit_table()
 
-    def _fit_rows(self) -> None:
-        """Show all rows: the table has no scroll bar of its own."""
-        table = self.table
+    def _fit_table(self) -> None:
+        """Show all rows, without a scroll bar of the table's own, and each column of numbers as wide as these."""
+        table, head = self.table, self.table.horizontalHeader()
+        for column in range(1, len(TITLES)):
+            head.resizeSection(column, max(head_width(head, column), table.sizeHintForColumn(column)))
         rows = self.rows.rowCount() * table.verticalHeader().defaultSectionSize()
-        table.setFixedHeight(table.horizontalHeader().sizeHint().height() + rows + 2 * table.frameWidth())
+        table.setFixedHeight(head.sizeHint().height() + rows + 2 * table.frameWidth())
 
     def show_open_set(self, measured: dict[str, Any] | None) -> None:
         """Show the "open_set" of a measurement; None: it has none."""
@@ -288,4 +292,4 @@ class OpenSetSide(QWidget):
         said = "" if self._measured is None or point is None else open_set_sentence(self._measured, point["images"])
         self.said.setText(said)
         self.said.setVisible(bool(said))
-        self._fit_rows()
+        self._fit_table()
