@@ -116,3 +116,13 @@ def test_a_row_of_the_table_shows_that_run(qtbot, opened, session, workspace, ru
     dialog = opened(runs[0])
     dialog.so_far.table.activated.emit(dialog.so_far.table.model().index(1, 0))
     assert (session.run_id, session.page) == (before, "train")
+
+
+@pytest.mark.parametrize("text", ["~nobody-has-this-name/photos", "/" + "long" * 100, "nul\0"])
+def test_a_path_that_no_system_has_is_said(opened, workspace, runs, text):
+    store_test(workspace, runs[0], NUMBERS)
+    dialog = opened(runs[0])
+    dialog.images.set_value(text)
+    dialog.images.edited.emit()
+    assert dialog.said.text().startswith("There is no folder or file ")
+    assert not dialog.start.isEnabled()

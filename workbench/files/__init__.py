@@ -42,6 +42,14 @@ def make_folder(path: Path) -> None:
         raise Problem(f"{str(path)[:200]!r} is not a valid name of a folder.", kept="Nothing was written.") from error
 
 
+def typed_path(text: str | Path) -> Path:
+    """A path as a person typed it, its home folder in place of ~ or ~user; that of an unknown user stays as written.
+
+    Path.expanduser raises RuntimeError there, as for the first letters of a path that is still being typed.
+    """
+    return Path(os.path.expanduser(text))
+
+
 def check_place(path: Path) -> None:
     """Raise Problem where a device, a pipe or a socket lies, or what a link there leads to is one."""
     try:

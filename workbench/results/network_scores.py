@@ -6,6 +6,7 @@ from pathlib import Path
 
 from workbench.entries import catalog as catalogs
 from workbench.events import RunState
+from workbench.files import typed_path
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
@@ -86,7 +87,7 @@ def earlier_tests(tests: Sequence[Run], runs: Sequence[Run], images: Path, netwo
     Returns:
         The newest test of each run that has one, in the order of `runs`.
     """
-    path, before = images.expanduser().absolute(), list[Run]()
+    path, before = typed_path(images).absolute(), list[Run]()
     on_these = [test for test in tests if Path(str(test.environment["imported"].get("images", ""))) == path]
     for run in runs:
         source = run.id if run.tested is None else run.tested

@@ -3,10 +3,10 @@
 import contextlib
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from workbench.config import RunConfig
 from workbench.entries import catalog as catalogs
+from workbench.files import typed_path
 from workbench.problem import UNSTARTED, Problem
 
 
@@ -42,5 +42,5 @@ def _field_of(config: RunConfig, kind: str, said: str) -> str:
 
 def _names(said: str, place: str) -> bool:
     """Whether a sentence has the path of a place, or of what is in it: "/data/birds" is not in "/data/birds-2"."""
-    paths = "|".join(re.escape(path) for path in {place, str(Path(place).expanduser())})
+    paths = "|".join(re.escape(path) for path in {place, str(typed_path(place))})
     return re.search(rf"(?<![\w/\\.~-])(?:{paths})(?![\w~-]|\.\w)", said) is not None

@@ -35,3 +35,11 @@ def test_a_pipe_or_a_link_to_one_is_not_replaced(tmp_path, is_link):
 def test_a_device_is_refused():
     with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"):
         files.check_place(Path(os.devnull))
+
+
+def test_a_typed_path_has_the_home_folder_and_that_of_nobody_stays(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME" if os.name == "posix" else "USERPROFILE", str(tmp_path))
+    assert files.typed_path("~/photos") == tmp_path / "photos"
+    nobody = Path("~nobody-has-this-name") / "photos"
+    if os.name == "posix":  # elsewhere it is a folder beside that of the user
+        assert files.typed_path(nobody) == nobody

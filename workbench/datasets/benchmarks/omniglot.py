@@ -16,7 +16,7 @@ from workbench.datasets.images.scan import Problems, find_images
 from workbench.datasets.reading.data_folder import open_place
 from workbench.datasets.reading.fields import side_of_square, stored_at
 from workbench.datasets.reading.published import Counts, count_differences
-from workbench.files import archives
+from workbench.files import archives, typed_path
 from workbench.files.archive_names import stem
 from workbench.files.unreadable import refusing
 from workbench.params import Params
@@ -52,7 +52,7 @@ def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
     """Handwritten characters by 20 people each; a class is a character of an alphabet."""
     if not params.place:
         raise Problem("No folder or archive is chosen for Omniglot.", kept="Nothing was started.", todo="Choose one.")
-    path = Path(params.place).expanduser()
+    path = typed_path(params.place)
     progress("Reading Omniglot", 0, 0)
     if os.path.isfile(path) and path.suffix.lower() == ".zip":
         return _from_zip(path, params.image_size)

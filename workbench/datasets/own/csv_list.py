@@ -16,7 +16,7 @@ from workbench.datasets.reading.data_folder import DEEPEST, open_place
 from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_files
 from workbench.datasets.reading.fields import bits_used, colours, short_side, stored_at
 from workbench.datasets.split import WORDS, official_halves
-from workbench.files import unreadable
+from workbench.files import typed_path, unreadable
 from workbench.files.archive_names import is_archive
 from workbench.files.spreadsheet import CLOSE_IT, NOT_CLOSED, plain_cell, rows_of, separated
 from workbench.params import Params, param
@@ -138,7 +138,7 @@ def _first_rows(path: Path) -> list[list[str]]:
 
 def _list(chosen: str, progress: Progress) -> Path:
     """The chosen CSV file, or the only one in the chosen archive. Raises Problem if there is not exactly one."""
-    list_path = Path(chosen).expanduser()
+    list_path = typed_path(chosen)
     if not is_archive(list_path):
         return list_path
     root = open_place(chosen, "the CSV file", progress)

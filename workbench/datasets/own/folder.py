@@ -17,6 +17,7 @@ from workbench.datasets.reading.data_folder import open_place, without_wrapping
 from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_files
 from workbench.datasets.reading.fields import bits_used, colours, short_side, stored_at
 from workbench.datasets.split import WORDS, official_halves
+from workbench.files import typed_path
 from workbench.files.archive_names import is_archive
 from workbench.params import Params, param
 from workbench.problem import Problem
@@ -51,7 +52,7 @@ class FolderParams(Params):
 def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     """Your own images: a folder per class, in any of the usual formats."""
     root = open_place(params.folder, "your images", progress)
-    if packed := root != Path(params.folder).expanduser().absolute():
+    if packed := root != typed_path(params.folder).absolute():
         root = without_wrapping(root)
     problems: Problems = []
     remarks: Problems = []

@@ -15,6 +15,7 @@ from workbench.datasets.reading.packed_records import PackedParams, Records, hal
 from workbench.datasets.reading.tar_index import Shard, Wanted, first_contents, shard_index
 from workbench.datasets.split import WORDS
 from workbench.entries.catalog import cache_folder
+from workbench.files import typed_path
 from workbench.files.archive_names import is_archive
 from workbench.params import param
 from workbench.problem import Problem
@@ -113,7 +114,7 @@ def _names(tars: list[Path]) -> list[str]:
 
 def _shards(chosen: str, progress: Progress) -> list[Path]:
     """The shards in the chosen folder, sorted, or the chosen shard. Raises Problem if there are none."""
-    tar = Path(chosen).expanduser()
+    tar = typed_path(chosen)
     if tar.suffix.lower() == ".tar" and tar.is_file():
         return [tar]
     if not tar.exists() and any(letter in tar.name for letter in "{*"):

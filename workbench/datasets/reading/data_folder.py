@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from workbench.entries.catalog import cache_folder
-from workbench.files import archives
+from workbench.files import archives, typed_path
 from workbench.files.archive_names import ENDINGS, is_archive
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -21,7 +21,7 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
     """
     if not chosen:
         raise Problem(f"No folder or archive is chosen for {name}.", kept="Nothing was started.", todo="Choose one.")
-    path = Path(chosen).expanduser().absolute()  # sentences name it in full
+    path = typed_path(chosen).absolute()  # sentences name it in full
     if os.path.isfile(path):
         if not is_archive(path):
             raise Problem(
@@ -53,7 +53,7 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
             if paths:
                 return paths[0].parents[marker.count("/")]
     raise Problem(
-        f"{Path(chosen).expanduser().absolute()} holds no {' or '.join(markers[:2])}.{archives_said(folder)}",
+        f"{typed_path(chosen).absolute()} holds no {' or '.join(markers[:2])}.{archives_said(folder)}",
         kept="Nothing was started.",
         todo=f"Choose the folder or archive of {name}.",
     )

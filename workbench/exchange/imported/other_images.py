@@ -16,6 +16,7 @@ from workbench.datasets.images.loader import bits_of, display_name, on_disk
 from workbench.datasets.own.csv_list import columns_named, columns_of_images
 from workbench.datasets.own.folder import SET_LEVELS
 from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
+from workbench.files import typed_path
 from workbench.jobs.threads import in_threads
 from workbench.numerals import numbers_in_words
 from workbench.problem import Problem, UnknownName
@@ -155,7 +156,7 @@ def _tested(
     tested = tested_network(RunConfig.recorded(workspace.run(run_id).config))
     source = workspace.run(run_id if tested is None else tested.run)  # that trained the network
     config, data = RunConfig.recorded(source.config), workspace.dataset(source.dataset_id or network.dataset.id)
-    images = images.expanduser().absolute()
+    images = typed_path(images).absolute()
     listed = _listed(images, data.channels, data.image_size, config, progress)
     kept, cache = readable(workspace, listed, progress)
     vectors = _embedded(network, kept, progress)

@@ -1,9 +1,8 @@
 """The dialog "Import curves": a folder of TensorBoard, or a table, and a name."""
 
-from pathlib import Path
-
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from workbench.files import typed_path
 from workbench.ui.actions.curves import import_curves
 from workbench.ui.actions.importing import ImportingDialog
 from workbench.ui.state.process_work import ProcessWork
@@ -44,6 +43,6 @@ class CurvesDialog(ImportingDialog):
         self._forget_error()
 
     def _begin(self) -> ProcessWork:
-        source = Path(self.source.value()).expanduser()
+        source = typed_path(self.source.value())
         name = self.name.text().strip()
         return import_curves(self._session, source, name, self.accept, self._refused, self._ended)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QWidget
 
 from workbench.exchange.formats import FORMATS, refusal
 from workbench.exchange.source import BEST, LAST, source_of
+from workbench.files import typed_path
 from workbench.progress import Progress
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
@@ -145,7 +146,7 @@ class ExportDialog(MainButtonDialog):
 
     def _start(self) -> None:
         """Start the export; the Activity panel shows its progress and the message bar its result."""
-        out = Path(self.folder.value().strip()).expanduser()
+        out = typed_path(self.folder.value().strip())
         fields = {"run": self._run.id, "formats": self.formats(), "out": str(out), "epoch": str(self.epoch.value())}
         done, notify = partial(_tell, self._session, out), self._session.notify
         process, title = process_of(self._session, "workbench.exchange.server"), f"Export run {self._run.id}"

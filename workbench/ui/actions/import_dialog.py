@@ -1,11 +1,13 @@
 """The import dialog: embeddings of a model trained elsewhere, their labels and, perhaps, images."""
 
+import os
 from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from workbench.exchange.imported.tables import ENDINGS
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
+from workbench.files import typed_path
 from workbench.ui.actions.importing import ImportingDialog
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
@@ -66,7 +68,7 @@ class ImportDialog(ImportingDialog):
 
     def _place(self, key: str) -> Path | None:
         text = str(self.places[key].value()).strip()
-        return Path(text).expanduser() if text else None
+        return typed_path(text) if text else None
 
     def _check(self) -> None:
         wrong = self._wrong()
@@ -89,11 +91,11 @@ class ImportDialog(ImportingDialog):
         if path is None:
             return ""
         if key == "images":
-            return "" if path.is_dir() else f"There is no folder {path}."
+            return "" if os.path.isdir(path) else f"There is no folder {path}."
         endings = (".npy",) if key == "array" else ENDINGS
         if path.suffix.lower() not in endings:
             return f"{path.name} is not one of {', '.join(endings)}."
-        return "" if path.is_file() else f"There is no file {path}."
+        return "" if os.path.isfile(path) else f"There is no file {path}."
 
     def _wrong(self) -> str:
         if self.only_search.isChecked() and (self._place("images") or self._place("array")):

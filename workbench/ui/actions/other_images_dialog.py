@@ -1,5 +1,6 @@
 """The dialog "Test on other images": the images, which network of the run, and a name for the run that is made."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -8,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from workbench.exchange.imported.other_images import is_list
+from workbench.files import typed_path
 from workbench.files.archive_names import is_archive
 from workbench.numerals import numbers_in_words, percentage
 from workbench.progress import Progress
@@ -138,7 +140,7 @@ class OtherImagesDialog(MainButtonDialog):
     @property
     def _path(self) -> Path | None:
         text = self.images.value()
-        return Path(text).expanduser() if text else None
+        return typed_path(text) if text else None
 
     def _check(self) -> None:
         """Say what is wrong with the path, and offer the test where nothing is."""
@@ -213,9 +215,9 @@ def _title(runs: Sequence[Run]) -> str:
 
 def _wrong(path: Path) -> str:
     """Why the path cannot be images; empty if it may be."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return ""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return f"There is no folder or file {path}."
     if is_list(path) or is_archive(path):
         return ""

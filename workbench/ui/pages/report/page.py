@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QDialog, QFileDialog, QStackedWidget, QWidget
 
+from workbench.files import typed_path
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.reports.templates import templates
@@ -156,7 +157,7 @@ class ReportPage(QStackedWidget):
         shown = (self.session.workspace, self.model.subject)
         if wanted is None or not formats or not out:
             return
-        fields = {**wanted, "out": str(Path(out).expanduser().absolute()), "formats": formats}
+        fields = {**wanted, "out": str(typed_path(out).absolute()), "formats": formats}
         self.model.written = []
         self._check()  # the files of an export before are not those of one that fails
         self.export_button.setEnabled(False)

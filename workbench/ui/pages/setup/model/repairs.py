@@ -1,10 +1,11 @@
 """What the data set of a draft lacks, and what repairs its errors with one click."""
 
-from pathlib import Path
+import os
 from typing import Any
 
 from workbench.entries import catalog as catalogs
 from workbench.entries import dimensions
+from workbench.files import typed_path
 from workbench.ui.pages.setup.model.draft import Draft
 
 Repair = tuple[str, str, Any]  # words of its button, path to set, value
@@ -22,7 +23,7 @@ def missing(draft: Draft) -> dict[str, str]:
         if not chosen:
             kind = {"file": "file", "folder": "folder"}.get(field["path"], "folder or archive")
             sentences[f"dataset.{name}"] = f"Choose a {kind}."
-        elif not (path := Path(chosen).expanduser()).exists():
+        elif not os.path.exists(path := typed_path(chosen)):
             sentences[f"dataset.{name}"] = f"There is no {path.absolute()}. Choose it again."
     return sentences
 
