@@ -1,6 +1,8 @@
 """Export… and Import embeddings… in the window, with real files."""
 
+import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,10 +11,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from trained import trained_run
 
-from tests.trained_sample import sample_values, trained
+from tests.trained_sample import sample_space
 from workbench.config import IMPORTED, KINDS, RunConfig
+from workbench.exchange.server import OPS
 from workbench.jobs.serving import CAN_PEEK
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.import_dialog import ABOUT
 from workbench.ui.actions.other_images_dialog import OtherImagesDialog
@@ -24,6 +28,32 @@ pytestmark = [
     pytest.mark.qt_log_ignore("propagateSizeHints"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning:numba"),
 ]
+
+
+@pytest.fixture(scope="module")
+def _digits_space(tmp_path_factory):
+    """A workspace whose run 1 is the sample's network, trained for an epoch."""
+    return sample_space(tmp_path_factory.mktemp("digits"), 1)
+
+
+@pytest.fixture
+def workspace(request, tmp_path, _empty_workspace):
+    """A workspace of the test's own: with the trained run for tests of `digits`, for others empty."""
+    whole = request.getfixturevalue("_digits_space") if "digits" in request.fixturenames else _empty_workspace
+    return Workspace(shutil.copytree(whole, tmp_path / "workspace"))
+
+
+@pytest.fixture
+def _in_this_process(monkeypatch):
+    """What the window asks of the process of exports and imports is done here: to start one takes a second or two."""
+
+    def work(of, _client, title, op, fields, done, failed, *_, **__):
+        asked = {"workspace": str(of.workspace.path), **fields}
+        of.run_in_thread(title, lambda _: OPS[op](asked, quiet), done, failed)
+        return SimpleNamespace(over=True)  # nothing that could be cancelled
+
+    for dialog in ("import_dialog", "export_dialog"):
+        monkeypatch.setattr(f"workbench.ui.actions.{dialog}.ProcessWork", work)
 
 
 @pytest.fixture
@@ -72,29 +102,30 @@ def test_a_run_is_exported_from_its_menu(qtbot, run_id, session, window, notices
     qtbot.waitUntil(lambda: item.state == "done")
 
 
-@pytest.mark.parametrize(("chosen", "epoch"), [("best", 1), ("last", 2), ("0", 0)])
-def test_the_embeddings_of_any_stored_epoch_are_exported(
-    qtbot, run_id, session, window, notices, tmp_path, chosen, epoch
-):
+@pytest.mark.usefixtures("_in_this_process")
+def test_the_embeddings_of_any_stored_epoch_are_exported(qtbot, run_id, session, window, notices, tmp_path):
     session.show_run(run_id)
-    dialog = window.run_actions.exchange.ask_export()
-    assert not dialog.epoch.isEnabled(), "nothing is known of the run yet"
-    qtbot.waitUntil(dialog.start.isEnabled)
-    offered = {dialog.epoch.itemData(at): dialog.epoch.itemText(at) for at in range(dialog.epoch.count())}
-    assert offered == {
-        "best": "Best: epoch 1", "last": "Last: epoch 2", "0": "Epoch 0 (untrained)", "1": "Epoch 1", "2": "Epoch 2",
-    }  # fmt: skip
-    assert dialog.epoch.value() == "best"
-    dialog.epoch.set_value(chosen)
-    for name in ("config", "csv"):
-        dialog.boxes[name].setChecked(False)
-    dialog.folder.take(str(tmp_path / "out"))
-    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: any("Exported 3 files" in str(each) for each in notices))
-    [wanted] = [each.id for each in session.workspace.evaluations(run_id) if each.epoch == epoch]
-    np.testing.assert_array_equal(np.load(tmp_path / "out" / "embeddings.npy"), session.workspace.embeddings(wanted)[2])
+    for chosen, epoch in (("best", 1), ("last", 2), ("0", 0)):
+        dialog, out = window.run_actions.exchange.ask_export(), tmp_path / chosen
+        assert not dialog.epoch.isEnabled(), "nothing is known of the run yet"
+        qtbot.waitUntil(dialog.start.isEnabled)
+        offered = {dialog.epoch.itemData(at): dialog.epoch.itemText(at) for at in range(dialog.epoch.count())}
+        assert offered == {
+            "best": "Best: epoch 1", "last": "Last: epoch 2", "0": "Epoch 0 (untrained)", "1": "Epoch 1",
+            "2": "Epoch 2",
+        }  # fmt: skip
+        assert dialog.epoch.value() == "best"
+        dialog.epoch.set_value(chosen)
+        for name in ("config", "csv"):
+            dialog.boxes[name].setChecked(False)
+        dialog.folder.take(str(out))
+        qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: any(f"Exported 3 files to {out}." in str(notice) for notice in notices))
+        [wanted] = [entry.id for entry in session.workspace.evaluations(run_id) if entry.epoch == epoch]
+        np.testing.assert_array_equal(np.load(out / "embeddings.npy"), session.workspace.embeddings(wanted)[2])
 
 
+@pytest.mark.usefixtures("_in_this_process")
 def test_a_folder_in_which_nothing_can_be_written_is_told(qtbot, run_id, session, window, notices, tmp_path):
     (tmp_path / "file").write_text("in the way")
     session.show_run(run_id)
@@ -198,6 +229,7 @@ def test_embeddings_that_are_only_searched_open_on_their_own_page(qtbot, session
     assert session.page == "retrieval"
 
 
+@pytest.mark.usefixtures("_in_this_process", "analysis")
 def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, window, arrays):
     np.save(arrays / "short.npy", np.zeros(3, int))
     dialog = window.run_actions.exchange.ask_import()
@@ -235,6 +267,7 @@ def test_a_file_of_another_kind_is_said_beside_its_field_at_once(window, arrays)
     assert dialog.start.isEnabled()
 
 
+@pytest.mark.usefixtures("_in_this_process", "analysis")
 def test_images_of_a_folder_are_kept_at_the_size_asked_for(qtbot, session, window, arrays):
     from PIL import Image
 
@@ -286,16 +319,15 @@ def test_an_imported_run_cannot_be_trained_again(qtbot, session, window, arrays,
 
 @pytest.fixture
 def digits(workspace, tmp_path):
-    """A run of the sample's network, trained for an epoch, and a folder of its images: ten of each of three classes."""
-    run_id = trained(workspace, sample_values(1))
-    of_run = workspace.run(run_id)
+    """The trained run of the workspace, and a folder of its images: ten of each of three classes."""
+    of_run = workspace.run(1)
     samples, pictures = workspace.samples(of_run.dataset_id), workspace.pictures(of_run.dataset_id)
     for label in range(3):
         (tmp_path / "pages" / str(label)).mkdir(parents=True)
         for row in np.flatnonzero(samples.labels == label)[:10]:
             picture = pictures.thumbnail(int(samples.ids[row]))
             Image.fromarray(picture).save(tmp_path / "pages" / str(label) / f"{row}.png")
-    return run_id, tmp_path / "pages"
+    return of_run.id, tmp_path / "pages"
 
 
 def images_dialog(qtbot, window):

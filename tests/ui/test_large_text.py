@@ -113,6 +113,7 @@ def test_plots_scroll_where_they_have_no_room(large, qtbot, kind):
     panel.resize(700, 180)
     with qtbot.waitExposed(panel):
         panel.show()
+    qtbot.settle(panel)
     assert min(plot.canvas.height() for plot in panel.plots) >= LEAST_PX
     rows = [plot.geometry() for plot in panel.plots]
     assert rows[0].bottom() < rows[2].top()
