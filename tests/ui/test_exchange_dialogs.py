@@ -102,6 +102,11 @@ def test_a_run_is_exported_from_its_menu(qtbot, run_id, session, window, notices
     qtbot.waitUntil(lambda: item.state == "done")
 
 
+def wait_for_export(qtbot, notices, out):
+    """Return when three files in this folder are announced."""
+    qtbot.waitUntil(lambda: any(f"Exported 3 files to {out}." in str(notice) for notice in notices))
+
+
 @pytest.mark.usefixtures("_in_this_process")
 def test_the_embeddings_of_any_stored_epoch_are_exported(qtbot, run_id, session, window, notices, tmp_path):
     session.show_run(run_id)
@@ -120,7 +125,7 @@ def test_the_embeddings_of_any_stored_epoch_are_exported(qtbot, run_id, session,
             dialog.boxes[name].setChecked(False)
         dialog.folder.take(str(out))
         qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: any(f"Exported 3 files to {out}." in str(notice) for notice in notices))
+        wait_for_export(qtbot, notices, out)
         [wanted] = [entry.id for entry in session.workspace.evaluations(run_id) if entry.epoch == epoch]
         np.testing.assert_array_equal(np.load(out / "embeddings.npy"), session.workspace.embeddings(wanted)[2])
 

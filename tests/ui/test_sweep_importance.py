@@ -54,11 +54,15 @@ def panel(qtbot, session):
     made.hide()
 
 
-def test_the_shares_are_computed_when_their_tab_is_opened(qtbot, panel, session):
+def test_the_shares_are_computed_when_their_tab_is_opened_and_anew_after_the_panel_was_closed(qtbot, panel):
     shown = panel.importance
     assert not shown.computing
     panel.tabs.setCurrentWidget(shown)
     assert (shown.computing, shown.words.text()) == (True, COMPUTING)
+    panel.hide()
+    assert not shown.computing
+    panel.show()
+    assert shown.computing
     qtbot.waitUntil(lambda: not shown.computing)
     assert shown.plot.isVisible()
     head, first, second = shown.plot.rows()
@@ -71,7 +75,7 @@ def test_the_shares_are_computed_when_their_tab_is_opened(qtbot, panel, session)
     assert not shown.plot.isVisible()
 
 
-def test_they_are_computed_again_when_a_trial_has_ended(qtbot, panel, session):
+def test_they_are_computed_again_when_a_trial_has_ended_and_another_workspace_has_none(qtbot, panel, session, tmp_path):
     last = sweeps.trials(session.workspace, 2)[-1]
     with session.workspace.writing() as db:
         db.execute("update sweep_trials set state = 'queued', objective = null where id = ?", (last.id,))
@@ -80,22 +84,10 @@ def test_they_are_computed_again_when_a_trial_has_ended(qtbot, panel, session):
     qtbot.waitUntil(lambda: "11 settings" in panel.importance.plot.title)
     ended(session.workspace, last)
     qtbot.waitUntil(lambda: "12 settings" in panel.importance.plot.title)
-
-
-def test_another_workspace_has_none_of_them(qtbot, panel, session, tmp_path):
-    panel.tabs.setCurrentWidget(panel.importance)
-    qtbot.waitUntil(panel.importance.plot.isVisible)
+    assert panel.importance.plot.isVisible()
     session.open_workspace(Workspace(tmp_path / "other", create=True))
     qtbot.waitUntil(lambda: not panel.importance.plot.isVisible())
     assert panel.importance.words.text() == ""
-
-
-def test_a_panel_that_is_closed_computes_nothing_and_begins_again(qtbot, panel):
-    panel.tabs.setCurrentWidget(panel.importance)
-    panel.hide()
-    assert not panel.importance.computing
-    panel.show()
-    qtbot.waitUntil(panel.importance.plot.isVisible)
 
 
 def test_a_bar_is_as_long_as_its_share(qtbot):
