@@ -107,7 +107,7 @@ def open_set(stored: Stored, between: Between = lambda: None) -> OpenSet:
     unknown = min(len(of_draw[0][0].unknown) for of_draw in answers)
     curve, rates = resolved(CURVE, unknown), resolved(RATES, unknown)
     points = [
-        OpenPoint(images, *(_identified([of_draw[at][rule] for of_draw in answers], rates, curve) for rule in (0, 1)))
+        OpenPoint(images, *(identified([of_draw[at][rule] for of_draw in answers], rates, curve) for rule in (0, 1)))
         for at, images in enumerate(shots)
     ]
     return OpenSet(len(classes), len(counts), len(classes) // 2, DRAWS, known, unknown, curve, points)
@@ -239,8 +239,8 @@ def _across_queries(queries: np.ndarray, scores: np.ndarray, distance: str) -> n
     return np.asarray(np.round(scores, DIGITS))
 
 
-def _identified(draws: Sequence[Answers], rates: Sequence[float], curve: Sequence[float]) -> Identified:
-    """The numbers of one rule over the draws."""
+def identified(draws: Sequence[Answers], rates: Sequence[float], curve: Sequence[float]) -> Identified:
+    """The numbers of one rule over the draws, at these FPIR, each in 0..1, and at those of the curve."""
     limits = np.array([
         [lowest_limit(draw.unknown, rate) if rate < 1 else -np.inf for rate in (*rates, *curve)] for draw in draws
     ])  # fmt: skip

@@ -12,6 +12,8 @@ from workbench.results.open_set import (
     CURVE,
     DRAWS,
     RATES,
+    Answers,
+    identified,
     lowest_limit,
     open_set,
     open_set_facts,
@@ -33,6 +35,35 @@ def test_a_hand_made_example_with_ties():
     at = {rate: lowest_limit(unknown, rate) for rate in (0.2, 0.25, 0.5)}
     assert [np.float64((unknown >= limit).mean()) for limit in at.values()] == [0, 0.25, 0.5]
     assert [(right & (known >= limit)).mean() for limit in at.values()] == [0.25, 0.25, 0.75]
+
+
+def test_dir_at_a_fpir_is_that_of_the_definition():
+    """Of all thresholds that keep the FPIR, the one that identifies the most; similarities are rounded to have ties."""
+    rng = np.random.default_rng(7)
+    draws = [
+        Answers(np.round(rng.normal(1, 1, 30), 1), rng.random(30) < 0.8, np.round(rng.normal(0, 1, 40), 1))
+        for _ in range(3)
+    ]
+    rates = [0.05, 0.1, 0.5, 1.0]
+
+    def wanted(draw, rate):
+        limits = [*np.unique(np.concatenate([draw.known, draw.unknown])), np.inf]
+        kept = [limit for limit in limits if sum(top >= limit for top in draw.unknown) <= rate * len(draw.unknown)]
+        return max(
+            sum(right and top >= limit for top, right in zip(draw.known, draw.right, strict=True)) / len(draw.known)
+            for limit in kept
+        )
+
+    made = identified(draws, rates[:3], rates)
+    shares = np.array([[wanted(draw, rate) for rate in rates] for draw in draws])
+    assert 0.1 < shares.min() < shares.max() < 0.9
+    np.testing.assert_allclose(made.curve, shares.mean(axis=0))
+    for at, of_rate in zip(made.rates, shares.T[:3], strict=True):
+        np.testing.assert_allclose(at.dir, [of_rate.mean(), *np.quantile(of_rate, [0.025, 0.975])])
+    for draw in draws:
+        limit = identified([draw], [0.1], []).rates[0].threshold[0]
+        assert (draw.unknown >= limit).mean() <= 0.1 < (draw.unknown >= limit - 1e-9).mean()
+    assert made.closed[0] == pytest.approx(np.mean([draw.right.mean() for draw in draws]))
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2"])
