@@ -228,7 +228,7 @@ class RunConfig(BaseModel):
         if self.imported:
             return {"dataset.name": "The embeddings were imported: there is nothing to train."}
         if self.own_loop:
-            return {"dataset.name": "The run was recorded by a training loop of your own: start it there."}
+            return {"dataset.name": "The run was recorded by your own training loop: start it there."}
         unknown = checks.unknown_entries(self, known, KINDS)
         errors = unknown | checks.contradictions(self, known, unknown)
         return errors if unknown else errors | checks.misfit(self, known, classes)

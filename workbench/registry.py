@@ -133,7 +133,7 @@ def loading_for(module: str) -> Iterator[None]:
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise Problem(
             f"A library that {module} needs does not load ({why}).", kept="Nothing was started.",
-            todo="Run `workbench doctor`: it says what to install.",
+            todo="Run `workbench doctor`: it shows what to install.",
         ) from error  # fmt: skip
 
 

@@ -41,7 +41,7 @@ REPLAY = """#!/bin/sh
 for word; do [ "$last" = --folder ] && folder=$word; last=$word; done
 full() {{ echo "There is no space left to write $folder." >&2; exit 1; }}
 exec 9>"$folder/.lock" || full
-flock -n 9 || {{ echo "Another process works on the run in $folder." >&2; exit 1; }}
+flock -n 9 || {{ echo "Another process is working on the run in $folder." >&2; exit 1; }}
 echo begun >>"{traces}/${{folder##*/}}"
 trap 'exit 143' TERM INT
 cd -- "$folder" || exit 1

@@ -36,6 +36,6 @@ def test_no_folder_or_name_is_written_into_a_command_as_it_is() -> None:
 
 
 def test_a_planted_one_is_found() -> None:
-    assert unquoted('f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume"') == ["workspace.path"]
+    assert unquoted('f"Continue: workbench run CONFIG --workspace {workspace.path} --resume"') == ["workspace.path"]
     assert unquoted('f"`workbench export {run} --out {folder}` writes {name}."') == ["folder"]
     assert unquoted('f"`workbench report {shlex.join(parts)} --workspace DIR` in {folder}"') == []

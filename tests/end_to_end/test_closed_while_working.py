@@ -41,7 +41,7 @@ def left_behind(mark: str) -> list[psutil.Process]:
 
 
 def read_whole(path: Path) -> None:
-    """Fails where a file under its final name is not whole."""
+    """Fails where a file under its final name is incomplete."""
     match path.suffix:
         case ".npy":
             np.load(path, allow_pickle=False)

@@ -47,7 +47,7 @@ def test_resume_says_what_is_lost_and_starts_nothing(cut, tmp_path, capsys):
     capsys.readouterr()
     assert cut("--resume") == 1
     said = capsys.readouterr().err
-    assert "Run 2 cannot go on: its checkpoints were deleted on 20" in said
+    assert "Run 2 cannot continue: its checkpoints were deleted on 20" in said
     assert (
         "no run was started. Add --retrain to train it from the start; `workbench checkpoints bring-back 2 DIR" in said
     )

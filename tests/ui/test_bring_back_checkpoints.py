@@ -119,7 +119,7 @@ def test_an_import_asks_whether_deleted_checkpoints_come_back(qtbot, session, sa
     folder, window = deleted
     import_run_folders(session, folder, window)
     question = asked(qtbot)
-    assert said == [f"Nothing new came from {folder}."]
+    assert said == [f"Nothing new was found in {folder}."]
     assert "has 2 checkpoints of #1" in question.words.text()
     assert question.answers["leave"].isDefault()
     question.answers["all"].click()
@@ -134,7 +134,7 @@ def test_a_no_is_asked_again_at_the_next_import(qtbot, session, said, deleted):
         question = asked(qtbot)
         question.reject()
         qtbot.waitUntil(lambda: open_question() is None)
-    assert said == 2 * [f"Nothing new came from {folder}."]
+    assert said == 2 * [f"Nothing new was found in {folder}."]
     assert not session.workspace.has_file(1, "last.pt")
 
 

@@ -250,7 +250,7 @@ def test_a_cancelled_preflight_says_so_and_can_be_asked_for(qtbot, session, page
         page.runner.look()
         assert cancel_at(qtbot, session, gate).state == "cancelled"
     qtbot.waitUntil(page.card.check.isVisible)
-    assert page.card.state.text() == "Preflight was cancelled. Nothing is known of this run."
+    assert page.card.state.text() == "Preflight was cancelled. There are no measurements for this run."
     assert not page.runner.waiting_or_working
     page.card.check.click()
     qtbot.waitUntil(lambda: len(looked.configs) > answered)

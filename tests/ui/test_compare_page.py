@@ -249,7 +249,7 @@ def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, ses
     assert rows[-1][:5] == ["<b>Birds</b> (here, n = 3)", "resnet50", "100", "63.0", "–"]
     assert "“<b>Birds</b>”: This run's embeddings have 100 numbers, the table's 2048." in panel.notes.text()
     assert "Ours: best epoch of each run, mean over n seeds." in panel.notes.text()
-    assert "the pictures themselves are not compared" in panel.notes.text()
+    assert "the images themselves are not compared" in panel.notes.text()
 
 
 def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, session, workspace):

@@ -176,7 +176,7 @@ def test_the_search_for_near_duplicates_can_be_cancelled_and_asked_again(qtbot, 
     monkeypatch.setattr(preflight, "near_duplicates", real)
     with qtbot.waitSignal(tab.shown):
         tab.look.click()
-    assert tab.said.text() == "No two images show nearly the same."
+    assert tab.said.text() == "No two images look nearly the same."
     assert titles(dialog)[-1] == "Near-duplicates (0)"
     dialog.close()
 
@@ -219,7 +219,7 @@ def test_that_more_pairs_were_found_than_are_listed_is_said(qtbot):
     tab = NearDuplicatesTab(9)
     qtbot.addWidget(tab)
     tab.show_pairs(NearDuplicates([pair, pair], 1234, 0, 0))
-    assert tab.said.text() == "1,234 pairs of images show nearly the same; the 2 most similar are listed."
+    assert tab.said.text() == "1,234 pairs of images look nearly the same; the 2 most similar are listed."
 
 
 def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
@@ -246,7 +246,7 @@ def test_a_line_that_stands_for_many_rows_is_counted_as_many(qtbot):
     qtbot.addWidget(dialog)
     assert dialog.tabs.tabText(3) == "Left out (1,235)"
     said = [shown.text() for shown in dialog.tabs.widget(3).findChildren(QLabel)]
-    assert "1,235 rows left out. A line of the table may stand for many." in said
+    assert "1,235 rows left out. A line of the table can stand for several." in said
 
 
 def test_equally_large_classes_are_listed_by_name_numbers_as_numbers(qtbot):

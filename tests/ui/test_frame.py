@@ -814,7 +814,7 @@ def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
     actions.trash.delete.trigger()
     assert session.workspace.run(run_id).trashed
     actions.trash.delete.trigger()
-    assert answered == [f"Delete “{config.name}” for ever?"] * 2
+    assert answered == [f"Delete “{config.name}” permanently?"] * 2
     qtbot.waitUntil(lambda: session.workspace.runs(trashed=True) == [])
 
 

@@ -26,5 +26,5 @@ def test_the_tooltip_of_a_group_of_tests_says_which_networks_they_are_of(workspa
     table.show(against_baseline(shown, shown.groups[0], ["MAP@R"]), {})
     own, tested = (table.data(table.index(row, 0), Qt.ItemDataRole.ToolTipRole) for row in (0, 1))
     assert "network: best epoch of each run, seeds 0, 1." in tested
-    assert "are groups of their own" in tested
+    assert "are separate groups" in tested
     assert "network" not in own

@@ -119,7 +119,7 @@ def test_a_dropped_folder_of_tensorboard_is_imported_and_not_taken_for_images(qt
     qtbot.waitUntil(lambda: bool(said))
     drop(window, runs)
     qtbot.waitUntil(lambda: len(said) == 2)
-    assert said == ["Imported the curves of 2 runs: #1, #2.", f"Nothing new came from {runs}."]
+    assert said == ["Imported the curves of 2 runs: #1, #2.", f"Nothing new was found in {runs}."]
     assert offered == []
 
 
@@ -245,7 +245,7 @@ def test_the_sentences_of_an_import():
         "1 more remark not shown.",
     ]  # fmt: skip
     assert sentences("x", [trashed, waiting], []) == [
-        "Nothing new came from x.", "In the trash: #3, #4.",
+        "Nothing new was found in x.", "In the trash: #3, #4.",
         "New points of #4 were not added there: restore and import again for them.",
     ]  # fmt: skip
     many = [run | {"run_id": number} for number in range(1, 20)]

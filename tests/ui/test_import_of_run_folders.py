@@ -39,7 +39,7 @@ def test_a_chosen_folder_of_run_folders_is_imported_once(qtbot, window, session,
     assert session.workspace.run(1).best
     window.commands["file.import-runs"].trigger()
     qtbot.waitUntil(lambda: len(said) == 2)
-    assert said[1] == f"Nothing new came from {colleague}."
+    assert said[1] == f"Nothing new was found in {colleague}."
     assert len(session.workspace.runs()) == 1
 
 

@@ -316,7 +316,7 @@ def test_a_query_that_was_not_asked_says_so_and_stands_last(qtbot, session, work
     assert "over 24 of 48 queries" in page.queries.why.differences.text()
     page.browsing.choose(listed(page)[-1])
     at_rest(qtbot, page)
-    said = "αQE 10 did not search by this image: as in Deployment, 24 of 48 queries are asked."
+    said = "αQE 10 did not search with this image: as in Deployment, only 24 of 48 queries are searched."
     assert page.result.other.row.title.text() == said
     assert not page.result.other.row.cards
 

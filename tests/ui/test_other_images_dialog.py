@@ -100,7 +100,7 @@ def test_of_several_networks_those_that_were_tested_are_counted_and_compared(
     third = store(workspace, {1: NUMBERS}, seed=2)
     dialog = opened(*tests, third)
     assert [dialog.network.itemText(row) for row in range(dialog.network.count())] == [
-        "Best epoch; of a test the tested one"
+        "Best epoch; for a test, the tested one"
     ]
     dialog.images.take(str(photos))
     assert dialog.before.text().startswith(

@@ -365,6 +365,6 @@ def test_a_name_without_png_gets_it_and_replaces_no_file_that_nobody_was_asked_a
     target.write_bytes(b"mine")
     page.pairs.dialog.save.click()
     qtbot.waitUntil(lambda: len(notices) == 2)
-    assert "is there already" in str(notices[1])
+    assert "already exists" in str(notices[1])
     assert target.read_bytes() == b"mine"
     page.pairs.dialog.close()

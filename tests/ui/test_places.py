@@ -427,7 +427,7 @@ def test_a_run_whose_place_is_not_reached_is_not_about_to_end(qtbot, at_box, pla
     assert not at_box.control(run_id).stop_asked
     assert said == [
         f"The request to end run {run_id} was not answered: here is not reached. "
-        "If it did not arrive, the run goes on at box. End it again once the place answers."
+        "If it did not arrive, the run continues at box. End it again once the place answers."
     ]
     at_box.discard_run(run_id)
     qtbot.waitUntil(lambda: len(said) == 2)

@@ -79,7 +79,7 @@ def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     dialog.rows[0].field.set_value("training.lr")
     qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2, 0.3")
     dialog.seeds.set_value(2)
-    assert settled(qtbot, dialog).startswith("3 trials × 2 runs per trial = 6 runs. Their time is known once")
+    assert settled(qtbot, dialog).startswith("3 trials × 2 runs per trial = 6 runs. Their duration is known once")
     assert dialog.trials.value() == 3
     assert dialog.warning.isVisible(), "there are no held-out classes"
     dialog.take_preflight(SimpleNamespace(seconds=100.0, device="CPU"))

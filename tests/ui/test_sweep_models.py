@@ -61,7 +61,7 @@ def test_a_draft_checks_every_trial_and_says_the_cost(draft):
     assert draft.check_at_once(typed) is None
     plan = draft.check(typed, quiet).plan
     assert (plan.trials, plan.runs, plan.source) == (2, 6, "")
-    assert draft.cost(plan).startswith("2 trials × 3 runs per trial = 6 runs. Their time is known once")
+    assert draft.cost(plan).startswith("2 trials × 3 runs per trial = 6 runs. Their duration is known once")
     draft.preflight = SimpleNamespace(seconds=60.0, device="CPU")
     assert draft.cost(plan).startswith("2 trials × 3 runs per trial = 6 runs, about 6\u202fmin 0\u202fs on CPU, if all")
     wrong = draft.check(entered("training.lr=0.1,200"), quiet)
@@ -323,7 +323,7 @@ def test_values_of_networks_that_were_best_before_training_are_marked(model, wor
         sweep_worker.end(workspace, trial, "done", max(trained, 0.5))
     shown = read_again(model, workspace).shown
     assert [cells[-1] for _, cells in model.trial_rows()[1]] == ["50.00% (epoch 0)", "50.00% (epoch 0)", "70.00%"]
-    assert "Best at epoch 0, so that training has no part in the value: 2 of 3 runs." in model.words()
+    assert "Best at epoch 0, so training did not contribute to the value: 2 of 3 runs." in model.words()
     assert model.sweep_rows()[0][1][-1].startswith("70.00% at ")
     model.take([replace(shown, trials=shown.trials[:2])])
     assert "Both runs are best at epoch 0" in model.words()

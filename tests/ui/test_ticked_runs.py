@@ -88,7 +88,7 @@ def test_runs_that_began_to_work_meanwhile_stay_and_it_is_said(qtbot, session, w
     actions.trash.move_ticked.trigger()
     qtbot.waitUntil(lambda: bool(said))
     session.follower.look()
-    assert said == ["Of 3 runs 1 was not moved to the trash: it works, or has been deleted."]
+    assert said == ["Of 3 runs 1 was not moved to the trash: it is running, or has been deleted."]
     assert numbers(session.trashed_runs()) == {1, 3}
 
 
@@ -115,7 +115,7 @@ def test_a_move_that_cannot_be_done_again_says_why(session, workspace, actions, 
     session.follower.look()
     assert session.trashed_runs() == []
     assert len(said) == 1
-    assert said[0].endswith("None of 3 runs can be moved: they train, or are no longer there.")
+    assert said[0].endswith("None of 3 runs can be moved: they are training, or no longer exist.")
 
 
 def test_runs_that_are_all_gone_cannot_be_brought_back_and_it_is_said(session, workspace, actions, ticked):
@@ -125,7 +125,7 @@ def test_runs_that_are_all_gone_cannot_be_brought_back_and_it_is_said(session, w
     session.follower.look()
     workspace.empty_trash()
     actions.trash.bring_back([1, 2, 3])
-    assert said == ["None of 3 runs is there any more."]
+    assert said == ["None of 3 runs exists any more."]
     assert session.run_id is None
 
 
@@ -161,8 +161,8 @@ def test_ticked_runs_that_a_full_disk_does_not_let_into_the_trash_are_offered_to
     actions.trash.move_ticked.trigger()
     qtbot.waitUntil(lambda: [run.id for run in workspace.runs()] == [LAST])
     assert asked == [
-        "Delete 3 runs for ever? The disk is full: they cannot be moved to the trash. Their curves, evaluations, maps "
-        "and checkpoints are deleted. This cannot be undone."
+        "Delete 3 runs permanently? The disk is full: they cannot be moved to the trash. Their curves, evaluations, "
+        "maps and checkpoints are deleted. This cannot be undone."
     ]
 
 

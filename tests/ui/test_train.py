@@ -453,7 +453,7 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
     alike = evaluation(0, 1.0)
     alike.metrics.update({"MAP@R/low": 1.0, "MAP@R/high": 1.0})
     model.show([alike])
-    assert model.index(0, 3).data(Qt.ItemDataRole.ToolTipRole) == "No interval: all queries are alike"
+    assert model.index(0, 3).data(Qt.ItemDataRole.ToolTipRole) == "No interval: all queries have the same value"
     model.show([evaluation(0, NAN)])
     assert model.index(0, 0).data() == "0 (untrained)", "NaN is never the best"
 
@@ -539,13 +539,13 @@ def test_a_loop_of_the_users_own_is_asked_to_stop_if_it_looks(page, session, qtb
         mine.scalars(1, {"batch/loss": 1.0})
         session.follower.look()
         session.show_run(mine.id)
-        qtbot.waitUntil(lambda: "does not look whether it should stop" in header.stop.toolTip())
+        qtbot.waitUntil(lambda: "does not check whether it should stop" in header.stop.toolTip())
         assert not header.stop.isEnabled()
         assert not stop.isEnabled()
         assert not mine.stop_asked
         qtbot.waitUntil(lambda: header.stop.isEnabled() and stop.isEnabled())
         assert (header.stop.text(), header.pause.isEnabled(), header.end.isEnabled()) == ("Stop", False, False)
-        assert header.pause.toolTip() == "A training loop of your own can be asked to stop, and nothing else."
+        assert header.pause.toolTip() == "Your own training loop can only be asked to stop."
         header.stop.click()
         qtbot.waitUntil(lambda: header.state.text().startswith("Asked to stop"))
         assert (header.stop.text(), header.stop.isEnabled(), stop.isEnabled()) == ("Stopping…", False, False)

@@ -76,7 +76,7 @@ def test_a_test_says_why_no_own_test_half_stands_beside_it(qtbot, session, works
     said = page.scores.missing
     qtbot.waitUntil(lambda: said.text() == f"Run {trained} has no evaluation of epoch 5 on its own test half.")
     workspace.trash(trained)
-    qtbot.waitUntil(lambda: "is deleted, in the trash or of another workspace" in said.text())
+    qtbot.waitUntil(lambda: "is deleted, in the trash or in another workspace" in said.text())
     assert not page.scores.open.isVisible()
 
 

@@ -162,7 +162,7 @@ def test_a_run_that_another_window_has_deleted_keeps_nothing_and_undo_says_so(
 
     monkeypatch.setattr("workbench.ui.actions.run_actions.ask_lines", deleted)
     actions.note.trigger()
-    gone = "Run 1 is not there any more: it was deleted for ever, by another window or a command."
+    gone = "Run 1 is not there any more: it was permanently deleted by another window or a command."
     qtbot.waitUntil(lambda: said == [f"{gone} Nothing was changed. The note is not stored; Copy copies it."])
     with pytest.raises(Problem, match=gone):
         session.workspace.set_tags(1, ["a"])
@@ -214,7 +214,7 @@ def test_undo_of_an_untick_says_that_the_run_is_not_listed_any_more(session, act
     other.trash(1)
     session.follower.look()
     actions.undo_stack.undo()
-    assert said == ["The untick of 1 run was not undone. Not in the list any more: 1 run."]
+    assert said == ["The untick of 1 run was not undone. No longer in the list: 1 run."]
     actions.undo_stack.undo()
     assert len(said) == 1, "no run was ticked before the first step"
 

@@ -86,7 +86,7 @@ def test_a_run_that_a_full_disk_does_not_let_into_the_trash_is_offered_to_be_del
     session.show_run(runs[0])
     session.trash_run(runs[0])
     qtbot.waitUntil(lambda: asked and len(workspace.runs()) < 2)
-    assert asked[0].startswith("Delete “Counting” for ever? The disk is full: it cannot be moved to the trash. Its ")
+    assert asked[0].startswith("Delete “Counting” permanently? The disk is full: it cannot be moved to the trash. Its ")
     assert [run.id for run in workspace.runs()] == [runs[1]]
     assert session.run_id is None
     assert not workspace.folder(runs[0]).exists()

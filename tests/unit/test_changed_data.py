@@ -68,8 +68,8 @@ def test_a_resumed_run_says_that_files_were_written_again_with_the_same_sizes(fo
     assert told == [
         [],
         [
-            "Files of folder were written again since run 1 began, with the same names and sizes: it goes on with the "
-            "images that they hold now."
+            "Files of folder were written again since run 1 began, with the same names and sizes: it continues with "
+            "the images that they hold now."
         ],
     ]
 

@@ -107,7 +107,7 @@ class _Inception(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         if self.stride == 2 and any(side % 2 for side in images.shape[-2:]):  # its branches would differ by one
             raise Problem(
-                f"Images of this size do not go with BN-Inception: it halves a feature map of {images.shape[-1]} px.",
+                f"Images of this size do not fit BN-Inception: it halves a feature map of {images.shape[-1]} px.",
                 kept="Nothing was started.",
                 todo="Set the crop of the augmentation, or the image size, to 227 px or a multiple of 32, as 224.",
             )

@@ -33,8 +33,8 @@ def trained_file() -> Any:
     """The field of a backbone that names such a file; `build_model` loads it."""
     return param(
         "", label="Trained weights", path="file",
-        help="What another run trained of this network, with which this one starts: its export \"Trained weights\" "
-        "(.safetensors). The head is made new.",
+        help="Weights of this network that another run trained, to start from: its export \"Trained weights\" "
+        "(.safetensors). The head is initialised again.",
     )  # fmt: skip
 
 
@@ -120,10 +120,10 @@ def load_trained(backbone: nn.Module, path: Path, title: str) -> None:
     if unfit or not trained <= state.keys():
         wrong = sorted(unfit) or sorted(trained - state.keys())
         raise Problem(
-            f"{title} does not go with the trained weights in {path}, such as {wrong[0]}.",
+            f"{title} does not match the trained weights in {path}, such as {wrong[0]}.",
             kept="Nothing was started.",
             todo="Choose the same backbone with the same fields (model, width, prompts, adapters) as that run, and "
-            "freeze no less than it did; or leave the trained weights out.",
+            "freeze at least as much; or leave the trained weights out.",
             field="backbone.trained_file",
         )
     backbone.load_state_dict(state, strict=False)

@@ -302,7 +302,7 @@ def _refused(name: str, why: str, todo: str) -> Problem:
 
 def _wrong_size(name: str, side: int, why: str, fits: int) -> Problem:
     return Problem(
-        f"Images of {side} px do not go with {name}: {why}.",
+        f"Images of {side} px do not fit {name}: {why}.",
         kept="Nothing was started.",
         todo="Set the image size of the data set and the crop of the augmentation.",
         field="dataset.image_size",

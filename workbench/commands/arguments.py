@@ -28,7 +28,7 @@ class Number(click.ParamType[int]):
         except ValueError:
             self.fail(f"{value!r} is not a whole number.", param, ctx)
         if abs(number) > LARGEST:
-            self.fail(f"{value} is larger than the number of any run or sweep can be.", param, ctx)
+            self.fail(f"{value} is larger than any run or sweep number can be.", param, ctx)
         return number
 
 
@@ -127,9 +127,9 @@ def _refuse_two_values(command: click.Command, ctx: click.Context, words: list[s
     for option in single:
         different = list(dict.fromkeys(values.get(str(option.name)) or ()))
         if len(different) > 1:
-            takes = "several in one value, with commas between them" if _is_list(option) else "one value"
+            takes = "several in one value, separated by commas" if _is_list(option) else "one value"
             said = f"{', '.join(different[:-1])} and {different[-1]}"
-            raise click.UsageError(f"{option.opts[0]} takes {takes}, and is given {said}. Write it once.", ctx)
+            raise click.UsageError(f"{option.opts[0]} takes {takes}, but was given {said}. Write it once.", ctx)
 
 
 def _refuse_two_settings(name: str, settings: Sequence[str], ctx: click.Context) -> None:

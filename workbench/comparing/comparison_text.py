@@ -19,14 +19,14 @@ NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
 MOST_NAMED = 3  # groups that are left out
 SEEDS_BESIDE = (
-    "A group with itself stands for its runs of different seeds: two groups that are as similar as that differ no more "
-    "than seeds do."
+    "A group compared with itself shows how similar its seeds are: two groups that are as similar as that differ no "
+    "more than seeds do."
 )
 NO_SEEDS_BESIDE = (
     "No group has two runs of different seeds with the same test images, so it is not known how similar two seeds are."
 )
 FIRST_ALONE = f"The first {MOST_GROUPS} groups and {MOST_RUNS} runs of each are compared."
-SAME_SETTINGS = "No settings differ but seed, fold and what is measured besides."
+SAME_SETTINGS = "Only seed, fold and additional measurements differ."
 
 
 def metric_title(metric: str) -> str:

@@ -81,8 +81,8 @@ def kind(name: str) -> Kind:
         "first": f"{size} dimensions, the others cut off",
         "pq": f"{size} parts, 8 bits each",
         "ivfpq": f"{size} parts behind an inverted file",
-        QUERY_EXPANSION: f"float32; the query becomes the mean with its {size} nearest and is searched again",
-        AUGMENTATION: f"float32; each image is stored as the mean with its {size} nearest, made once",
+        QUERY_EXPANSION: f"float32; the query becomes the mean of itself and its {size} nearest and is searched again",
+        AUGMENTATION: f"float32; each image is stored as the mean of itself and its {size} nearest, computed once",
         CANDIDATES: f"float32; the nearest {size} re-ranked by neighbours that they share among themselves",
     }[family]
     return Kind(name, family, size, f"{SIZED[family]} {size}", detail)

@@ -115,7 +115,7 @@ def as_an_index_compares(stored: Stored) -> Stored:
     if shorter:
         raise Problem(
             f"{shorter:,} of {len(sizes):,} embeddings are shorter than the longest, so hyperbolic distances "
-            "rank otherwise than cosine, and an index has no hyperbolic distance.",
+            "rank differently from cosine, and an index has no hyperbolic distance.",
             kept="The evaluation is unchanged.",
             todo="Choose an epoch at which all are as long as the radius, or train with evaluation.distance = cosine.",
         )

@@ -31,7 +31,7 @@ def search_queries(workspace: Workspace, evaluation_id: int, name: str, progress
     """
     wanted = kind(name)
     if way_of(name) is None:
-        raise Problem(f"{wanted.title} stores embeddings and is no method of search.")
+        raise Problem(f"{wanted.title} stores embeddings and is not a search method.")
     progress("Reading the embeddings", 0, 0)
     stored = read_stored(workspace, evaluation_id)
     search = search_of(as_an_index_compares(stored))

@@ -18,7 +18,7 @@ class CEParams(Params):
     """Parameters of the cross-entropy with a linear classifier."""
 
     dropout: float = param(
-        0.5, ge=0, lt=1, help="Share of the embedding's numbers hidden from the classifier in training."
+        0.5, ge=0, lt=1, help="Share of the embedding's dimensions hidden from the classifier in training."
     )
     label_smoothing: float = param(
         0.1, ge=0, lt=1, symbol="ε", help="Probability shared by the wrong classes, ε / (K - 1) each."

@@ -20,7 +20,7 @@ class SNCAParams(Params):
     """Parameters of SNCA."""
 
     temperature: float = param(0.1, gt=0, le=10, symbol="σ", help="Cosines are divided by it.")
-    memory: int = param(1024, ge=0, le=1_000_000, unit="embeddings", help="Last embeddings that are kept; 0 is none.")
+    memory: int = param(1024, ge=0, le=1_000_000, unit="embeddings", help="How many of the last are kept; 0 is none.")
 
 
 @register(

@@ -151,7 +151,8 @@ class Mirror:
             self._journal_at_once = JOURNAL_AT_ONCE
         elif too_long or len(new) > journal.LONGEST_LINE:
             raise Problem(
-                "Its journal there has a line, or a length, that no run writes.", kept="What came before it is here."
+                "Its journal there has a line, or a length, that no run writes.",
+                kept="What was fetched before it is kept here.",
             )
         elif content is not None and len(content) == part.most:  # a line that is longer than what was asked for
             self._journal_at_once = 2 * len(new)

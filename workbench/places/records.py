@@ -29,7 +29,7 @@ class Removed(Problem):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"The place {name} was removed: its runs are not followed any more.",
-            kept="They may still train there, and what came of them is kept.",
+            kept="They may still train there, and what was fetched of them is kept.",
             todo=f"Add a place named {name} again under File > Places…, and they are followed.",
         )
         self.name = name
@@ -170,7 +170,7 @@ def _check_new(name: str, instead_of: Collection[str]) -> None:
         raise Problem(f"There is a place {alike}.", kept="It was not changed.", todo="Choose another name.")
     if RESERVED.fullmatch(name):
         raise Problem(
-            f"Windows can have no file named {name}.", kept="Nothing was stored.", todo="Choose another name."
+            f"Windows does not allow a file named {name}.", kept="Nothing was stored.", todo="Choose another name."
         )
 
 

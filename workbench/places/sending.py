@@ -129,7 +129,7 @@ def _refuse_without_folder(
         if content is None:
             raise Problem(
                 f"The folder of run {there.run_id} is not at {place.name} any more: it cannot be resumed.",
-                kept="What came of it is kept here.",
+                kept="What was fetched of it is kept here.",
                 todo="Train its config again as a new run.",
             )
         ours = last_of(workspace.folder(there.run_id), length)
@@ -289,7 +289,7 @@ def _begun_unrecorded(numbers: Sequence[int], place: str, problem: Problem) -> P
     again = "resume it: it is not started twice." if one else "resume them: none is started twice."
     return Problem(
         f"{said} started at {place}, which could not be recorded: {problem.what}",
-        kept="Training goes on there.",
+        kept="Training continues there.",
         todo=f"Once the workspace can be written, {again}",
     )
 

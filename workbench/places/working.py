@@ -37,7 +37,7 @@ def end(workspace: Workspace, run_id: int, how: Ending, cancelled: Callable[[], 
     except Unreachable as problem:
         raise Unreachable(
             f"The request to end run {run_id} was not answered: {problem}",
-            kept=f"If it did not arrive, the run goes on at {place.name}.",
+            kept=f"If it did not arrive, the run continues at {place.name}.",
             todo="End it again once the place answers.",
         ) from None
 
@@ -79,7 +79,7 @@ def fetch_checkpoints(workspace: Workspace, run_id: int, cancelled: Callable[[],
         raise Problem(
             f"Run {run_id} has not ended at {place.name}: it {'waits' if state is JobState.QUEUED else 'trains'} "
             "there, and its checkpoints change until its end.",
-            kept="Nothing was fetched, and the run goes on.",
+            kept="Nothing was fetched, and the run continues.",
             todo="Fetch them once it has ended.",
         )
     deleted_checkpoints.forget(workspace.folder(run_id))  # those that were deleted here are wanted again

@@ -76,7 +76,7 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images:
         raise Problem(
             f"Run {run_id} stored no embeddings of its probe.",
             kept="Those of its test half are there.",
-            todo="Runs of before November 2026 have none, nor have runs whose field Probe is 0.",
+            todo="Runs from before November 2026 and runs whose field Probe is 0 have none.",
         )
     of_classes = np.stack(rows) if rows else np.empty((0, 0))
     accuracy = _accuracy(workspace, run_id, [evaluation.step for evaluation in evaluations])

@@ -53,11 +53,11 @@ class Way:
 
 WAYS = (
     Way(
-        QUERY_EXPANSION, "αQE", "αQE", "Query expansion: the query becomes the mean with its nearest; two scans",
+        QUERY_EXPANSION, "αQE", "αQE", "Query expansion: the query becomes a mean with its nearest; two scans",
         EXPANDED, by_cosine=True,
     ),
     Way(
-        AUGMENTATION, "DBA", "DBA", "Augmented gallery: each image becomes the mean with its nearest, made once",
+        AUGMENTATION, "DBA", "DBA", "Augmented gallery: each image becomes a mean with its nearest, computed once",
         EXPANDED, by_cosine=True,
     ),
     Way(
@@ -162,15 +162,13 @@ def not_by_itself(names: Collection[str], gallery: int, cosine: bool) -> str:
     if not listed:
         return ""
     above = f" {title_of(USUAL[-1])} has no such limit." if RECIPROCAL in [way.name for way in missing] else ""
-    return f"By itself is measured {listed} images; below the table it is measured in any number.{above}"
+    return f"Measured by default: {listed} images; below the table you can measure any number.{above}"
 
 
 def cost_words(name: str, gallery: int, queries: int, rates: Rates = UNMEASURED) -> str:
     """What a search by a method takes, as a sentence for who may begin it: an estimate, and from what it is made."""
     about = _about(seconds(name, gallery, queries, rates))
-    some = (
-        f" {MOST_QUERIES:,} of the {queries:,} queries are asked, as in Deployment." if queries > MOST_QUERIES else ""
-    )
+    some = f" {MOST_QUERIES:,} of the {queries:,} queries are used, as in Deployment." if queries > MOST_QUERIES else ""
     lists_all = not name.startswith((QUERY_EXPANSION, CANDIDATES))
     squared = " The neighbours of every image are looked up first." if lists_all else ""
     quicker, instead = USUAL[-1], ""

@@ -82,7 +82,7 @@ def import_tags(workspace: Workspace, dataset_id: int | None, path: Path) -> Imp
                 if (other := value_of.setdefault((sample, name), value)) != value:
                     pair = f"“{visible_name(f'{name}{IS}{other}')}” and “{tag}”"
                     what = f"{path.name}, line {number}: {visible_name(cells.path)} has {pair}."
-                    raise Problem(what, kept=UNCHANGED, todo="An image has one value of an attribute: leave one.")
+                    raise Problem(what, kept=UNCHANGED, todo="An image has only one value of an attribute: keep one.")
             added[sample, tag] = None
             images.add(sample)
     for name, distinct in values.items():

@@ -32,7 +32,7 @@ def doubt(suspects: int, images: int) -> str:
         return ""
     return (
         f"{suspects:,} of {images:,} images are suspects. Most of them are errors of this network, not wrong labels: "
-        "use a run with a higher R@1, or look only at the surest."
+        "use a run with a higher R@1, or check only the most certain."
     )
 
 

@@ -156,7 +156,7 @@ def unchanged_scores(
         kept = np.asarray(before[rows[part]], np.float64)
         if kept.shape != vectors.shape:
             what = f"The network's embeddings have {vectors.shape[1]:,} numbers, the stored ones {kept.shape[1]:,}."
-            raise Problem(what, kept="Nothing was measured.", todo="They are of another network: choose another run.")
+            raise Problem(what, kept="Nothing was measured.", todo="They are from another network: choose another run.")
         lengths = np.maximum(np.linalg.norm(kept, axis=1), np.finfo(np.float32).tiny)
         apart[part] = np.linalg.norm(vectors - kept, axis=1) / lengths
         table[part] = search.scores(vectors, rows[part])

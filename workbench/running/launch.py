@@ -202,7 +202,7 @@ def _run(
         emit(
             Remarked(
                 f"Files of {data.images.name} were written again since run {name} began, with the same names and "
-                "sizes: it goes on with the images that they hold now."
+                "sizes: it continues with the images that they hold now."
             )
         )
     facts["data"]["changed"] = changed(data)

@@ -40,7 +40,7 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
     if not paths:
         if deleted_checkpoints.day_of(workspace.folder(run_id)):
             raise Problem(deleted_checkpoints.lack(run_id, workspace.folder(run_id)), todo=START_AGAIN)
-        raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it again from the beginning.")
+        raise Problem(f"Run {run_id} has no checkpoint to continue from.", todo="Start it again from the beginning.")
     return paths[-1]
 
 

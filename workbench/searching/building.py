@@ -129,7 +129,7 @@ def _put(folder: Path, gallery: Gallery, target: Path) -> None:
                 raise files.explain(error, target) from error
     raise Problem(
         f"Other programs build the index of {gallery.folder} at the same time.",
-        kept="The index that is there is whole.",
+        kept="The existing index is complete.",
         todo="Use that one, or build it again once they have ended.",
     )
 

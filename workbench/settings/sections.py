@@ -27,11 +27,11 @@ class EmbeddingParams(Params):
     start: Literal["random", "identity", "orthogonal", "glorot"] = param(
         "random",
         label="Initialisation",
-        help="Weights of the embedding layer at first; identity keeps pretrained features, as far as its size allows; "
+        help="Initial weights of the embedding layer; identity keeps pretrained features, as far as the size allows; "
         "orthogonal draws rows of unit length at right angles; glorot draws uniformly, with a variance of "
         "2 / (features + d); random, uniformly with 1 / (3 × features).",
     )
-    bias: bool = param(True, help="The embedding layer, of two the last, adds a trained number to each dimension.")
+    bias: bool = param(True, help="The embedding layer (of two, the last) adds a trained bias to each dimension.")
     batch_norm: bool = param(
         True,
         label="Batch-norm on top",
@@ -62,7 +62,7 @@ class TrainingParams(Params):
     )  # fmt: skip
     optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="How gradients become updates of the weights.")
     lr: float = param(
-        1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Learning rate at its highest, after the warm-up."
+        1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Highest learning rate, reached after the warm-up."
     )
     backbone_lr: float = param(
         1.0, ge=0, le=100, label="Backbone learning rate", unit="×",
@@ -99,7 +99,7 @@ class TrainingParams(Params):
     )
     final_lr: float = param(
         0.0, ge=0, le=1, label="Final learning rate", unit="×",
-        help="Where a cosine ends, as a multiple of the learning rate: 0.001 is a thousandth of it.",
+        help="Final value of a cosine, as a multiple of the learning rate: 0.001 is a thousandth of it.",
     )  # fmt: skip
     head_epochs: int = param(
         0, ge=0, le=100_000, label="Head alone", unit="epochs",
@@ -145,7 +145,7 @@ class TrainingParams(Params):
     )
     keep_side: int = param(
         0, ge=0, le=4096, label="Short side kept", unit="px",
-        help="Of whole images: the short side that is kept at most. Above the image size, crops that show a small part "
+        help="For whole images: the largest short side kept. Above the image size, crops that show a small part "
         "stay sharp; 512 instead of 256 takes up to four times the disk and time to decode. 0: the image size.",
     )  # fmt: skip
     keep_features: bool = param(
@@ -155,13 +155,13 @@ class TrainingParams(Params):
     )  # fmt: skip
     label_decisions: str = param(
         "", label="Label decisions", path="file", optional=True,
-        help="A file of `workbench triage --export`: training images are relabelled or dropped as it says.",
+        help="A file of `workbench triage --export`: its decisions relabel or drop training images.",
     )  # fmt: skip
     local_batch_norm: bool = param(
         False, label="Local batch-norm",
         help="On several devices, batch-norm over each device's part of a batch: faster, but not equal to one device.",
     )  # fmt: skip
-    deterministic: bool = param(False, help="Ask torch for the same result on every run of a GPU; slower.")
+    deterministic: bool = param(False, help="Ask torch for the same result in every run on a GPU; slower.")
 
     @property
     def images_per_step(self) -> int:
@@ -178,18 +178,19 @@ class EvaluationParams(Params):
     )  # fmt: skip
     keep: Literal["all", "best and last"] = param(
         "all", label="Keep evaluations",
-        help="Whose embeddings and neighbours stay on the disk, for maps, retrieval and tables by epoch; curves of "
-        "recall and MAP@R always have all. 'best and last' keeps the untrained one, too. Preflight shows the size.",
+        help="Evaluations whose embeddings and neighbours stay on the disk, for maps, retrieval and tables by epoch; "
+        "curves of recall and MAP@R always have all. 'best and last' keeps the untrained one, too. Preflight shows the "
+        "size.",
     )  # fmt: skip
     distance: Literal["cosine", "l2", "hyperbolic"] = param(
         "cosine",
-        help="By which embeddings are compared: in metrics, neighbours and the choice of the best epoch. 'hyperbolic' "
+        help="The distance between embeddings in metrics, neighbours and the choice of the best epoch. 'hyperbolic' "
         "is for losses with points in the Poincaré ball (Hyp-ViT); these points are then stored.",
     )
     store_training: bool = param(
         False, label="Store training half",
         help="Keep the embeddings of the training half, too: stores for deployment are then fitted on them, and label "
-        "triage looks for near-copies across the halves. Costs their embedding in each evaluation, and their size.",
+        "triage looks for near-copies across the halves. Each evaluation then also embeds and stores them.",
     )  # fmt: skip
     other_distance: bool = param(
         False, label="Other distance, too",
@@ -211,13 +212,13 @@ class EvaluationParams(Params):
     )
     probe_every: int = param(
         50, ge=1, le=1_000_000, label="Probe every", unit="steps",
-        help="Most steps between two points of the probe curves; a short run has a point for each epoch, or 20. Twice "
-        "as many take half the time; Preflight shows it.",
+        help="At most this many steps between two points of the probe curves; a short run has a point for each epoch, "
+        "or 20. Twice as many take half the time; Preflight shows it.",
     )  # fmt: skip
     anatomy_every: int = param(
         200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
-        help="Most steps between two measurements of PCE, the parts of each loss and the information on the probe; a "
-        "short run has 20 of them. 0 is off.",
+        help="At most this many steps between two measurements of PCE, the parts of each loss and the information on "
+        "the probe; a short run has 20 of them. 0 is off.",
     )  # fmt: skip
     linear_probe: bool = param(
         False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."

@@ -111,7 +111,7 @@ def _untrained_words(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[
     if not untrained:
         return ""
     if untrained < measured:
-        return f"Best at epoch 0, so that training has no part in the value: {untrained} of {measured} runs."
+        return f"Best at epoch 0, so training did not contribute to the value: {untrained} of {measured} runs."
     if all(trial.objective == 1.0 for trial in trials if trial.objective is not None):
         return "Every run has 100% at epoch 0, before training: these data do not tell the settings apart."
     whole = {1: "The only run is best", 2: "Both runs are best"}.get(measured, f"All {measured:,} runs are best")

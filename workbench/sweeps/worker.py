@@ -113,7 +113,7 @@ class Worker:
         """The sweep. Raises Problem if it is finished or paused."""
         sweep = stored.one(self._workspace, self._id)
         if sweep.state != "active":
-            todo = f"`workbench sweep resume {self._id}` goes on."
+            todo = f"`workbench sweep resume {self._id}` continues it."
             if sweep.state != "paused":
                 todo = f"`workbench sweep retry {self._id}` brings failed and cancelled runs back."
             raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=todo)

@@ -103,7 +103,7 @@ def set_rng_state(state: dict[str, Any], device: torch.device) -> None:
 
 
 def _bad(path: Path, why: str) -> Problem:
-    return Problem(f"{path} is not a whole checkpoint: {why}.", kept="It was not changed.", todo="Use another one.")
+    return Problem(f"{path} is not a complete checkpoint: {why}.", kept="It was not changed.", todo="Use another one.")
 
 
 def seed_everything(seed: int, deterministic: bool) -> None:

@@ -123,7 +123,7 @@ def test_the_trained_part_of_a_run_is_put_into_another_tower(make, tmp_path):
     again = make(lora_rank=2, trained_file=str(tmp_path / "part.safetensors"))
     with torch.no_grad():
         torch.testing.assert_close(features(again), features(first.float().double()), rtol=1e-5, atol=1e-6)
-    with pytest.raises(Problem, match="does not go with the trained weights"):
+    with pytest.raises(Problem, match="does not match the trained weights"):
         make(lora_rank=3, trained_file=str(tmp_path / "part.safetensors"))
 
 

@@ -32,7 +32,7 @@ def space(tmp_path):
 @pytest.mark.parametrize("command", NUMBERED, ids=" ".join)
 @pytest.mark.parametrize(
     ("number", "said"),
-    [("9" * 20, "is larger than the number of any run or sweep can be."), ("one", "'one' is not a whole number.")],
+    [("9" * 20, "is larger than any run or sweep number can be."), ("one", "'one' is not a whole number.")],
 )
 def test_what_is_no_number_is_wrong_usage(command, number, said, space, capsys):
     assert cli.main([*command, number, "--workspace", space]) == 2
@@ -97,9 +97,12 @@ def test_an_empty_name_is_not_the_working_folder(command, tmp_path, monkeypatch,
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["list", "runs", "-w", "A", "--workspace=B"], "--workspace takes one value, and is given A and B."),
-        (["run", "sample-digits", "--folder", "A", "--folder", "B"], "--folder takes one value, and is given A and B."),
-        (["sweep", "resume", "1", "--devices", "cpu", "--devices", "cuda"], "with commas between them, and is given"),
+        (["list", "runs", "-w", "A", "--workspace=B"], "--workspace takes one value, but was given A and B."),
+        (
+            ["run", "sample-digits", "--folder", "A", "--folder", "B"],
+            "--folder takes one value, but was given A and B.",
+        ),
+        (["sweep", "resume", "1", "--devices", "cpu", "--devices", "cuda"], "separated by commas, but was given"),
         (
             ["run", "sample-digits", "--set", "seed=1", "--set", "name=x=y", "--set", "seed=2"],
             "--set gives seed two values",
@@ -108,8 +111,11 @@ def test_an_empty_name_is_not_the_working_folder(command, tmp_path, monkeypatch,
             ["place", "add", "lab", "--ssh", "here", "--set", "devices=cpu", "--set", "devices=cuda"],
             "devices two values",
         ),
-        (["annotate", "1", "--note", "A", "--note", "B", "--note", "C"], "takes one value, and is given A, B and C."),
-        (["place", "stop", "1", "--how", "saved", "--how", "at-once", "--how", "saved"], "is given saved and at-once."),
+        (["annotate", "1", "--note", "A", "--note", "B", "--note", "C"], "takes one value, but was given A, B and C."),
+        (
+            ["place", "stop", "1", "--how", "saved", "--how", "at-once", "--how", "saved"],
+            "was given saved and at-once.",
+        ),
     ],
     ids=lambda part: part[0] if isinstance(part, list) else "",
 )

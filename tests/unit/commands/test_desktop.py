@@ -43,7 +43,7 @@ def test_what_is_installed_is_told_and_can_be_taken_away(data):
     call()
     assert "Removed" in call("--remove")
     assert not any((data / place).exists() for place in (desktop.MENU, desktop.TYPE, desktop.ICON))
-    assert call("--remove") == "There was nothing to remove.\n"
+    assert call("--remove") == "There is nothing to remove.\n"
 
 
 def test_the_entry_starts_this_program_with_the_file(data):

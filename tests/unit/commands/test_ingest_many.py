@@ -87,7 +87,7 @@ def test_a_folder_that_is_not_whole_says_what_is_true(folders, tmp_path, capsys)
     (folders / "2" / "run.json").unlink()
     assert main(["ingest", str(folders / "2"), "-w", str(tmp_path / "space")]) == 1
     said = capsys.readouterr().err
-    assert f"There is no run.json in {folders / '2'}: it is not whole, or no run was started in it." in said
+    assert f"There is no run.json in {folders / '2'}: it is incomplete, or no run was started in it." in said
     assert "If it is a copy, copy it again. Where it is made, start its run again." in said
 
 
@@ -97,7 +97,7 @@ def test_a_folder_that_never_becomes_whole_is_not_waited_for(folders, tmp_path, 
     monkeypatch.setattr(commands, "POLL", 0.0)
     (folders / "2" / "run.json").unlink()
     assert main(["ingest", str(folders / "2"), "-w", str(tmp_path / "space"), "--follow"]) == 1
-    assert f"{folders / '2'}: nothing came for 2 min 0 s; it is not waited for." in capsys.readouterr().err
+    assert f"{folders / '2'}: nothing new for 2 min 0 s; not waiting for it." in capsys.readouterr().err
 
 
 def test_what_still_comes_is_waited_for(folders, tmp_path, monkeypatch):
@@ -128,9 +128,9 @@ def test_a_folder_among_others_that_is_not_whole_yet_is_named(folders, tmp_path,
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("embeddings-3.npy", "the arrays of 1 evaluation are not there, or not whole"),
-        ("ranking-1.npz", "the arrays of 3 evaluations are not there, or not whole"),
-        ("dataset.json", "the arrays of 3 evaluations are not there, or not whole"),
+        ("embeddings-3.npy", "the arrays of 1 evaluation are missing or incomplete"),
+        ("ranking-1.npz", "the arrays of 3 evaluations are missing or incomplete"),
+        ("dataset.json", "the arrays of 3 evaluations are missing or incomplete"),
     ],
 )
 def test_an_ended_run_whose_copy_is_not_whole_is_status_1(folders, tmp_path, capsys, name, said):
@@ -151,7 +151,7 @@ def test_a_checkpoint_that_was_cut_off_is_status_1(folders, tmp_path, capsys):
     content = path.read_bytes()
     path.write_bytes(content[:4])
     assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space")]) == 1
-    assert "run 1: a file is not whole." in capsys.readouterr().err
+    assert "run 1: a file is incomplete." in capsys.readouterr().err
     path.unlink()  # checkpoints may be left out
     assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space")]) == 0
 
@@ -190,7 +190,7 @@ def test_arrays_that_never_come_are_not_waited_for(folders, tmp_path, monkeypatc
     monkeypatch.setattr(commands, "monotonic", lambda: next(clock))
     monkeypatch.setattr(commands, "POLL", 0.0)
     assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space"), "--follow"]) == 1
-    assert f"{folders / '1'}: nothing came for 2 min 0 s; it is not waited for." in capsys.readouterr().err
+    assert f"{folders / '1'}: nothing new for 2 min 0 s; not waiting for it." in capsys.readouterr().err
 
 
 def test_a_second_import_without_news_says_so(made, tmp_path, capsys):

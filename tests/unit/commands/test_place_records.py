@@ -140,7 +140,7 @@ def test_data_are_stored_by_whole_paths(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("Lab", "There is a place lab."), ("nul", "Windows can have no file named")]
+    ("name", "said"), [("Lab", "There is a place lab."), ("nul", "Windows does not allow a file named")]
 )
 def test_a_name_that_is_another_s_file_on_macos_or_windows_is_refused(name, said):
     add("--ssh", "gpu1")

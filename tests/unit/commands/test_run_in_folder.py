@@ -219,7 +219,7 @@ def test_a_folder_is_made_by_one_process_at_a_time(tmp_path, start, capsys):
     held = travelling.locked(tmp_path / "runs")
     try:
         assert start(ONE) == 1
-        assert "Another process works" in capsys.readouterr().err
+        assert "Another process is working" in capsys.readouterr().err
     finally:
         os.close(held)
     assert start(ONE) == 0

@@ -62,7 +62,7 @@ def test_a_run_is_deleted_only_from_the_trash_and_after_a_yes(space):
     refused = done("trash", "empty", "1", "3", "--yes")
     assert (refused.exit_code, refused.stderr) == (1, "Not in the trash: run 3. Nothing was changed.\n")
     kept = done("trash", "empty", "1", input="n\n")
-    assert "Delete for ever: run 1? [y/N]" in kept.stdout
+    assert "Delete permanently: run 1? [y/N]" in kept.stdout
     assert kept.stdout.endswith("Nothing was deleted.\n")
     assert done("trash", "empty", input="").exit_code == 1, "nobody answered"
     assert in_trash() == [2, 1]

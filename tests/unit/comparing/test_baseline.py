@@ -88,7 +88,7 @@ def test_groups_tested_on_different_images_have_no_difference_and_none_is_the_be
     found = look(workspace)
     _, other = against_baseline(found, found.groups[0], ["MAP@R"])
     assert (other.cells[0].difference.n, other.cells[0].best) == (0, False)
-    assert "Tested on different images, so that no difference between them is given: “Half”; “More”." in found.guards
+    assert "Tested on different images, so no difference between them is shown: “Half”; “More”." in found.guards
     assert not forest_of(against_baseline(found, found.groups[0], ["MAP@R"])).tests
 
 

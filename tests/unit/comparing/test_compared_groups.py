@@ -325,7 +325,7 @@ def test_runs_that_were_best_before_training_are_said(workspace):
     seeds(workspace, [0.5, 0.6])
     store(workspace, {0: np.ones(6), 1: np.zeros(6)}, seed=2)
     store(workspace, {0: np.ones(6)}, seed=3)  # its only evaluation, as of an imported model
-    said = "Best before training, at epoch 0, so that the loss has no part in the number: run 3."
+    said = "Best before training, at epoch 0, so the loss did not contribute to the number: run 3."
     assert said in look(workspace).guards
     assert said not in look(workspace, at="last").guards + look(workspace, at=0).guards
 

@@ -165,7 +165,7 @@ def test_groups_tested_on_different_images_are_not_compared_in_any_metric(worksp
             store(workspace, {1: np.full(len(rows), score)}, seed=seed, shown=shown, rows=rows, split=split,
                   metrics=measured)  # fmt: skip
     for metric in ("MAP@R", "NMI"):
-        with pytest.raises(Problem, match="were tested on different images, so no difference is given"):
+        with pytest.raises(Problem, match="were tested on different images, so no difference is shown"):
             compare(workspace, metric)
 
 

@@ -182,7 +182,7 @@ def test_a_test_whose_run_is_in_the_trash_deleted_or_elsewhere_stands_alone_and_
     assert [[run.id for run in group.runs] for group in shown.groups] == [[number] for number in (*tests, strange)]
     (said,) = [sentence for sentence in shown.guards if sentence.startswith("Tests that")]
     assert said == (
-        "Tests that no seeds are averaged for, each a group of its own: "
+        "Tests that are not averaged over seeds, each a separate group: "
         f"run {tests[1]}: run {runs[1]}, which trained the network, is in the trash; "
         f"run {tests[2]}: run {runs[2]}, which trained the network, is not in this workspace; "
         f"run {strange}: it came from another workspace."

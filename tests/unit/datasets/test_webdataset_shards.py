@@ -242,6 +242,6 @@ def test_whole_numbers_in_json_are_classes_however_they_are_written(build, tmp_p
     birds = build("webdataset", folder=str(tmp_path), label="json", field="kind")
     assert (birds.class_names, birds.labels.tolist()) == (["2", "10"], [0, 0, 1])
     assert [reason for _, reason in birds.problems] == [
-        "has 2.5 in its .json, which is no class: classes are whole numbers or text",
+        "has 2.5 in its .json, which is not a class: classes are whole numbers or text",
         "has a .json without a class",
     ]

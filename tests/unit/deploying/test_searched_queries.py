@@ -126,7 +126,7 @@ def _column(count, value):
 def test_what_cannot_search_says_why_and_a_cancel_stores_nothing(space):
     workspace, run = space
     evaluation = run.evaluations[-1]
-    with pytest.raises(Problem, match="int8 stores embeddings and is no method of search"):
+    with pytest.raises(Problem, match="int8 stores embeddings and is not a search method"):
         search_queries(workspace, evaluation, "int8")
     with pytest.raises(Problem, match="αQE 60 cannot search this evaluation: it needs 60 neighbours"):
         search_queries(workspace, evaluation, "float32+aqe60")
@@ -161,10 +161,8 @@ def test_a_method_is_measured_beside_what_was_measured(space):
 def test_a_large_gallery_says_what_is_not_measured_by_itself():
     assert not_by_itself(USUAL, 10**6, True) == not_by_itself([], 5_000, True) == ""
     said = not_by_itself(["float32", "float32+aqe10"], 70_000, True)
-    assert said.startswith("By itself is measured DBA 10 up to 65,000 and k-reciprocal up to 5,000 images")
-    assert said.endswith(
-        " images; below the table it is measured in any number. k-reciprocal of 300 has no such limit."
-    )
+    assert said.startswith("Measured by default: DBA 10 up to 65,000 and k-reciprocal up to 5,000 images")
+    assert said.endswith(" images; below the table you can measure any number. k-reciprocal of 300 has no such limit.")
     assert "DBA" not in not_by_itself(["float32"], 70_000, False), "means need cosines"
 
 

@@ -33,7 +33,7 @@ def test_a_library_that_does_not_load_is_named(written):
         registry.discover(written("needs_one", "import built_otherwise"))
     assert str(caught.value) == (
         "A library that needs_one.pooling needs does not load (RuntimeError: operator torchvision::nms does not "
-        "exist). Nothing was started. Run `workbench doctor`: it says what to install."
+        "exist). Nothing was started. Run `workbench doctor`: it shows what to install."
     )
 
 

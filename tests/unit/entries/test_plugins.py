@@ -195,7 +195,7 @@ def test_new_loss_writes_a_working_loss_with_its_test(folder):
     test.test_the_entry_describes_itself()
     test.test_a_few_steps_make_it_smaller()
     assert type(build_loss("my_margin", num_classes=2, embedding_dim=2)).__name__ == "MyMargin"
-    with pytest.raises(Problem, match="there already"):
+    with pytest.raises(Problem, match="already exists"):
         write_loss("my_margin", folder)
     for wrong in ("My", "a-b", "test_it", "2nd"):
         with pytest.raises(Problem, match="cannot be the name"):
@@ -219,7 +219,7 @@ def test_new_loss_can_wrap_a_loss_of_pytorch_metric_learning(folder, tmp_path):
 
 
 def test_new_loss_takes_no_name_and_no_folder_that_cannot_be_used(folder):
-    with pytest.raises(Problem, match="There is a loss ce already"):
+    with pytest.raises(Problem, match="A loss named ce already exists"):
         write_loss("ce", folder)
     (folder / "file").write_text("no folder")
     with pytest.raises(Problem, match="could not be written"):

@@ -722,7 +722,7 @@ def test_as_a_person_types_it(workspace, tmp_path, capsys):
     folder, place = written(tmp_path / "exp", *points("loss", 1.0, 2.0)), ["-w", str(workspace.path)]
     assert main(["import", str(folder), "--name", "old", *place]) == 0
     assert main(["import", str(folder), *place]) == 0
-    assert capsys.readouterr().out == "Run 1 (old): 2 points.\nRun 1 (old) is there already, with the same points.\n"
+    assert capsys.readouterr().out == "Run 1 (old): 2 points.\nRun 1 (old) was imported before, with the same points.\n"
     shutil.rmtree(folder)
     table(tmp_path / "labels.csv", "label\na\n")
     folder.mkdir()

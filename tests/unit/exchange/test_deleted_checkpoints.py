@@ -68,7 +68,7 @@ def test_the_command_that_resumes_refuses_and_leaves_the_curves(trained, tmp_pat
     trained.close()
     done = CliRunner().invoke(cli, ["run", str(config), "--resume", "--workspace", str(trained.path)])
     assert done.exit_code == 1
-    assert "Run 1 cannot go on: its last checkpoint was deleted on 20" in done.stderr
+    assert "Run 1 cannot continue: its last checkpoint was deleted on 20" in done.stderr
     with Workspace(trained.path) as again:
         assert (again.run(1).status, again.scalar_names(1)) == ("interrupted", before)
 
@@ -90,7 +90,7 @@ def test_a_run_folder_that_cannot_go_on_keeps_what_it_recorded(trained, tmp_path
     (folder / journal.NAME).write_bytes(before)
     done = CliRunner().invoke(cli, ["run", str(folder / "config.toml"), "--folder", str(folder), "--resume"])
     assert done.exit_code == 1
-    assert "cannot go on: its last checkpoint was deleted on 20" in done.stderr
+    assert "cannot continue: its last checkpoint was deleted on 20" in done.stderr
     added = (folder / journal.NAME).read_bytes().removeprefix(before)
     assert b'"failed"' in added
     assert b'"forget"' not in added

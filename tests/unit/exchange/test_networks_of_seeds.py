@@ -70,7 +70,7 @@ def test_from_three_networks_to_the_mean_and_interval_over_seeds(workspace, spac
     assert [workspace.run(number).tested for number in made] == [1, 3, 2]
     scores = [workspace.run(number).best["MAP@R"] for number in made]
     assert len(set(scores)) == SEEDS
-    command = re.search(r"`workbench (compare [^`]*)` has their mean and interval over seeds", done.stdout)
+    command = re.search(r"`workbench (compare [^`]*)` shows their mean and interval over seeds", done.stdout)
     assert command is not None
     half = T2 * stdev(scores) / sqrt(3)
     printed = CliRunner().invoke(cli, [word.strip("'\"") for word in command[1].split()]).output

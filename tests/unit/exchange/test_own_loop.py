@@ -370,7 +370,7 @@ def test_a_run_folder_is_brought_into_a_workspace(workspace, tmp_path):
     with pytest.raises(Problem, match="The data set has changed"):
         record_run(folder, "Mine", LABELS[::-1], epochs=2, settings=SETTINGS, resume=True)
     with record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS, resume=True, step=4) as run:
-        with pytest.raises(Problem, match="Another process works on the run"):
+        with pytest.raises(Problem, match="Another process is working on the run"):
             record_run(folder, "Mine", LABELS, epochs=2, settings=SETTINGS, resume=True)
         run.scalars(8, {"batch/loss": 0.5})
         last = run.evaluate(2, vectors(1))
@@ -452,7 +452,7 @@ def test_a_curve_needs_a_name_that_can_be_shown(workspace, name):
 def test_the_report_names_the_program_and_the_settings_that_are_known(workspace):
     run_id = recorded(workspace, settings=SETTINGS)
     content = gather(workspace, run_id, ("summary", "settings"), "")
-    assert any("A training loop of the user's own recorded it" in sentence for sentence in content.summary)
+    assert any("The user's own training loop recorded it" in sentence for sentence in content.summary)
     assert {f"{setting.section}.{setting.name}" for setting in content.settings} == {
         "run.name", "run.seed", "dataset.name", "backbone.name", "loss.name", "loss.own field", "training.epochs",
         "training.lr", "training.batch_size",
@@ -477,10 +477,10 @@ def test_it_can_neither_be_trained_here_nor_embed_an_image(workspace):
     run = workspace.run(recorded(workspace))
     config = RunConfig.recorded(run.config)
     assert config.check(catalog.current()) == {
-        "dataset.name": "The run was recorded by a training loop of your own: start it there."
+        "dataset.name": "The run was recorded by your own training loop: start it there."
     }
-    assert why_none(run, catalog.current()) == "a training loop of your own recorded it"
-    with pytest.raises(Problem, match="recorded by a training loop of your own: its network is not here"):
+    assert why_none(run, catalog.current()) == "your own training loop recorded it"
+    with pytest.raises(Problem, match="recorded by your own training loop: its network is not here"):
         search(workspace, run.id, [OwnImage("query", np.zeros((8, 8, 3), np.uint8))])
 
 

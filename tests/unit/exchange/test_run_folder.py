@@ -79,7 +79,7 @@ def test_what_is_not_in_the_folder_is_said(workspace, stored_run, tmp_path):
 
 def test_a_folder_that_is_there_is_not_overwritten(workspace, stored_run, tmp_path):
     export_run(workspace, stored_run, ["run"], tmp_path)
-    with pytest.raises(Problem, match=f"run-{stored_run} is there already. Nothing was written."):
+    with pytest.raises(Problem, match=f"run-{stored_run} already exists. Nothing was written."):
         export_run(workspace, stored_run, ["run"], tmp_path)
     assert travelling.has_run(tmp_path / f"run-{stored_run}")
 

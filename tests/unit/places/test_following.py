@@ -324,7 +324,7 @@ def test_a_run_that_its_engine_has_lost_is_followed_while_it_writes(made, worksp
 def test_what_an_earlier_start_of_a_run_printed_is_not_its_last_word(made, workspace, played):
     run_id = sent(workspace, played)
     there = works(workspace, played, run_id, made[0])
-    (there / "log").write_text(f"{BEGINS}\nGo on with: --resume\n{BEGINS}\n")
+    (there / "log").write_text(f"{BEGINS}\nContinue with: --resume\n{BEGINS}\n")
     played.standing = Standing(JobState.FAILED, "exit status 139")
     until_ended(Following(workspace, PLACE, played))
     assert workspace.run(run_id).problem == "Its process at box failed (exit status 139)."

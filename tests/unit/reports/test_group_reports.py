@@ -248,7 +248,7 @@ def test_two_hundred_runs_are_one_report(workspace):
         runs.append(workspace.create_run(config))
     found = made(workspace, runs, *(key for key in GROUP_SECTIONS if key != "differences"))
     assert len(tables(found)["groups"].rows) == 200
-    assert "Drawn are the first 8 of 10 groups" in sentences(found)
+    assert "The first 8 of 10 groups are drawn" in sentences(found)
     assert "176 more groups are not listed" in sentences(found)
     assert len(html.page(found.document)) < 3_000_000
 

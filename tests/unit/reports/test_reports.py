@@ -148,7 +148,7 @@ def test_queries_that_are_all_alike_give_no_interval(workspace):
     document = make(workspace, Wish((number,), sections=("summary", "metrics")), quiet).document
     (table,) = (block for section in document.sections for block in section.blocks if isinstance(block, Table))
     assert {row[0]: row[2] for row in table.rows} == {"R@1": "–", "MAP@R": "60.00% to 80.00%"}
-    assert "Where all queries are alike there is none." in sentences(workspace, number)[-1]
+    assert "There is none where all queries have the same value." in sentences(workspace, number)[-1]
     assert [tile.note for tile in document.tiles[:2]] == ["95% interval 60.0 to 80.0", "on the test half"]
 
 
@@ -166,7 +166,7 @@ def test_a_best_epoch_that_was_chosen_elsewhere_or_before_training_is_said_to_be
     assert elsewhere in sentences(workspace, held_out)
     fell = store(workspace, {0: np.full(6, 0.7), 1: np.full(6, 0.5)})
     assert sentences(workspace, fell)[-1].endswith(
-        "It is before training, so that the loss has no part in the numbers."
+        "It is before training, so the loss did not contribute to the numbers."
     )
     once = store(workspace, {1: np.full(6, 0.5)})
     assert not [said for said in sentences(workspace, once) if "chosen" in said], "there was nothing to choose from"

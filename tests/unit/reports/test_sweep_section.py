@@ -86,7 +86,7 @@ def test_only_the_newest_sweeps_are_computed_and_the_others_counted(workspace, m
         swept(workspace, run, RATE, LOSSES)
     title, *_, last = blocks_of(workspace, *runs)["importance"]
     assert title.spans[0].text.startswith("Sweep 3, ")
-    assert last.spans[0].text == "2 older sweeps of these runs are left out: report their runs alone."
+    assert last.spans[0].text == "2 older sweeps of these runs are left out: report them separately."
 
 
 def test_a_comparison_has_the_section_and_an_appendix_offers_it():

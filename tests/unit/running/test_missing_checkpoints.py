@@ -18,7 +18,7 @@ from workbench.workspace.folders.deleted_checkpoints import CannotGoOn
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
 
-SENTENCE = "cannot go on: its checkpoints are missing"
+SENTENCE = "cannot continue: its checkpoints are missing"
 TINY = {
     "device": "cpu", "dataset": Choice(name="digits", params={"image_size": 8}),
     "backbone": Choice(name="conv4", params={"width": 8}),

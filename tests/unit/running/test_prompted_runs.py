@@ -89,7 +89,7 @@ def test_what_was_trained_is_a_small_file_that_another_run_loads(tmp_path):
     again = build_model("timm", {**PARAMS, "trained_file": str(path)}, EmbeddingParams(dim=8), 1)
     for block in range(6):
         assert torch.equal(again.backbone.model.blocks[block].prompts, expected.backbone.model.blocks[block].prompts)
-    with pytest.raises(Problem, match="does not go with the trained weights"):
+    with pytest.raises(Problem, match="does not match the trained weights"):
         build_model("timm", {**PARAMS, "prompts": 2, "trained_file": str(path)}, EmbeddingParams(dim=8), 1)
-    with pytest.raises(Problem, match="does not go with the trained weights"):
+    with pytest.raises(Problem, match="does not match the trained weights"):
         build_model("timm", {**PARAMS, "lora_rank": 2, "trained_file": str(path)}, EmbeddingParams(dim=8), 1)

@@ -26,8 +26,8 @@ CROP = ("augmentation.name=crop_flip", "augmentation.crop=0.875")
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ((*TRANSFORMER, "dataset.image_size=40"), "Images of 40 px do not go with test_vit: its patches of 16 px"),
-        ((*TRANSFORMER, "dataset.image_size=64", *CROP), "Images of 56 px do not go with test_vit"),
+        ((*TRANSFORMER, "dataset.image_size=40"), "Images of 40 px do not fit test_vit: its patches of 16 px"),
+        ((*TRANSFORMER, "dataset.image_size=64", *CROP), "Images of 56 px do not fit test_vit"),
         (("backbone.name=squeezenet1_0",), "Images of 16 px are too small for this backbone"),
     ],
 )
@@ -70,7 +70,7 @@ def test_images_that_no_network_takes_are_said_before_they_are_sent_to_a_place(t
     for start in starts:
         space = ["--workspace", str(tmp_path / "space")]
         assert cli.main([*start, *words, "--set", "dataset.image_size=40", *space]) == 1
-        assert "Images of 40 px do not go with test_vit" in capsys.readouterr().err
+        assert "Images of 40 px do not fit test_vit" in capsys.readouterr().err
         assert not (tmp_path / "space").exists(), "nothing was made"
     for size in (32, 48):
         refuse_size_unseen(read_config("sample-digits", (*TRANSFORMER, f"dataset.image_size={size}")))
@@ -156,7 +156,7 @@ def test_a_sweep_over_sizes_is_left_to_its_runs():
         config = read_config("sample-digits", (*TRANSFORMER, "dataset.image_size=40"))
         plan = planned(config, [read(f"{field}={values}")], "grid", known, trials=None, seeds=None, metric="")
         if refused:
-            with pytest.raises(Problem, match="do not go with test_vit"):
+            with pytest.raises(Problem, match="do not fit test_vit"):
                 starting.refuse_unusable(plan, known, quiet)
         else:
             assert starting.refuse_unusable(plan, known, quiet) is not None

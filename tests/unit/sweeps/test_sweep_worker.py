@@ -93,7 +93,7 @@ def test_the_table_says_that_no_run_became_better_than_before_training(workspace
     assert "epoch 0" not in "\n".join(table(workspace, number))
     store(workspace, 1, 0.95, epoch=0)
     lines = table(workspace, number)
-    assert "Best at epoch 0, so that training has no part in the value: 1 of 4 runs." in lines
+    assert "Best at epoch 0, so training did not contribute to the value: 1 of 4 runs." in lines
     assert "| 1 | 0.01 | 88.05% ± 0.07% (1 of 2 at epoch 0) | 1 2 | 2 done |" in lines
     for run_id in (2, 3, 4):
         store(workspace, run_id, 0.95, epoch=0)
@@ -213,7 +213,7 @@ def test_a_trial_whose_checkpoint_is_missing_fails_and_begins_anew_when_it_is_re
     assert Worker(workspace, number).run() == "done"
     first, second = sweeps.trials(workspace, number)
     assert (first.state, second.state) == ("failed", "done")
-    assert "Run 1 cannot go on: its checkpoints are missing" in first.problem
+    assert "Run 1 cannot continue: its checkpoints are missing" in first.problem
     assert workspace.scalars(1, "probe/ce")[1].tolist() == [0.5]
     assert sweeps.retry(workspace, number) == 1
     assert Worker(workspace, number).run() == "done"

@@ -152,10 +152,12 @@ def test_a_link_is_neither_followed_nor_deleted(workspace, run, tmp_path):
 
 def test_it_cannot_go_on_and_says_since_when(workspace, run):
     workspace.delete_checkpoints([run], keep_best=True)
-    with pytest.raises(Problem, match=rf"Run {run} cannot go on: its last checkpoint was deleted on 20\d\d-\d\d-\d\d"):
+    with pytest.raises(
+        Problem, match=rf"Run {run} cannot continue: its last checkpoint was deleted on 20\d\d-\d\d-\d\d"
+    ):
         workspace.take_over(run)
     workspace.delete_checkpoints([run])
-    with pytest.raises(Problem, match=rf"Run {run} cannot go on: its checkpoints were deleted on 20"):
+    with pytest.raises(Problem, match=rf"Run {run} cannot continue: its checkpoints were deleted on 20"):
         workspace.take_over(run)
     assert workspace.run(run).status == "stopped"
 

@@ -276,7 +276,7 @@ def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole
     with Workspace(tmp_path / "space", create=True) as workspace:
         with monkeypatch.context() as trouble:
             trouble.setattr(copies.shutil, "disk_usage", room)
-            with pytest.raises(Problem, match="no room here"):
+            with pytest.raises(Problem, match="not enough space for it here"):
                 ingest(workspace, made)
         assert len(workspace.evaluations(1)) == 2
         ingest(workspace, made)

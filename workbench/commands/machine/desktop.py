@@ -19,7 +19,7 @@ MENU, TYPE, ICON = (
 RESERVED = {character: f"\\{character}" for character in '"`$\\'}  # in a quoted argument of Exec
 
 
-@click.command("install-desktop", short_help="Put Workbench into the menu of a Linux desktop.")
+@click.command("install-desktop", short_help="Add Workbench to the menu of a Linux desktop.")
 @click.option("--remove", is_flag=True, help="Remove the files that this command wrote.")
 def install_desktop(remove: bool) -> None:
     """Put Workbench into the menu of a Linux desktop, with its icon; *.workbench.toml files open with it."""
@@ -29,7 +29,7 @@ def install_desktop(remove: bool) -> None:
     for path in done:
         click.echo(f"{'Removed' if remove else 'Wrote'} {path}")
     if not done:
-        click.echo("There was nothing to remove.")
+        click.echo("There is nothing to remove.")
     elif lacking := refresh(data_folder()):
         click.echo(f"The desktop shows the change after the next login: {', '.join(lacking)} could not be run.")
 

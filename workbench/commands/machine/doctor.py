@@ -35,7 +35,7 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, as_jso
     from workbench.workspace.schema import going_back
 
     if repair and go_back:
-        raise click.UsageError("--repair and --go-back exclude each other: a copy that is put back is whole.")
+        raise click.UsageError("--repair and --go-back exclude each other: a copy that is put back is complete.")
     if as_json and (repair or go_back):
         raise click.UsageError("--json cannot be combined with --repair or --go-back: they change the workspace.")
     if take_over:

@@ -85,7 +85,7 @@ def judge_driver(facts: Cuda) -> list[Finding]:
     if facts.status == NO_DEVICE and not facts.gpu:
         return []
     if facts.status:
-        said = f"it is installed, but finds no GPU that it can use (error {facts.status}). `nvidia-smi` tells more."
+        said = f"it is installed, but finds no GPU that it can use (error {facts.status}). `nvidia-smi` shows more."
         return [_driver_problem(said)]
     if facts.built is None:
         said = f"it supports CUDA {driver}, but this PyTorch is built without CUDA. To take one with it"

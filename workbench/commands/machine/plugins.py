@@ -20,12 +20,12 @@ from workbench.problem import Problem
 WRAPPED = ("pytorch-metric-learning",)  # libraries with a template of their own in resources/new
 
 
-@click.group(cls=Group, short_help="Losses, backbones and data sets of other people.")
+@click.group(cls=Group, short_help="Third-party losses, backbones and data sets.")
 def plugins() -> None:
     """Losses, backbones, data sets, samplers and augmentations of other people: folders of Python files."""
 
 
-@plugins.command("list", short_help="Show the folders that were added, and what they bring.")
+@plugins.command("list", short_help="Show the folders that were added, and what they contain.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
 def list_them(as_json: bool) -> None:
     """Show the folders that were added, and what is loaded from them and from installed packages."""
@@ -60,7 +60,7 @@ def remove(folder: Path) -> None:
     click.echo(f"Removed {folder.resolve()}. Its files stay.")
 
 
-@click.group(cls=Group, short_help="Write a template of a loss of your own.")
+@click.group(cls=Group, short_help="Write a template for your own loss.")
 def new() -> None:
     """Write a template of a plug-in."""
 
@@ -109,9 +109,9 @@ def write_loss(name: str, into: Path, wraps: str | None = None) -> list[Path]:
     targets = {into / path.name.replace("loss_name", name): path for path in sources}
     for target in targets:
         if target.exists():
-            raise Problem(f"{target} is there already.", kept="It was not changed.", todo="Choose another name.")
+            raise Problem(f"{target} already exists.", kept="It was not changed.", todo="Choose another name.")
     if f"loss/{name}" in catalogs.current():
-        raise Problem(f"There is a loss {name} already.", kept="Nothing was written.", todo="Choose another name.")
+        raise Problem(f"A loss named {name} already exists.", kept="Nothing was written.", todo="Choose another name.")
     with NewFiles() as new:
         for target, template in targets.items():
             text = template.read_text("utf-8")

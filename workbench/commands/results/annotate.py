@@ -33,11 +33,9 @@ class Words(Text):
 @click.command("annotate", short_help="Change names, notes and tags of runs.")
 @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
 @click.option("--name", type=Words(), default=None, help="Another name.")
-@click.option("--note", type=TEXT, default=None, metavar="TEXT", help="Instead of the note that is there.")
-@click.option("--tag", "added", type=Words(), multiple=True, metavar="TAG", help="Give this tag; can be repeated.")
-@click.option(
-    "--untag", "removed", type=TEXT, multiple=True, metavar="TAG", help="Take this tag away; can be repeated."
-)
+@click.option("--note", type=TEXT, default=None, metavar="TEXT", help="Replaces the existing note.")
+@click.option("--tag", "added", type=Words(), multiple=True, metavar="TAG", help="Add this tag; can be repeated.")
+@click.option("--untag", "removed", type=TEXT, multiple=True, metavar="TAG", help="Remove this tag; can be repeated.")
 @workspace_option
 def annotate(
     numbers: tuple[int, ...],
@@ -50,7 +48,7 @@ def annotate(
     """Change the name, the note or the tags of runs; what is not given stays. Prints what they have then."""
     new, old = ({tag.strip() for tag in tags} - {""} for tags in (added, removed))
     if parts := sorted(tag for tag in new if "," in tag):  # with which the window separates tags
-        raise click.UsageError(f"A tag has no comma: {parts[0]!r}. Write --tag once for each.")
+        raise click.UsageError(f"A tag cannot contain a comma: {parts[0]!r}. Write --tag once for each.")
     if both := sorted(new & old):
         raise click.UsageError(f"{both[0]!r} is given with --tag and with --untag. Write it once.")
     with Workspace(folder or default_workspace()) as workspace:

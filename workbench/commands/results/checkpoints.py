@@ -61,7 +61,7 @@ def delete(numbers: tuple[int, ...], keep_best: bool, yes: bool, folder: Path | 
 
     Such a run cannot be resumed. Its network can no longer be exported, be the start of another run, or embed new
     images and words to search with; with --keep-best that of the best epoch still can. A run that trains, is queued or
-    paused, is in the trash, is still written at a place, or belongs to a sweep that goes on keeps them.
+    paused, is in the trash, is still written at a place, or belongs to an unfinished sweep keeps them.
     """
     with Workspace(folder or default_workspace()) as workspace:
         deleted = set[int]()

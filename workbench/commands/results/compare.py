@@ -37,7 +37,7 @@ EPOCH_OPTION = click.option(
 )  # fmt: skip
 @click.option(
     "--similarity", "embeddings", is_flag=True,
-    help="Compare the embeddings of each two groups, too: CKA, and nearest neighbours in common.",
+    help="Also compare the embeddings of every pair of groups: CKA, and nearest neighbours in common.",
 )  # fmt: skip
 @workspace_option
 def compare_runs(

@@ -42,7 +42,7 @@ SEARCHED = f"{BASELINE}+"  # how the names of search methods begin
 )  # fmt: skip
 @click.option(
     "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,
-    show_default=True, help="Share of pairs of two classes that may count as the same.",
+    show_default=True, help="Share of pairs from different classes that may count as the same.",
 )  # fmt: skip
 @click.option(
     "--export", "out", type=FOLDER, default=None, metavar="FOLDER",
@@ -88,7 +88,7 @@ def deploy(
 )  # fmt: skip
 @click.option(
     "--queries", type=click.IntRange(1, 100_000), default=2_000, show_default=True,
-    help="Queries that are drawn where there are more. Another number replaces what was measured before.",
+    help="If there are more queries, this many are drawn. Another number replaces what was measured before.",
 )  # fmt: skip
 @click.option(
     "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
@@ -107,7 +107,7 @@ def robustness(
 
     Each change has three to five strengths. The gallery keeps its stored embeddings, and the image of a query is left
     out of its own neighbours. It needs the network of the evaluation. Each change is stored as soon as it is measured:
-    after Ctrl+C the same command goes on with the others.
+    after Ctrl+C the same command continues with the others.
     """
     from workbench.robustness.request import robustness as measure
 

@@ -130,10 +130,10 @@ def import_run(
 @workspace_option
 @click.option(
     "--also", type=NUMBER, multiple=True, metavar="RUN",
-    help="Test this run's network, too, as a run of its own. May be given several times.",
+    help="Also test this run's network, as a separate run. May be given several times.",
 )  # fmt: skip
 @click.option(
-    "--all-seeds", is_flag=True, help="Test all finished runs that differ from RUN in seed, fold or name alone, too."
+    "--all-seeds", is_flag=True, help="Also test all finished runs that differ from RUN only in seed, fold or name."
 )  # fmt: skip
 @click.option(
     "--name", type=TEXT, default="",
@@ -176,7 +176,7 @@ def test(
             click.echo(one_line(sentence), err=True)
         if len(tests) > 1:
             command = typed(workspace.path, "compare", *(str(tested.run_id) for tested in tests))
-            click.echo(f"`{command}` has their mean and interval over seeds.")
+            click.echo(f"`{command}` shows their mean and interval over seeds.")
 
 
 def _other_seeds(workspace: Workspace, run_id: int) -> list[int]:

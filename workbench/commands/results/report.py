@@ -101,7 +101,7 @@ def _own_text(file: Path) -> str:
     """The user's text. Raises Problem for a file that is not text in UTF-8."""
 
     def refused(why: str) -> Problem:
-        todo = "Save it as text in UTF-8, or choose another file."
+        todo = "Save it as UTF-8 text, or choose another file."
         return Problem(f"The text in {file} cannot be read ({why}).", kept="No report was written.", todo=todo)
 
     with refusing(refused):

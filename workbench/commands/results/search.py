@@ -38,7 +38,7 @@ Row = tuple[int, float, str, int, str]  # in the order of COLUMNS
 )  # fmt: skip
 @click.option(
     "--class-names", "sentence", type=TEXT, metavar="SENTENCE", default=None,
-    help='Ask for each class by name in a sentence such as "a photo of a {}", and print how well that finds it.',
+    help='Search for each class by its name in a sentence such as "a photo of a {}", and print how well that finds it.',
 )  # fmt: skip
 @click.option(
     "--epoch", type=epoch, metavar="EPOCH", default=None,

@@ -62,17 +62,17 @@ def restore(numbers: tuple[int, ...], folder: Path | None) -> None:
     click.echo(f"In the list again: {_listed(back)}." if back else "The trash is empty.")
 
 
-@trash.command("empty", short_help="Delete runs in the trash for ever.")
+@trash.command("empty", short_help="Delete runs in the trash permanently.")
 @click.argument("numbers", metavar="[RUN...]", type=NUMBER, nargs=-1)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @workspace_option
 def empty(numbers: tuple[int, ...], yes: bool, folder: Path | None) -> None:
-    """Delete runs in the trash for ever, with their curves, evaluations, maps and checkpoints; without RUN all."""
+    """Delete runs in the trash permanently, with their curves, evaluations, maps and checkpoints; without RUN all."""
     with Workspace(folder or default_workspace()) as workspace:
         runs = _in_trash(workspace, numbers)
         if not runs:
             click.echo("The trash is empty.")
-        elif yes or click.confirm(f"Delete for ever: {_listed(runs)}?"):
+        elif yes or click.confirm(f"Delete permanently: {_listed(runs)}?"):
             click.echo(f"Deleted: {workspace.empty_trash(runs):,} of {len(runs):,}.")
         else:
             click.echo("Nothing was deleted.")

@@ -17,7 +17,7 @@ def benchmark() -> None:
     """Compare methods on real data. What is done is not repeated."""
 
 
-@benchmark.command("methods", short_help="Train every method alike, and print a table.")
+@benchmark.command("methods", short_help="Train every method in the same way; print a table.")
 @workspace_option
 @click.option(
     "--data",

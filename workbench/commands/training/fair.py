@@ -17,7 +17,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 
-@click.command("fair", short_help="Tune every loss alike, then rank them on the test half.")
+@click.command("fair", short_help="Tune every loss equally, then rank on the test half.")
 @workspace_option
 @click.option(
     "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True,
@@ -53,7 +53,7 @@ def fair(
 ) -> None:  # fmt: skip
     """Tune every loss alike on held-out training classes, then rank the best settings on the test half.
 
-    What is done is not repeated: the same command goes on after Ctrl+C or a kill.
+    What is done is not repeated: the same command continues after Ctrl+C or a kill.
     """
     from workbench.fair import plan as plans
     from workbench.fair.runs import Interrupted

@@ -28,7 +28,7 @@ POLL = 1.0  # seconds between two looks with --follow
 @click.argument("source", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @workspace_option
 @click.option("--follow", is_flag=True, help="Continue while runs in DIR grow; stop with Ctrl+C.")
-@click.option("--deleted-checkpoints", is_flag=True, help="Bring back also checkpoints that were deleted here.")
+@click.option("--deleted-checkpoints", is_flag=True, help="Also bring back checkpoints that were deleted here.")
 def take_in(source: Path, folder: Path | None, follow: bool, deleted_checkpoints: bool) -> None:
     """Import the runs of DIR into a workspace: a folder of `workbench run --folder` or of `workbench export --format
     run`, or a folder of them.
@@ -77,7 +77,7 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool, deleted_too
                 refused = True
                 _say_once(lacks, said)
                 if follow:
-                    _say_once(f"{folder}: nothing came for {duration(ownership.SILENT)}; it is not waited for.", said)
+                    _say_once(f"{folder}: nothing new for {duration(ownership.SILENT)}; not waiting for it.", said)
         _conclude(workspace)
         if not follow and working:
             runs = "1 run has" if working == 1 else f"{working:,} runs have"
@@ -120,9 +120,9 @@ def _lacks(taken: Taken) -> str:
     """A sentence on what is not whole of a run that has ended; empty if nothing is."""
     if taken.lacking:
         arrays = "1 evaluation" if taken.lacking == 1 else f"{taken.lacking:,} evaluations"
-        what = f"the arrays of {arrays} are not there, or not whole"
+        what = f"the arrays of {arrays} are missing or incomplete"
     elif taken.unfinished and not taken.journaled.live:  # a killed run may have saved more than it wrote down
-        what = "a file is not whole"
+        what = "a file is incomplete"
     else:
         return ""
     return f"{taken.folder}, run {taken.run_id}: {what}. If it is a copy, copy it again."

@@ -135,7 +135,7 @@ def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: b
 @click.option("--folder", show_default=FOLDER, help="Folder there for the runs.")
 @click.option("--python", show_default=PYTHON, help="The Python there that has Workbench.")
 @click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Any other field of the place.")
-@click.option("--no-check", is_flag=True, help="Do not ask the place what it has.")
+@click.option("--no-check", is_flag=True, help="Do not check what the place has.")
 def add(
     name: str, host: str | None, login: str | None, url: str | None, folder: str | None, python: str | None,
     fields: tuple[str, ...], no_check: bool,
@@ -217,7 +217,9 @@ def data(name: str, here: str, there: str) -> None:
 @place.command("install", short_help="Install Workbench in a folder of yours at a place.")
 @click.argument("name")
 @click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
-@click.option("--python", "base", default="python3", show_default=True, help="The Python there to begin with.")
+@click.option(
+    "--python", "base", default="python3", show_default=True, help="The Python there that makes the environment."
+)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def install(name: str, wheel: Path | None, base: str, yes: bool) -> None:
     """Install Workbench in a folder of yours at a place; shows the steps first. Nothing else is installed there."""
@@ -277,7 +279,7 @@ def _follow(
     if workspace.read_only:
         raise Problem(
             f"The workspace {workspace.path} is open for reading only: no run can be followed into it.",
-            kept=f"The runs at {name} go on.",
+            kept=f"The runs at {name} continue.",
         )
     following = Following(workspace, place, launcher_of(place))
     line, said, remarked = ProgressLine(0, quiet=quiet), set[str](), set[str]()
@@ -297,7 +299,7 @@ def _follow(
             _draw(workspace, mine[0], line)
             sleep(max(0.0, POLL - (monotonic() - began)))
     except KeyboardInterrupt:
-        line.finish(f"The runs at {name} go on. Follow them with: {typed(workspace.path, 'place', 'follow', name)}")
+        line.finish(f"The runs at {name} continue. Follow them with: {typed(workspace.path, 'place', 'follow', name)}")
         return DETACHED
     if not numbers:
         line.finish(f"No run of this workspace trains at {name}.")

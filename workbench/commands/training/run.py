@@ -22,7 +22,7 @@ RETRAIN = (
     "With --resume: a run whose checkpoints were deleted, or are missing, trains again from the start, as a new one; "
     "the old one goes into the trash."
 )
-RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
+RESUME = "Continue the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
 @click.command(short_help="Train a config: a .toml file, or a preset by its name.")
@@ -39,7 +39,7 @@ RESUME = "Go on with the newest run of this config that is not done, a cancelled
 @click.option("--at-once", is_flag=True, help="Seeds and folds train at once, one on each of the --devices.")
 @click.option(
     "--folder", "alone", type=FOLDER, default=None,
-    help="Write the run into this new folder alone, without a workspace; `workbench ingest` imports it later.",
+    help="Write the run only into this new folder, without a workspace; `workbench ingest` imports it later.",
 )  # fmt: skip
 @click.option("--place", "elsewhere", default="", metavar="NAME", help="Run it at a place (`workbench place list`).")
 @click.option("--detach", is_flag=True, help="With --place: do not follow it.")

@@ -31,7 +31,7 @@ from workbench.workspace.times import now
 if TYPE_CHECKING:
     from workbench.running.folds_and_seeds import Child
 
-KEPT = "Its checkpoints are kept, and `--resume` goes on from the last one."
+KEPT = "Its checkpoints are kept, and `--resume` continues from the last one."
 
 
 def run_here(
@@ -103,7 +103,7 @@ def _able_to_go_on(workspace: Workspace, numbers: list[int], *, retrain: bool) -
 
     reasons = retrained.unable_to_go_on(workspace, numbers)
     if reasons and not retrain:
-        said = " ".join(f"Run {run_id} cannot go on: {why}." for run_id, why in reasons.items())
+        said = " ".join(f"Run {run_id} cannot continue: {why}." for run_id, why in reasons.items())
         back = typed(workspace.path, "checkpoints", "bring-back", str(next(iter(reasons))), "DIR")
         todo = (
             f"Add --retrain to train {'it' if len(reasons) == 1 else 'them'} from the start; `{back}` copies lost ones."
@@ -112,7 +112,7 @@ def _able_to_go_on(workspace: Workspace, numbers: list[int], *, retrain: bool) -
     left = [run_id for run_id in numbers if run_id not in reasons]
     for run_id, why in sorted(reasons.items(), reverse=True):
         new = retrained.replaced(workspace, run_id)
-        click.echo(f"Run {run_id} cannot go on ({why}): it is in the trash, and run {new} trains in its place.")
+        click.echo(f"Run {run_id} cannot continue ({why}): it is in the trash, and run {new} trains in its place.")
         left.append(new)
     return sorted(set(left))
 
@@ -128,7 +128,7 @@ def _at_once(
     if problems:
         raise Problem(" ".join(problems), kept=KEPT)
     if lanes.interrupted:
-        click.echo(f"Go on with: {typed(workspace.path, 'run', 'CONFIG', '--resume')}", err=True)
+        click.echo(f"Continue with: {typed(workspace.path, 'run', 'CONFIG', '--resume')}", err=True)
         return INTERRUPTED
     return 0
 
@@ -220,7 +220,7 @@ def _check_config(config: RunConfig, folder: Path) -> None:
         raise Problem(
             f"The run in {folder} has another config.",
             kept="It was not changed.",
-            todo=f"Go on with: {_resuming(folder, str(folder / travelling.CONFIG))}",
+            todo=f"Continue with: {_resuming(folder, str(folder / travelling.CONFIG))}",
         )
 
 
@@ -260,7 +260,7 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
     if problem:
         raise Problem(problem)
     if control.interrupted:
-        click.echo(f"Go on with: {_resuming(whole)}", err=True)
+        click.echo(f"Continue with: {_resuming(whole)}", err=True)
         return INTERRUPTED
     return 0
 
@@ -345,7 +345,7 @@ def _run_one(
     if problem:
         raise Problem(problem)
     if control.interrupted:
-        click.echo(f"Go on with: {typed(workspace.path, 'run', 'CONFIG', '--resume')}", err=True)
+        click.echo(f"Continue with: {typed(workspace.path, 'run', 'CONFIG', '--resume')}", err=True)
         return INTERRUPTED
     if report:
         from workbench.reports import write_report

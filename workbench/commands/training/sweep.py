@@ -79,7 +79,7 @@ def sweep() -> None:
     help="Stop a trial after an epoch if it is worse than the median of at least 5 others; its value is the best so "
     "far.",
 )  # fmt: skip
-@click.option("--detach", is_flag=True, help="Work in a process of its own that outlives this terminal.")
+@click.option("--detach", is_flag=True, help="Work in a separate process that outlives this terminal.")
 @click.option("--quiet", is_flag=True, help="Print the last table only.")
 @devices_option
 @workers_option
@@ -196,7 +196,7 @@ def pause(number: int, folder: Path | None) -> None:
 
 @sweep.command("resume")
 @click.argument("number", metavar="SWEEP", type=NUMBER)
-@click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
+@click.option("--here", is_flag=True, help="Work in this terminal, not in a separate process.")
 @devices_option
 @workers_option
 @place_option
@@ -222,7 +222,7 @@ def resume(
 @sweep.command("retry")
 @click.argument("number", metavar="SWEEP", type=NUMBER)
 @click.option("--run", "trial", type=NUMBER, default=None, help="Only this run, by its number.")
-@click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
+@click.option("--here", is_flag=True, help="Work in this terminal, not in a separate process.")
 @devices_option
 @workers_option
 @workspace_option
@@ -327,7 +327,7 @@ def _go_on(
     elif starting.work_apart(workspace, number, names, workers, place):
         click.echo(f"A worker is started; see it with: {typed(workspace.path, 'sweep', 'show', str(number))}")
     else:
-        click.echo("Its worker goes on.")
+        click.echo("Its worker continues.")
 
 
 def devices_of(listed: str) -> tuple[str, ...]:
@@ -390,7 +390,7 @@ def _work_here(
     for line in sweep_table.table(workspace, number):
         click.echo(line)
     if state == "active":
-        click.echo(f"Go on with: {typed(workspace.path, 'sweep', 'resume', str(number))}", err=True)
+        click.echo(f"Continue with: {typed(workspace.path, 'sweep', 'resume', str(number))}", err=True)
         raise SystemExit(INTERRUPTED)
     ends = {trial.state for trial in stored.trials(workspace, number) if not trial.refused}
     if "failed" in ends and "done" not in ends:

@@ -264,7 +264,7 @@ def _untrained(groups: Sequence[Group], measured: dict[int, Measured], at: At) -
         and evaluation.epoch == 0 < (run.trainer or measured[run.id].evaluations[-1]).epoch
     ]
     named = _runs([str(number) for number in sorted(run.id for run in runs)])
-    return [f"Best before training, at epoch 0, so that the loss has no part in the number: {named}."] if runs else []
+    return [f"Best before training, at epoch 0, so the loss did not contribute to the number: {named}."] if runs else []
 
 
 def _chosen_by_a_sweep(workspace: Workspace, runs: Sequence[int]) -> list[str]:

@@ -26,7 +26,7 @@ def of_tests(workspace: Workspace, runs: Sequence[Run]) -> list[str]:
         elif run.tested_network == "best epoch" and run.tested_epoch != run.trainer.best_epoch:
             words = f"epoch {run.tested_epoch} of run {run.trainer.id}, whose best is now {run.trainer.best_epoch}"
             others.setdefault(words, []).append(run.id)
-    sentences = [f"Tests that no seeds are averaged for, each a group of its own: {parts(alone)}."] if alone else []
+    sentences = [f"Tests that are not averaged over seeds, each a separate group: {parts(alone)}."] if alone else []
     if others:
         sentences.append(f"Tested with another network than that of the best epoch: {parts(others)}.")
     return sentences

@@ -59,7 +59,7 @@ def other_test_halves(groups: Sequence[Group], measured: Mapping[int, Measured])
     if len(alike) < 2:
         return []
     named = "; ".join(_some(titles) for _, titles in alike)
-    return [f"Tested on different images, so that no difference between them is given: {named}."]
+    return [f"Tested on different images, so no difference between them is shown: {named}."]
 
 
 def _some(titles: Sequence[str]) -> str:

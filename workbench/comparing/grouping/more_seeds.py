@@ -73,11 +73,11 @@ def why_none(run: Run, known: Catalog) -> str:
         return f"it trained at {run.placement.place}, which Set up can start again"
     config = RunConfig.recorded(run.config)
     if run.tested is not None:
-        return "it is a test on other images, for which the run that trained gets seeds"
+        return "it is a test on other images: add seeds to the run that trained its network"
     if config.imported:
         return "its embeddings were imported"
     if config.own_loop:
-        return "a training loop of your own recorded it"
+        return "your own training loop recorded it"
     errors = config.check(known)
     return next((f"{field}: {sentence}".rstrip(".") for field, sentence in errors.items()), "")
 

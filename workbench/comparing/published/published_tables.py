@@ -101,7 +101,7 @@ class ExperimentRow:
     n: int  # seeds of the concatenated row, runs of the separated one
 
 
-RECOGNISED = "Data are taken for a table's by their layout and numbers; the pictures themselves are not compared."
+RECOGNISED = "Data are matched with a table by their layout and counts; the images themselves are not compared."
 EXPERIMENT_ROWS = (
     "Rows of an experiment take the best epoch of every fold: concatenated, the embeddings of a seed's folds side by "
     "side (n seeds); separated, the mean of the folds (n runs)."

@@ -146,7 +146,7 @@ def compare(
             raise Problem(missing, todo="Choose another metric or epoch.")
     halves = [test_halves(measured[run.id] for run in runs[group.title]) for group in (first, second)]
     if unlike_halves(*halves):
-        other = f"“{first.title}” and “{second.title}” were tested on different images, so no difference is given."
+        other = f"“{first.title}” and “{second.title}” were tested on different images, so no difference is shown."
         raise Problem(other, todo=ONE_SPLIT)
     ours, theirs = ({(run.seed, fold_of_run(run)): run for run in runs[group.title]} for group in (first, second))
     places = sorted(ours.keys() & theirs.keys())

@@ -80,8 +80,8 @@ class CropFlipParams(Params):
     aspect: float = param(4 / 3, ge=1, le=10, help="Largest aspect ratio of what a training crop shows.")
     uniform: Literal["area", "side"] = param(
         "area", label="Uniform",
-        help="What is drawn uniformly of a training crop: area and logarithm of the aspect, as by torchvision; or "
-        "height and aspect, as by TensorFlow, which makes more small crops, all within the image.",
+        help="Quantities of a training crop that are drawn uniformly: area and logarithm of the aspect, as by "
+        "torchvision; or height and aspect, as by TensorFlow, which makes more small crops, all within the image.",
     )  # fmt: skip
     flip: bool = param(True, help="Mirror half of the images.")
     jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness, contrast and saturation, as a share.")
@@ -89,7 +89,7 @@ class CropFlipParams(Params):
     jittered: float = param(1.0, ge=0, le=1, help="Share of the images that jitter and hue change.")
     jitter_order: Literal["fixed", "random"] = param(
         "fixed", label="Order of jitter",
-        help="fixed: brightness, contrast, saturation, hue; random: each image has an order of its own.",
+        help="fixed: brightness, contrast, saturation, hue; random: each image has its own order.",
     )  # fmt: skip
     jitter_first: bool = param(
         False, label="Jitter before the crop",
@@ -98,7 +98,7 @@ class CropFlipParams(Params):
     )  # fmt: skip
     redraw: bool = param(
         False, label="Draw again",
-        help="Draw a training crop that would leave the square again, up to ten times; otherwise it is cut off there. "
+        help="Redraw a training crop that would leave the square, up to ten times; otherwise it is cut off there. "
         "Crops of whole images are always drawn again.",
     )  # fmt: skip
     fixed: bool = param(

@@ -42,7 +42,7 @@ class LongTailedParams(Params):
 
     ratio: float = param(
         100.0, ge=1, le=100_000, symbol="ρ",
-        help="Images of the largest class for one of the smallest; PSCE's Table 4 has 100, 50 and 10.",
+        help="Ratio of images in the largest class to the smallest; PSCE's Table 4 has 100, 50 and 10.",
     )  # fmt: skip
 
 

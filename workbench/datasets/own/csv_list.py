@@ -128,7 +128,7 @@ def _first_rows(path: Path) -> list[list[str]]:
     try:
         with (
             unreadable.opened_text(path, "", unreadable.TABLES, "") as file,
-            unreadable.refusing(lambda why: Problem(f"{path} is no table ({why}).")),
+            unreadable.refusing(lambda why: Problem(f"{path} is not a table ({why}).")),
         ):
             separator, lines = separated(islice(unreadable.lines_of(file), LOOKED_AT))
             return [row for row in csv.reader(lines, delimiter=separator) if any(map(str.strip, row))]

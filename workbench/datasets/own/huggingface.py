@@ -67,7 +67,7 @@ class HuggingFaceParams(PackedParams):
         help="Its name; may be empty if only one column has classes. Dots lead into structs, as in meta.label.",
     )  # fmt: skip
     split: str = param(
-        "", label="Split of the data set", help="One alone, such as train; empty for all, as the official split."
+        "", label="Split of the data set", help="A single split, such as train; empty for all, as the official split."
     )
 
 
@@ -210,7 +210,7 @@ def _whole(value: Any, file: Path, label: str) -> Any:
         return None
     if not value.is_integer():
         raise Problem(
-            f"The column {label} of {file} has {value:g}, which is no class: classes are whole numbers or text.",
+            f"The column {label} of {file} has {value:g}, which is not a class: classes are whole numbers or text.",
             kept=KEPT,
             todo="Name another column, or save the data set with these numbers as text or in groups.",
         )

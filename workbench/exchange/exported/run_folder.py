@@ -44,7 +44,7 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     """
     run, home, folder = source.run, source.workspace.folder(source.run.id), out / f"run-{source.run.id}"
     if os.path.lexists(folder):
-        raise Problem(f"{folder} is there already.", kept="Nothing was written.", todo="Choose another folder.")
+        raise Problem(f"{folder} already exists.", kept="Nothing was written.", todo="Choose another folder.")
     epochs = {entry.evaluation.epoch for entry in journal.entries(home, b'"evaluation"') if entry and entry.evaluation}
     names = [name for epoch in sorted(epochs) for name in _arrays_of(epoch)] + list(CHECKPOINTS.values())
     names = [name for name in (*names, *BESIDE) if regular(home / name).exists()]

@@ -61,7 +61,7 @@ class ImportedCurves:
         if self.trashed:
             return f"{run} is in the trash, with the same points."
         if not self.points:
-            return f"{run} is there already, with the same points."
+            return f"{run} was imported before, with the same points."
         return f"{run}: {self.points:,} {'' if self.new else 'more '}{'point' if self.points == 1 else 'points'}."
 
 

@@ -137,7 +137,7 @@ class Processes(ThroughHost[Place]):
         """As `Launcher.stop`."""
         refused = self._call(STOP, self._place.folder, host_files.checked(job), SIGNALS.get(how, ""))
         if refused:
-            raise Problem(f"The run cannot be asked to end: {refused}.", kept="It goes on.")
+            raise Problem(f"The run cannot be asked to end: {refused}.", kept="It continues.")
 
     def check(self) -> list[Finding]:
         """As `Launcher.check`."""

@@ -83,7 +83,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         answer = self._call(words)
         over = ("Invalid job id", "already completing", "already completed")
         if answer.status and not any(words in answer.errors for words in over):
-            raise Problem(f"Slurm refused to end job {task}: {last_line(answer.errors)}.", kept="It goes on.")
+            raise Problem(f"Slurm refused to end job {task}: {last_line(answer.errors)}.", kept="It continues.")
 
     def check(self) -> list[Finding]:
         """Whether sbatch exists, answers, and would accept a run with the fields of this place."""

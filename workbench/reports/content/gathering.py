@@ -151,7 +151,7 @@ def _chosen(best: Evaluation, last: Evaluation, count: int) -> str:
     else:
         said = "Optimistic: the best epoch was chosen on the half that is reported."
     untrained = best.epoch == 0 < last.epoch
-    return said + (" It is before training, so that the loss has no part in the numbers." if untrained else "")
+    return said + (" It is before training, so the loss did not contribute to the numbers." if untrained else "")
 
 
 def _summary(
@@ -166,14 +166,14 @@ def _summary(
     imported = run.environment.get("imported")
     if run.tested is not None:
         said = [f"The network of {network_tested(run)}, was tested on {data_title(known, run)}; nothing was trained."]
-        said += [f"{data['test']:,} images: each queries all others."] if data else []
+        said += [f"{data['test']:,} images: each is searched in all others."] if data else []
     elif imported:
         said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
     elif run.curves_of:
         source = visible_name(run.curves_of)
-        said = [f"Curves of another program, imported from {source}: nothing else is known of the run."]
+        said = [f"Curves of another program, imported from {source}: nothing else is known about the run."]
     elif own := run.environment.get("own_loop"):
-        said.append(f"A training loop of the user's own recorded it, in {own.get('program') or 'an unnamed program'}.")
+        said.append(f"The user's own training loop recorded it, in {own.get('program') or 'an unnamed program'}.")
         said += [f"{data['test']:,} images are searched."] if data else []
     elif data:
         said.append(

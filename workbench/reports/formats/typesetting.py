@@ -52,10 +52,10 @@ class TypesetReport:
     sections: dict[str, int]
 
     def pdf(self) -> bytes:
-        """The file. Raises Problem when it is not whole."""
+        """The file. Raises Problem when it is incomplete."""
         data = self.compiler.compile(format="pdf")
         if not isinstance(data, bytes) or not data.startswith(b"%PDF-"):
-            raise Problem("The PDF could not be made whole.", kept="No file was changed.", todo="Try again.")
+            raise Problem("The PDF could not be completed.", kept="No file was changed.", todo="Try again.")
         return data
 
     def pictures(self, dpi: int) -> list[bytes]:

@@ -37,7 +37,7 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
     match section:
         case "guards":
             warnings: list[Block] = [said(sentence) for sentence in compared.guards]
-            return warnings or [said("Nothing makes this comparison unfair, as far as is known.")]
+            return warnings or [said("No reason is known why this comparison would be unfair.")]
         case "changed-settings":
             if len(compared.groups) < 2:
                 return [said("There is one group of runs, so no settings differ.", muted=True)]
@@ -103,7 +103,7 @@ def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
         blocks.append(Plot("group-means", caption))
         shown = sum(bool(summary.values) for summary in compared.summaries)
         if shown > MOST_MEANS:
-            blocks.append(said(f"Drawn are the first {MOST_MEANS} of {shown:,} groups.", muted=True))
+            blocks.append(said(f"The first {MOST_MEANS} of {shown:,} groups are drawn.", muted=True))
     return blocks
 
 
@@ -121,7 +121,7 @@ def _curves(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
     shown = len(drawn_curves(content.overview))
     if shown > MOST_CURVES:
         blocks.append(
-            said(f"Drawn are the first {MOST_CURVES} of {shown:,} groups; group-curves.csv has them.", muted=True)
+            said(f"The first {MOST_CURVES} of {shown:,} groups are drawn; group-curves.csv has them.", muted=True)
         )
     return blocks
 
@@ -141,7 +141,7 @@ def _differences(content: GroupContent) -> list[Block]:
             blocks += [heading(f"{short[pair[0].title]} minus {short[first.title]}"), said(pair[1])]
     if content.unpaired:
         blocks.append(
-            said(f"{content.unpaired:,} more groups were not set against the first: choose fewer.", muted=True)
+            said(f"{content.unpaired:,} more groups were not compared with the first: choose fewer.", muted=True)
         )
     if corrected := against_the_first(content.overview):
         blocks += [heading(f"All groups against {short[first.title]}"), *(said(sentence) for sentence in corrected)]

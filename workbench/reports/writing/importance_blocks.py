@@ -26,7 +26,7 @@ def importance_blocks(sweeps: Sequence[SweepContent], more: int) -> list[Block]:
             blocks.append(Table(key, caption, HEAD, tuple(rows), frozenset(range(1, len(HEAD)))))
         blocks += [said(sentence, muted=True) for sentence in notes(measured, sweep.titles)]
     if more:
-        blocks.append(said(f"{more:,} older sweeps of these runs are left out: report their runs alone.", muted=True))
+        blocks.append(said(f"{more:,} older sweeps of these runs are left out: report them separately.", muted=True))
     return blocks
 
 

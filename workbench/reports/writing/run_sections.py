@@ -125,7 +125,7 @@ def _metrics(content: Content) -> list[Block]:
         f"distance: {shown.distance}. The intervals are over queries of one run, not over seeds."
     )
     if any(row.low == row.high for row in content.metrics):
-        counts += " Where all queries are alike there is none."
+        counts += " There is none where all queries have the same value."
     counts += f" {content.chosen}" if content.is_best and content.chosen else ""
     return [
         Table("metrics", f"{content.title}: retrieval {of_what}.", head, rows, frozenset(range(1, len(head)))),
@@ -165,12 +165,12 @@ def _classes(content: Content) -> list[Block]:
     if not content.classes:
         return [said(content.run.has_no("evaluation"), muted=True)]
     if len(content.classes) <= 2 * EXTREMES:
-        return [_class_table("classes", "Class", content.classes, "Every class by rising MAP@R."), *_tags(content)]
+        return [_class_table("classes", "Class", content.classes, "All classes, by increasing MAP@R."), *_tags(content)]
     low, high = content.classes[:EXTREMES], content.classes[::-1][:EXTREMES]
     return [
-        _class_table("lowest-classes", "Lowest MAP@R", low, f"The {EXTREMES} classes of lowest MAP@R."),
-        _class_table("highest-classes", "Highest MAP@R", high, f"The {EXTREMES} classes of highest MAP@R."),
-        said(f"{len(content.classes):,} classes in all; classes.csv holds every one.", muted=True),
+        _class_table("lowest-classes", "Lowest MAP@R", low, f"The {EXTREMES} classes with the lowest MAP@R."),
+        _class_table("highest-classes", "Highest MAP@R", high, f"The {EXTREMES} classes with the highest MAP@R."),
+        said(f"{len(content.classes):,} classes in all; classes.csv lists all of them.", muted=True),
         *_tags(content),
     ]
 

@@ -9,7 +9,7 @@ from workbench.numerals import percentage
 from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, said
 
 MOST_ROWS = 24  # pairs that are listed; more are those that are most and least alike
-CAPTION = "Similarity of embeddings: means over the pairs of runs of two groups. Columns have the numbers of the rows."
+CAPTION = "Similarity of embeddings: means over the pairs of runs of two groups. Columns are numbered like the rows."
 HEAD = ("Group", "Other group", "CKA", "Same neighbours", "Pairs of runs")
 
 
@@ -23,7 +23,7 @@ def similarity_blocks(of_groups: Similarity | str | None, groups: int) -> list[B
     if not isinstance(of_groups, Similarity):
         return [said(of_groups or "", muted=True)] if of_groups else []
     pairs = sorted(place for place in of_groups.cells if place[0] <= place[1])
-    shown, which = pairs, "Each two groups that were tested on the same images."
+    shown, which = pairs, "All pairs of groups that were tested on the same images."
     if len(pairs) > MOST_ROWS:
         ranked = sorted(
             (place for place in pairs if place[0] != place[1] and isfinite(of_groups.cells[place].cka)),
@@ -32,7 +32,7 @@ def similarity_blocks(of_groups: Similarity | str | None, groups: int) -> list[B
         half = MOST_ROWS // 2
         shown = ranked if len(ranked) <= MOST_ROWS else [*ranked[:half], *ranked[-half:]]
         if len(shown) < len(ranked):
-            which = f"The {half} pairs of groups that are most alike by CKA, and the {half} that are least."
+            which = f"The {half} most similar pairs of groups by CKA, and the {half} least similar ones."
     table = Table("similarity", which, HEAD, _rows(of_groups, shown), frozenset({2, 3, 4}))
     first = words.FIRST_ALONE if groups > MOST_GROUPS else ""
     sentences = (

@@ -104,7 +104,7 @@ def nearest(
     ids, labels, embeddings = stored
     if embeddings.shape[1] != len(query):
         what = f"The network's embeddings have {len(query):,} numbers, those that are stored {embeddings.shape[1]:,}."
-        raise Problem(what, kept="Nothing was changed.", todo="They are of another network: choose another run.")
+        raise Problem(what, kept="Nothing was changed.", todo="They belong to another network: choose another run.")
     scores = similarities(query, embeddings, distance)
     return [
         Neighbour(rank, int(ids[row]), float(scores[row]), False, int(labels[row]), data.class_name(int(labels[row])))
@@ -194,7 +194,7 @@ def _checkpoints(workspace: Workspace, run_id: int, config: RunConfig) -> list[P
     if (source := tested_network(config)) is not None:
         return [_checkpoint_tested(workspace, run_id, source)]
     if config.imported or config.own_loop:
-        came = "imported from another program" if config.imported else "recorded by a training loop of your own"
+        came = "imported from another program" if config.imported else "recorded by your own training loop"
         raise Problem(
             f"Run {run_id} was {came}: its network is not here to embed an image with.",
             todo="Choose a run that was trained in Workbench.",

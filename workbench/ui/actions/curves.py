@@ -62,7 +62,7 @@ def sentences(source: Path, runs: Sequence[dict[str, Any]], remarks: Sequence[st
     trashed = [run["run_id"] for run in runs if run["trashed"]]
     said = [f"Imported the curves of {counted(len(new), 'run')}: {_numbers(new)}."] if new else []
     said += [f"New points were added to {_numbers(more)}."] if more else []
-    said = said or [f"Nothing new came from {source}."]
+    said = said or [f"Nothing new was found in {source}."]
     waiting = [run["run_id"] for run in runs if run["left"]]
     said += [f"In the trash: {_numbers(trashed)}."] if trashed else []
     if waiting:

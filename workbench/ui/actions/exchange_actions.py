@@ -39,7 +39,7 @@ class ExchangeActions(QObject):
         self.test_ticked = commands.add("run.test-ticked", TEST_TICKED, self.ask_test_ticked, "", "image")
         self.test_ticked.setToolTip(
             "The network of each embeds the images of a folder or list, one after another. Tests of runs that differ "
-            "in seed or fold alone are one group of Compare"
+            "only in seed or fold form one group on Compare"
         )
         self._coming: frozenset[int] = frozenset()  # tests that are done and are ticked once they are listed
         session.runs_changed.connect(self._tick_tests)

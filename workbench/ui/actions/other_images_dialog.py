@@ -35,15 +35,15 @@ HELP = (
 )
 ABOUT = (
     "The network embeds the images and nothing is trained. The result is a run of its own, in which every image "
-    "queries all others. The Activity panel has the progress and Cancel."
+    "queries all others. The Activity panel shows the progress and has Cancel."
 )
 ABOUT_ALL = (
     "Each network embeds the images, one after another, and nothing is trained. Each result is a run of its own, in "
-    "which every image queries all others; tests of runs that differ in seed or fold alone are one group of Compare. "
-    "The Activity panel has the progress and Cancel, which keeps the tests that are done."
+    "which every image queries all others; tests of runs that differ only in seed or fold form one group on Compare. "
+    "The Activity panel shows the progress and has Cancel, which keeps the tests that are done."
 )
-NAME = "The name of the run, and that of the images"
-NAMES = "For each the name of its run, and that of the images"
+NAME = "Named after the run and the images"
+NAMES = "Each is named after its run and the images"
 WIDTH = 640  # px at 100% text
 SO_FAR = "Tested so far, beside the run's own test half"
 MOST_SHOWN = 6  # rows, after which the table scrolls
@@ -97,7 +97,7 @@ class OtherImagesDialog(MainButtonDialog):
         tests = sum(run.tested is not None for run in self._runs)
         if tests:
             every = tests == len(self._runs)
-            return ChoiceEditor([BEST], ["The tested ones" if every else "Best epoch; of a test the tested one"])
+            return ChoiceEditor([BEST], ["The tested ones" if every else "Best epoch; for a test, the tested one"])
         return ChoiceEditor([BEST, LAST], ["Best epoch", "Last epoch"])
 
     def _build(self) -> None:
@@ -221,4 +221,4 @@ def _wrong(path: Path) -> str:
         return f"There is no folder or file {path}."
     if is_list(path) or is_archive(path):
         return ""
-    return f"{path.name} is no folder, archive (zip or tar) or list (.csv, .tsv, .txt) of images."
+    return f"{path.name} is not a folder, archive (zip or tar) or list (.csv, .tsv, .txt) of images."

@@ -46,7 +46,7 @@ class RunActions(QObject):
         self.resume = add("run.resume", RESUME_IT, self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
         self.train_on = add("run.train-on", "Start a run with its weights", self._train_on, "", "fast-forward")
-        self.train_on.setToolTip("Its settings, with what it trained as the start: for other data, or another loss")
+        self.train_on.setToolTip("Its settings, starting from its trained weights: for other data, or another loss")
         self.compare = add("run.compare", "Compare", self._compare, "", "scales")
         self.tick_all = add("run.tick-all", "Tick all runs shown", None, "", "check")
         self.untick_all = add("run.untick-all", "Untick all runs", partial(session.ticks.choose, ()))
@@ -220,7 +220,7 @@ class RunActions(QObject):
         before, there = ticks.runs, {run.id for run in self._session.runs()}
         ticks.put(runs & there)
         if ticks.runs == before != runs:
-            refused(Problem(f"Not in the list any more: {counted(len(runs - there), 'run')}."))
+            refused(Problem(f"No longer in the list: {counted(len(runs - there), 'run')}."))
 
     def _tags(self) -> None:
         run = self._session.run()

@@ -124,8 +124,8 @@ def _ask_for_deleted(session: Session, path: Path, window: QWidget, result: Impo
 def _say_brought(session: Session, path: Path, result: Imported) -> None:
     runs = [taken.run_id for taken in result.taken if taken.checkpoints]
     count = counted(sum(taken.checkpoints for taken in result.taken), "checkpoint")
-    said = [f"Brought back {count} of {_numbers(runs)}."] if runs else [f"No checkpoint came back from {path}."]
-    doubts = [f"Refused of #{taken.run_id}: {doubt}." for taken in result.taken for doubt in taken.doubts]
+    said = [f"Brought back {count} of {_numbers(runs)}."] if runs else [f"No checkpoint was brought back from {path}."]
+    doubts = [f"Refused for #{taken.run_id}: {doubt}." for taken in result.taken for doubt in taken.doubts]
     session.notify(" ".join([*said, *doubts, *result.refused]), EVERYWHERE)
 
 
@@ -134,13 +134,13 @@ def sentences(path: Path, taken: "Sequence[Taken]", refused: Sequence[str]) -> l
     new = [one.run_id for one in taken if one.new]
     more = [one.run_id for one in taken if not one.new and (one.points > 0 or one.evaluations or one.checkpoints)]
     said = [f"Imported {counted(len(new), 'run')}: {_numbers(new)}."] if new else []
-    said += [f"More came of {_numbers(more)}."] if more else []
-    said = said or [f"Nothing new came from {path}."]
+    said += [f"More data were imported for {_numbers(more)}."] if more else []
+    said = said or [f"Nothing new was found in {path}."]
     said += [one.about_twin for one in taken if one.twin]
     working = [one.run_id for one in taken if one.status.live]
     said += [f"Not ended yet: {_numbers(working)}. Import the folder again later."] if working else []
     for one in taken:
-        said += [f"Refused of #{one.run_id}: {doubt}." for doubt in one.doubts]
+        said += [f"Refused for #{one.run_id}: {doubt}." for doubt in one.doubts]
         if one.lacking and not one.status.live:
             arrays = counted(one.lacking, "evaluation")
             said.append(f"#{one.run_id} lacks the arrays of {arrays}. If the folder is a copy, copy it again.")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 FOREIGN = {"imported", "own_loop", "curves"}  # facts of runs that another program trained
 EXAMPLE = (
-    "One FIELD=VALUE a line, such as training.lr=0.003; without any they are trained again as they were. seed=5 is the "
-    "seed of all of them, seed+=5 adds 5 to the seed of each"
+    "One FIELD=VALUE per line, such as training.lr=0.003; without any, the runs are trained again unchanged. seed=5 "
+    "sets the seed of all of them, seed+=5 adds 5 to the seed of each"
 )
 
 

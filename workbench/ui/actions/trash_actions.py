@@ -41,7 +41,7 @@ class TrashActions(QObject):
         self.move_ticked = add("run.trash-ticked", "Move ticked runs to trash", self._move_ticked, "", "trash")
         self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
         self.restore_all = add("run.restore-all", "Restore all from trash", self._restore_all)
-        self.delete = add("run.delete", "Delete for ever…", self._delete)
+        self.delete = add("run.delete", "Delete permanently…", self._delete)
         self.show = add("run.show-trash", "Show the trash", None, checkable=True)
         self.empty = add("run.empty-trash", "Empty the trash…", self._empty)
         session.runs_trashed.connect(self._remember)
@@ -99,7 +99,7 @@ class TrashActions(QObject):
     def _moved_again(self, run_ids: Collection[int], refused: Callable[[Problem], None], moved: list[int]) -> None:
         if not moved:
             count = counted(len(run_ids), "run")
-            refused(Problem(f"None of {count} can be moved: they train, or are no longer there."))
+            refused(Problem(f"None of {count} can be moved: they are training, or no longer exist."))
 
     def undo(self, run_ids: Collection[int]) -> None:
         """Bring runs back as Undo does; their steps are then not offered to be undone once more."""
@@ -132,7 +132,7 @@ class TrashActions(QObject):
         if back:
             self._brought_back(back)
         else:
-            refused(Problem(f"None of {counted(asked, 'run')} is there any more."))
+            refused(Problem(f"None of {counted(asked, 'run')} exists any more."))
 
     def _brought_back(self, run_ids: list[int]) -> None:
         for run_id in run_ids:
@@ -148,7 +148,7 @@ class TrashActions(QObject):
 
     def _delete(self) -> None:
         run = self._session.run()
-        if run is not None and self._sure(f"Delete “{run.name}” for ever?", DELETED):
+        if run is not None and self._sure(f"Delete “{run.name}” permanently?", DELETED):
             self._session.show_run(None)
             self._session.change(partial(self._session.workspace.delete, run.id))
 
@@ -158,7 +158,7 @@ class TrashActions(QObject):
         what, where = (f"“{one}”", f"it cannot be moved to the trash. {DELETED}")
         if not one:
             what, where = counted(len(names), "run"), f"they cannot be moved to the trash. {ALL_DELETED}"
-        if not self._sure(f"Delete {what} for ever?", f"The disk is full: {where}"):
+        if not self._sure(f"Delete {what} permanently?", f"The disk is full: {where}"):
             return
         if self._session.run_id in names:
             self._session.show_run(None)
@@ -170,7 +170,7 @@ class TrashActions(QObject):
         if not runs:
             self._session.notify("The trash is empty.")
             return
-        if self._sure(f"Delete {counted(len(runs), 'run')} for ever?", "This cannot be undone."):
+        if self._sure(f"Delete {counted(len(runs), 'run')} permanently?", "This cannot be undone."):
             if self._session.run_id in runs:
                 self._session.show_run(None)
             # Others may have been moved there meanwhile.

@@ -10,8 +10,8 @@ BREAKS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}  # a shell obeys at the end of 
 JOINERS = "\u200c\u200d"  # which words of some languages and pictures of several signs are written with
 COPY_PATH, COPY_ESCAPED = "Copy path", "Copy path with escapes"
 ESCAPED = (
-    "The path has letters that cannot be seen or that a shell obeys. They are copied as escapes, such as \\n, so that "
-    "the copy is not the path itself. Open folder shows the file."
+    "The path has characters that are invisible or that a shell interprets. They are copied as escapes, such as \\n, "
+    "so the copy differs from the path. Open folder shows the file."
 )
 
 

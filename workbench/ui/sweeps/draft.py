@@ -128,7 +128,7 @@ class SweepDraft:
             text = f"{counted(plan.trials, 'trial')} × {counted(per_trial, 'run')} per trial = {runs}"
         fewer = f"{plan.fewer} " if plan.fewer else ""
         if self.preflight is None:
-            return f"{fewer}{text}. Their time is known once Preflight has looked at the run."
+            return f"{fewer}{text}. Their duration is known once Preflight has checked the run."
         seconds = self.preflight.seconds / len(folds_and_seeds.children(self.config)) * plan.runs
         varied = any(
             parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters

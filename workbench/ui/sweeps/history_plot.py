@@ -19,7 +19,7 @@ TALL, DOT, NEAR = 220, 3.0, 12.0  # px: height, radius of a dot, distance at whi
 MARGIN = 0.05  # of the range of the values, above and below them
 SETTINGS_PX = 80  # px of the axis for each number below it
 TITLE = "Best so far"
-HINT = "A dot for each setting, hollow where a run has not trained to its end; a click chooses its run"
+HINT = "One dot per setting, hollow if a run has not been trained to the end; click to select its run"
 TO_THE_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 CENTRE = int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
 

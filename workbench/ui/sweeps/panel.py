@@ -88,7 +88,7 @@ class SweepsPanel(QDialog):
         head = self.trials.horizontalHeader()
         head.setSectionsClickable(True)
         head.setSortIndicatorShown(True)
-        head.setToolTip("A click orders the runs by this column, a second one the other way round")
+        head.setToolTip("Click to sort the runs by this column; click again to reverse the order")
         self.trials.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         in_column(self.words, (self.tabs, 1), on=below, margins=(0, 8, 0, 0), spacing=8)
         split = QSplitter(Qt.Orientation.Vertical)
@@ -104,7 +104,7 @@ class SweepsPanel(QDialog):
         in_column((split, 1), foot, on=whole, margins=16, spacing=12)
         self.stack = QStackedWidget()
         self.hint = EmptyHint(
-            "No sweeps yet", "“Sweep…” beside Start on the Set up page varies a run over many settings.", "Go to Set up"
+            "No sweeps yet", "“Sweep…” beside Start on Set up trains a config with many settings.", "Go to Set up"
         )
         self.stack.addWidget(self.hint)
         self.stack.addWidget(whole)

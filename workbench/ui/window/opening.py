@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 TAKE_OVER = "Open on another machine"
 TAKEN_OVER = (
-    "Before it takes the workspace over, Workbench watches for 50 seconds whether the other machine still writes to "
+    "Before it takes over the workspace, Workbench watches for 50 seconds whether the other machine still writes to "
     "it; the machines' clocks do not matter. A machine that was only asleep notices this when it wakes: it writes "
     "nothing more, and its runs end."
 )

@@ -40,7 +40,7 @@ class Taken:
     deleted: list[int] = field(default_factory=list)  # bytes of checkpoints that are there, and were deleted here
     unread: int = 0  # lines of the journal that cannot be read
     unfinished: bool = False  # whether a file is there, but not whole
-    lacking: int = 0  # evaluations in its journal whose arrays are not there, or not whole
+    lacking: int = 0  # evaluations in its journal whose arrays are missing or incomplete
     journaled: RunState = RunState.QUEUED  # the last state in its journal; a silent run may have been marked since
     doubts: list[str] = field(default_factory=list)  # sentences, without a full stop, about what was refused
     kept: list[int] = field(default_factory=list)  # epochs whose evaluations the run kept when it deleted others

@@ -95,4 +95,4 @@ def copy_whole(source: Path, target: Path, largest: int = LARGEST_FILE) -> None:
 
 def _check_room(source: Path, size: int, target: Path, largest: int = LARGEST_FILE) -> None:
     if size > largest or size > shutil.disk_usage(target.parent).free:
-        raise Problem(f"{source} has {size:,} bytes, for which there is no room here.", kept="It was not copied.")
+        raise Problem(f"{source} has {size:,} bytes: there is not enough space for it here.", kept="It was not copied.")

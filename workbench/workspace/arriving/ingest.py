@@ -135,7 +135,7 @@ def _patience(run_id: int) -> Callable[[], None]:
         if monotonic() - since > PATIENCE:
             raise BeingImported(
                 f"Run {run_id} is being imported by another program.",
-                kept="That one goes on.",
+                kept="That program continues.",
                 todo="Import the folder again once it has ended.",
             )
         sleep(AGAIN)

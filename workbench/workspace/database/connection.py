@@ -326,7 +326,7 @@ def _look_before_opening(path: Path, create: bool) -> None:
                 todo="Start a run there, or choose another.",
             )
     if not os.access(path, os.R_OK):
-        raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")
+        raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for permission to read it.")
 
 
 def _check_log(path: Path, progress: Progress) -> None:
@@ -337,7 +337,7 @@ def _check_log(path: Path, progress: Progress) -> None:
     if copy is not None:
         raise Problem(
             f"The last changes of the workspace {path.parent} cannot be read: {path.name}-wal is damaged.",
-            kept=f"What was written before them and the runs' folders are whole; the log is kept as {copy.name}.",
+            kept=f"What was written before them and the runs' folders are intact; the log is kept as {copy.name}.",
             todo="Open it again to go on without them, or run `workbench doctor --repair`.",
         )
 

@@ -17,7 +17,7 @@ def explain(error: Exception, path: Path) -> Problem:
         return Problem(
             f"The disk of {path.parent} could not be read or written.",
             kept=IN_FOLDERS,
-            todo="Look whether the disk is there and has room for you, then open the workspace again.",
+            todo="Check that the disk is connected and has space for you, then open the workspace again.",
         )
     if "full" in said or "disk i/o" in said:
         return Full(path)
@@ -108,9 +108,9 @@ class Gone(Problem):
 def opened_alone(folder: Path) -> Problem:
     """What to say of a workspace that was opened on a disk without a free byte (`Store.alone`)."""
     return Problem(
-        f"The disk of {folder} is full: the workspace can be read, and runs can be deleted for ever.",
+        f"The disk of {folder} is full: the workspace can be read, and runs can be deleted permanently.",
         kept="Nothing else can be stored, and other programs cannot open it.",
-        todo="Make room: some seconds later all of it works again.",
+        todo="Free some space: a few seconds later everything works again.",
     )
 
 

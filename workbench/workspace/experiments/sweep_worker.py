@@ -78,7 +78,7 @@ def take(workspace: Workspace, sweep_id: int, device: str) -> None:
         if worker is None:
             raise Problem(f"There is no sweep {sweep_id} in {workspace.path}.")
         if worker.alive and not worker.here:
-            raise Problem(f"Sweep {sweep_id} has a worker: {worker}.", todo="`workbench sweep show` tells its state.")
+            raise Problem(f"Sweep {sweep_id} has a worker: {worker}.", todo="`workbench sweep show` shows its state.")
         ownership.own(db, "sweeps", sweep_id)
         db.execute("update sweeps set device = ?, holds = 0 where id = ?", (device, sweep_id))
         db.execute(

@@ -155,7 +155,7 @@ def refuse_to_go_on(run: str, folder: Path, *, saved: bool = False) -> None:
         return
     missing = why == MISSING
     raise CannotGoOn(
-        f"Run {run} cannot go on: {why}.",
+        f"Run {run} cannot continue: {why}.",
         kept="Its curves and evaluations are kept.",
         todo=f"Put them back into {folder}, or start a new run of its config." if missing else START_AGAIN,
     )

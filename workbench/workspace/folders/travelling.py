@@ -99,7 +99,7 @@ def ask_to_stop(folder: Path) -> bool:
     except OSError as error:
         what = f"The request to stop could not be written to {folder} ({error.strerror})."
         todo = f"Make an empty file {AFTER_EPOCH} in the folder of the run."
-        raise Problem(what, kept="The run goes on.", todo=todo) from None
+        raise Problem(what, kept="The run continues.", todo=todo) from None
     return True
 
 
@@ -130,7 +130,7 @@ def check_free(folder: Path, config: RunConfig) -> None:
         raise Problem(
             f"The folder {folder} is not empty.",
             kept="Nothing was started or changed.",
-            todo="Name a new folder, or go on with the run in it with --resume.",
+            todo="Name a new folder, or continue the run in it with --resume.",
         )
     ours = all(name in (LOCK, CONFIG, EXPERIMENT) or parts.NAME.fullmatch(name) for name in names)
     if not ours or (CONFIG in names and _small_file(folder / CONFIG, LARGEST) != config.to_toml().encode()):
@@ -162,7 +162,7 @@ def locked(folder: Path) -> int | None:
         return opened_lock
     os.close(opened_lock)
     raise Problem(
-        f"Another process works on the run in {folder}.", kept="It was not changed.", todo="Stop it there first."
+        f"Another process is working on the run in {folder}.", kept="It was not changed.", todo="Stop it there first."
     )
 
 
@@ -184,7 +184,7 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
                 todo=f"`{again}` writes it as a folder that can be imported.",
             )
         raise Unfinished(
-            f"There is no {CARD} in {folder}: it is not whole, or no run was started in it.",
+            f"There is no {CARD} in {folder}: it is incomplete, or no run was started in it.",
             todo="If it is a copy, copy it again. Where it is made, start its run again.",
         )
     card_text = _small_file(folder / CARD, LARGEST_CARD)
@@ -192,14 +192,14 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
         card = RunCard.model_validate_json(card_text)
     except ValidationError as error:
         if any(problem["type"] == "json_invalid" for problem in error.errors()):
-            raise Unfinished(f"{folder / CARD} is not whole.", todo="Copy the folder again.") from None
+            raise Unfinished(f"{folder / CARD} is incomplete.", todo="Copy the folder again.") from None
         fields = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors() if problem["loc"]}))
         raise Problem(
             f"{folder / CARD} does not belong to a run: {fields or 'it'} cannot be read.", kept="It was not used."
         ) from None
     config_text = _small_file(folder / CONFIG, LARGEST)
     if _digest(config_text) != card.config:
-        raise Unfinished(f"{folder / CONFIG} was changed, or is not whole.", todo="Copy the folder again.")
+        raise Unfinished(f"{folder / CONFIG} was changed, or is incomplete.", todo="Copy the folder again.")
     try:
         text = config_text.decode()
     except UnicodeDecodeError:
@@ -222,7 +222,7 @@ def run_folders(source: Path) -> list[Path]:
         raise Problem(f"The folder {source} cannot be read ({error.strerror}).", kept="Nothing was imported.") from None
     if len(within) > MOST_ENTRIES:
         raise Problem(
-            f"{shown(str(source))} holds more than {MOST_ENTRIES:,} files and folders, and is no run folder itself.",
+            f"{shown(str(source))} holds more than {MOST_ENTRIES:,} files and folders, and is not a run folder itself.",
             kept="Nothing was imported.",
             todo="Name a run folder, or a folder of run folders.",
         )

@@ -79,7 +79,7 @@ def repair(folder: Path, progress: Progress = quiet) -> tuple[str, list[str]]:
         raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
 
     def refuse() -> None:
-        raise Problem(f"Another program repairs {folder}.", kept="It goes on.", todo="Wait until it has ended.")
+        raise Problem(f"Another program repairs {folder}.", kept="It continues.", todo="Wait until it has ended.")
 
     with lease.held(database) as leased, turns.alone(folder, folder / ".repairing.lock", refuse):
         return _repair(folder, leased, progress)

@@ -234,7 +234,7 @@ class Deleted(Problem):
     """A run is not there any more."""
 
     def __init__(self, run_id: int) -> None:
-        what = f"Run {run_id} is not there any more: it was deleted for ever, by another window or a command."
+        what = f"Run {run_id} is not there any more: it was permanently deleted by another window or a command."
         super().__init__(what, kept="Nothing was changed.")
 
 

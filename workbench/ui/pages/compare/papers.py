@@ -22,7 +22,7 @@ from workbench.workspace.run_names import short_names
 NOTES_LINES = 6  # below the table; beyond them they scroll
 NONE = (
     "No paper's table has the data set, the protocol and a metric of these runs. "
-    "Linear probes are measured at the last epoch alone: choose it under Epoch."
+    "Linear probes are measured only at the last epoch: choose it under Epoch."
 )
 
 

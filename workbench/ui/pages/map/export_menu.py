@@ -39,7 +39,7 @@ class MapExport(QObject):
             menu.addAction(f"{words}…").triggered.connect(partial(self._ask, ending))
         menu.addSeparator()
         projector = menu.addAction("Embeddings for the Projector (TSV)…")
-        projector.setToolTip("vectors.tsv and metadata.tsv of the shown evaluation, as the Embedding Projector reads")
+        projector.setToolTip("vectors.tsv and metadata.tsv of the shown evaluation, for the Embedding Projector")
         projector.triggered.connect(self._ask_projector)
 
     def write(self, path: Path) -> None:

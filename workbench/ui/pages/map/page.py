@@ -200,7 +200,7 @@ class MapPage(MapLayout):
 
     def _isolate(self) -> None:
         if not self.model.isolate():
-            self.session.notify("Select some points of the map first: isolate maps them alone.")
+            self.session.notify("Select some points of the map first: isolate maps only these.")
 
     @cached_property
     def named(self) -> SelectionsDialog:

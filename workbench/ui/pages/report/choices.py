@@ -31,7 +31,7 @@ from workbench.ui.widgets.labels import label, plain_tip
 
 FORMAT_WORDS = {
     "html": ("HTML", "One file with everything inside; opens anywhere, needs no network"),
-    "pdf": ("PDF", "Pages for print, as in the preview"),
+    "pdf": ("PDF", "Pages for printing, as in the preview"),
     "latex": ("LaTeX", "booktabs tables and figures at column width; main.tex compiles by itself"),
     "csv": ("CSV tables", "The numbers behind every table and figure, for a spreadsheet"),
     "figures": ("Figures", "Every figure as SVG, PDF and PNG"),

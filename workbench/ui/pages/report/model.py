@@ -104,7 +104,7 @@ class ReportModel:
         named = ", ".join(str(number) for number in runs[:NAMED])
         more = f" and {len(runs) - NAMED:,} more" if len(runs) > NAMED else ""
         word = "run" if len(runs) == 1 else "runs"
-        return f"This report is of {word} {named}{more}, not of run {self.shown.id}, which is selected."
+        return f"This report is about {word} {named}{more}, not of run {self.shown.id}, which is selected."
 
     @property
     def usual_title(self) -> str:

@@ -51,7 +51,7 @@ class MethodSearch(QObject):
         if asked is None:
             self._filters.show_search("", "")
         elif asked in self.works:
-            words = f"{title_of(asked[2])} searches by the queries; Activity has its progress."
+            words = f"{title_of(asked[2])} searches with the queries; Activity shows the progress."
             self._filters.show_search(words, "Cancel", goes_on=True)
         else:
             gallery, queries = self._sizes()

@@ -44,7 +44,9 @@ from workbench.workspace.choices.saved_views import SavedView
 
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance", "hyperbolic": "minus the hyperbolic distance"}
 LATE = 250  # ms after which the old query is removed while another is still being read
-NOT_ASKED = "{title} did not search by this image: as in Deployment, {asked:,} of {there:,} queries are asked."
+NOT_ASKED = (
+    "{title} did not search with this image: as in Deployment, only {asked:,} of {there:,} queries are searched."
+)
 READING, NO_QUERY = "Reading the query…", "No query to show."
 
 

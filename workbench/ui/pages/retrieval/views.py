@@ -35,11 +35,11 @@ class RetrievalViews(QTabWidget):
         self._add(
             "Deployment",
             self._deployment,
-            "Quality, size and search time of compressed embeddings and of search methods, and how new classes are "
-            "taken in",
+            "Quality, size and search time of compressed embeddings and of search methods, and the accuracy on "
+            "new classes",
         )
         self._add(
-            "Robustness", partial(RobustnessPanel, session), "Scores when query images are blurred, darker, turned…"
+            "Robustness", partial(RobustnessPanel, session), "Scores when query images are blurred, darkened, rotated…"
         )
         self.currentChanged.connect(self.make)
 

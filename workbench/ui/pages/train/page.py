@@ -110,7 +110,7 @@ class TrainPage(QStackedWidget):
             (
                 self.method,
                 "Method",
-                "Charts of this method alone: class vectors, weights, prototypes, distances",
+                "Charts specific to this method: class vectors, weights, prototypes, distances",
             ),
             (self.scores, "Scores", "What this run measured: it trained nothing, so there are no curves"),
             (self.geometry_panel, "Geometry", "How the embeddings change over the epochs, with warnings"),

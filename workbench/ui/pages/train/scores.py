@@ -111,11 +111,11 @@ class ScoresPanel(Scrolled):
             return ""
         if run.trainer is None:
             return (
-                f"Run {run.tested}, which trained the network, is deleted, in the trash or of another workspace: its "
-                "own test half cannot stand beside these scores."
+                f"Run {run.tested}, which trained the network, is deleted, in the trash or in another workspace: "
+                "its own test half cannot be shown beside these scores."
             )
         if run.tested_epoch is None:
-            return "This test does not say of which epoch the network is: test it again to have its own test half here."
+            return "This test does not record the network's epoch: test it again to show the run's own test half here."
         return f"Run {run.tested} has no evaluation of epoch {run.tested_epoch} on its own test half."
 
     def _fill(self, columns: list[tuple[str, Evaluation]]) -> None:

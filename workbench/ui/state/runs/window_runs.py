@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.places.place import Place
 
 NO_RESULT = Problem(
-    "The result of the experiment was not computed: that was cancelled.",
+    "The result of the experiment was not computed, because that was cancelled.",
     kept="Its runs are kept.",
     todo="With its config, workbench run --resume computes it.",
 )
@@ -264,9 +264,9 @@ class WindowRuns(Shown):
         if moved:
             self._trashed({run_id: names[run_id] for run_id in moved})
         if left := len(names) - len(moved):
-            what = "1 was not moved to the trash: it works, or has been deleted."
+            what = "1 was not moved to the trash: it is running, or has been deleted."
             if left > 1:
-                what = f"{left:,} were not moved to the trash: they work, or have been deleted."
+                what = f"{left:,} were not moved to the trash: they are running, or have been deleted."
             self.notify(f"Of {len(names):,} runs {what}")
 
     def _trashed(self, names: dict[int, str]) -> None:

@@ -263,7 +263,7 @@ def _image_of(sample_id: int, pictures: Pictures) -> Path:
 
     path = _file_of(sample_id, pictures)
     if path.suffix.lower() not in ENDINGS:
-        raise Problem(f"The name of {path} does not end as that of an image.", kept="The file was not opened.")
+        raise Problem(f"The name of {path} does not have the extension of an image.", kept="The file was not opened.")
     try:
         load(path)
     except BadImage as reason:

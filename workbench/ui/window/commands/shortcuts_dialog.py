@@ -81,7 +81,7 @@ class ShortcutsDialog(QDialog):
         reset, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
         reset.clicked.connect(self.commands.reset_shortcuts)
         close.clicked.connect(self.accept)
-        foot = in_row((label("Click on the keys, then press the new ones.", "muted"), 1), reset, close)
+        foot = in_row((label("Click the keys, then press the new ones.", "muted"), 1), reset, close)
         in_column(self.search, (self.table, 1), foot, on=self, margins=16)
         open_at(self, theme.text_px(760), theme.text_px(560))
 

@@ -1,4 +1,4 @@
-"""The message that runs are in the trash, with Undo for all that it names; it goes when none is there any more."""
+"""The message that runs are in the trash, with Undo for all that it names; it goes when none exists any more."""
 
 from collections.abc import Callable, Collection
 

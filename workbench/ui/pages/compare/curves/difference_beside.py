@@ -15,7 +15,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.scrolled import Scrolled
 
 WIDE_PX, SIDE_PX = 960, 330  # px at 100% text: width of curves and differences from which both stand, of the latter
-HINT = "A click or the arrow keys open the difference of a group"
+HINT = "Click or press the arrow keys to open the difference of a group"
 
 
 class DifferenceBeside(QWidget):

@@ -28,7 +28,7 @@ MOST_ROWS = 40  # groups that are drawn; the sentences are about all
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 CENTRE = int(Qt.AlignmentFlag.AlignCenter)
-HINT = "A click or the arrow keys choose the group that is compared below"
+HINT = "Click or press the arrow keys to choose the group compared below"
 
 
 @dataclass(frozen=True, slots=True)

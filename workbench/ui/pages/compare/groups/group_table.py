@@ -24,8 +24,8 @@ Index = QModelIndex | QPersistentModelIndex
 CELL_ROLE = Qt.ItemDataRole.UserRole + 1  # Cell of a column of a metric
 STYLE_ROLE = CELL_ROLE + 1  # GroupStyle of the row's group
 CHIP_ROLE = STYLE_ROLE + 1  # words behind the title of the row
-MEMORY_TIP = "Peak memory, the highest of the runs: of the GPU where they trained on one, else of the process"
-APART = "Tests of the best, the last and any one epoch are groups of their own"
+MEMORY_TIP = "Peak memory, the highest of the runs: GPU memory if they trained on a GPU, else memory of the process"
+APART = "Tests of the best, the last and any one epoch are separate groups"
 BASELINE, UNFINISHED = "baseline", "not finished"
 
 

@@ -57,7 +57,7 @@ class Head(QWidget):
         self.unfold.hide()
         self.search = QLineEdit(placeholderText="Search ticked runs", clearButtonEnabled=True)
         self.search.setAccessibleName("Search ticked runs")
-        self.search.setToolTip(f"Only ticked runs with these words are compared. {WORDS}, or conditions: {CONDITIONS}")
+        self.search.setToolTip(f"Only ticked runs that match are compared. {WORDS}, or conditions: {CONDITIONS}")
         self.search.textChanged.connect(self.searched)
         buttons = (self.search, *beside, self.unfold, self.copy_button, self.report_button)
         self.title = label("Compare", "title")

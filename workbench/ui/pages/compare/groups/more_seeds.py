@@ -18,7 +18,7 @@ from workbench.workspace.rows import Run
 NUMBER = 2  # seeds that each group gets
 TITLE = f"Add {NUMBER} seeds to each"
 ON_BUTTON = f"Add {NUMBER} seeds"  # short enough for the row of choices
-TIP = "Queue every compared config again with the next two seeds that none of its runs has. You confirm the list first."
+TIP = "Queue every compared config again with the next two unused seeds. You confirm the list first."
 NO_TICKS = "Tick runs to add seeds to their configs."
 ALL_LEFT_OUT = "The search leaves out every ticked run."
 READ_ONLY = "The workspace is read-only."

@@ -19,8 +19,8 @@ from workbench.workspace.run_search import why_unmet, words_of
 
 MAP_AT_R = "MAP@R"
 TICK_TWO = own_keys(
-    "Tick runs in the list of runs to compare them: click a box, or press Space in a row. Shift and a click tick all "
-    "rows between, Ctrl+A ticks the whole list. Runs of one config that differ in seed or fold are one group here."
+    "Tick runs in the list of runs to compare them: click a box, or press Space in a row. Shift+click ticks all "
+    "rows in between, Ctrl+A ticks the whole list. Runs of one config that differ only in seed or fold are one group."
 )
 ONE_RUN = (
     "There is one run so far. Tick it in the list of runs to read its numbers; to compare, train a run with another "
@@ -28,9 +28,9 @@ ONE_RUN = (
 )
 SECOND = "Tick a run of another config to compare."
 NO_SECOND = "There is one group so far. To compare, train a run with another config first."
-SEARCHED_SECOND = "The search leaves one group: clear it, or tick a run of another config that it leaves."
+SEARCHED_SECOND = "Only one group matches the search: clear it, or tick a matching run of another config."
 SAME_GROUP = "Choose two different groups."
-NO_PAIRS = "Without a seed in common there are no two runs whose neighbours could be compared."
+NO_PAIRS = "The groups have no seed in common, so no two runs can be compared by their neighbours."
 
 
 class CompareModel:

@@ -43,14 +43,14 @@ class QueryDifferences(QWidget):
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.table.setToolTip(
-            "A click shows its neighbours in both groups below; a double-click opens it in a run of the other group"
+            "Click to show its neighbours in both groups below; double-click to open it in a run of the other group"
         )
         self.hint = label("", "muted", wrap=True)
         self.openers = OpenButtons(self.table)
         self.plot = QueryPlot()
         self.plot.setToolTip(
             "Each point is a query, or several with the same scores; above the diagonal the other group is better. "
-            "A click lists them"
+            "Click a point to list its queries"
         )
         self.sides = QSplitter(Qt.Orientation.Horizontal)
         self.sides.setObjectName("compare-queries")

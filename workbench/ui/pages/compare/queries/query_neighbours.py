@@ -25,7 +25,7 @@ MOST, WORDS_PX = 12, 130  # neighbours of a group; px of the words beside the qu
 PLACE = "compared query"
 SIDES = ("Baseline", "Other")
 SHARES = (1, 5)  # of the width: the query, and both groups
-ON_RETRIEVAL = "Click shows it as the query on Retrieval, in this run."
+ON_RETRIEVAL = "Click to show it as the query on Retrieval, in this run."
 NOT_KEPT = "The neighbours of this query are not stored in both runs."
 
 

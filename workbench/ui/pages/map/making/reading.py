@@ -73,7 +73,7 @@ def by_plane(workspace: Workspace, evaluation_id: int, metric: str = "", only: O
     embeddings, rows, count = _embeddings(workspace, evaluation_id, only)
     if embeddings.shape[1] != 2:
         raise Problem(
-            f"These embeddings have {embeddings.shape[1]:,} dimensions; the plane shows those that have two.",
+            f"These embeddings have {embeddings.shape[1]:,} dimensions; the plane shows only embeddings with two.",
             todo="Choose PCA, UMAP or t-SNE.",
         )
     points = among(prepared(embeddings, metric), rows, count)

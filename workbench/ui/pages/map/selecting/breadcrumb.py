@@ -17,7 +17,7 @@ class Breadcrumb(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setProperty("card", "raised")
-        self.setAccessibleName("Isolated points: the way back to all")
+        self.setAccessibleName("Isolated points: back to all")
         self.steps: list[QPushButton] = []  # one for each earlier step
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(4, 2, 12, 2)

@@ -40,7 +40,7 @@ TIPS = (
 DIGITS = {2: 3, 3: 3, 4: 1, 5: 3, 6: 3, 8: 1}  # column -> decimal places
 NAMES, MARGIN = (0, 7), 3  # columns
 MEASURED_ROWS = 50  # rows whose text sets the width of a column
-HINT = "A click (or Enter) selects a class and shows it on the map."
+HINT = "Click a class (or press Enter) to select it and show it on the map."
 
 
 class ClassRows(SortedRows):

@@ -35,7 +35,8 @@ def read_sample(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) ->
     run_id = workspace.evaluation(evaluation_id).run_id
     near = workspace.neighbours(run_id, sample, evaluation_id)[:NEAREST]
     if query.r:
-        facts = f"AP {percentage(query.ap)}\nFirst hit at rank {query.first_hit:,}\nR = {query.r:,} others of its class"
+        hit = f"First hit at rank {query.first_hit:,}"
+        facts = f"AP {percentage(query.ap)}\n{hit}\nR = {query.r:,} other images of its class"
     else:
         facts = "No other image of its class: it has no AP."
     sheet = [

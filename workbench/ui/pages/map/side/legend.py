@@ -79,7 +79,7 @@ class GroupModel(QAbstractListModel):
             case _ if role == HIDDEN_ROLE:
                 return row in self.hidden
             case Qt.ItemDataRole.ToolTipRole:
-                how = "click or Space hides or shows it, double-click or Enter shows it alone"
+                how = "click or Space hides or shows it, double-click or Enter shows only this one"
                 return plain_tip(f"{self.groups.names[row]}: {how}")
             case Qt.ItemDataRole.AccessibleTextRole:
                 state = ", hidden" if row in self.hidden else ""
@@ -132,7 +132,7 @@ class Legend(QWidget):
             margins=12,
             spacing=8,
         )
-        self.how = label("Click hides a group, double-click shows it alone.", "caption", wrap=True)
+        self.how = label("Click to hide a group; double-click to show only that group.", "caption", wrap=True)
         column.addWidget(self.how)
         column.addStretch(0)
         self._show_kind(None)

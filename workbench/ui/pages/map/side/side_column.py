@@ -50,7 +50,7 @@ class SideColumn(QFrame):
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         self.tag = button("Tag the selection…", "tag", "quiet")
         self.tag.setToolTip(
-            own_keys("Give all selected images a tag: Retrieval, the map and reports know it (Ctrl+Shift+G)")
+            own_keys("Tag all selected images; Retrieval, the map and reports use the tag (Ctrl+Shift+G)")
         )
         self.tag.hide()  # until something is selected
         self.clusters = CappedText("caption", CLUSTER_LINES)

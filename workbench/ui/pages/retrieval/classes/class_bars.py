@@ -43,7 +43,7 @@ WIDEST = 16_777_215  # px, Qt's own limit
 SHORT, MEASURED = 64, 200  # px of a name that leaves room for a bar beside it; names that are measured
 FEW = 12  # classes that need no search
 COLOUR_ROLE, VALUE_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-HINT = "A click lists those queries, another lists all again."
+HINT = "Click to list those queries; click again to list all."
 Index = QModelIndex | QPersistentModelIndex
 
 

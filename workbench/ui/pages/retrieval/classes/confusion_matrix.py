@@ -26,8 +26,8 @@ CELL_PX, ROW_PX, NAME_PX = 46, 24, 150
 HEAT = 0.75  # of the way to the hottest colour that values take; the first quarter says that there is one
 TIMES, SHARE = "times", "share"
 HINT = (
-    "Rows: class of the query; columns: class of its nearest neighbour. A click on a head sorts by that class, "
-    "a double click on a cell (or Enter) lists its queries."
+    "Rows: class of the query; columns: class of its nearest neighbour. Click a header to sort by that class; "
+    "double-click a cell (or press Enter) to list its queries."
 )
 
 
@@ -175,9 +175,9 @@ class ConfusionMatrix(QWidget):
         self.what = QComboBox()
         self.what.addItem("Times", TIMES)
         self.what.addItem("Share of class %", SHARE)
-        self.what.setAccessibleName("What the cells say, and by what the classes are chosen and ordered")
+        self.what.setAccessibleName("What the cells show, and how the classes are chosen and sorted")
         self.order = button("Most confused first", kind="quiet")
-        self.order.setToolTip("Put rows and columns into one order again")
+        self.order.setToolTip("Sort rows and columns in the same order again")
         self.count = label("", "muted", wrap=True)
         self.table = self._view()
         head = in_row(caption("Cells", self.what), self.what, self.order, 1)

@@ -33,10 +33,12 @@ PLACE = "hubs"
 WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # the widgets of a tab
 MOST_NAMED = 5  # most classes that are named beside a hub
 NONE_FAILED = "No query failed: every nearest neighbour is of its class."
-PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click (or Enter) lists those queries."
+PAIR_HINT = (
+    "Classes of failed queries and of their nearest neighbours. Double-click (or press Enter) to list the queries."
+)
 HUB_HINT = (
-    "Samples that are among the ten neighbours of far more others than usual (two standard deviations above the mean). "
-    "Click one to make it the query."
+    "Samples that are among the ten neighbours of far more other samples than usual (two standard deviations above "
+    "the mean). Click one to make it the query."
 )
 
 

@@ -17,7 +17,7 @@ from workbench.ui.widgets.labels import label
 MEASURE, CANCEL = "Measure it, too", "Cancel"
 THERE = "{title} is in the table."
 COUNTED = "Neighbours of which a mean is made, or images that are re-ranked"
-WORKING = "{title} is measured; Activity has its progress. The table stays as it is until then."
+WORKING = "{title} is being measured; Activity shows the progress. The table stays as it is until then."
 COSINES = "Its weights are powers of cosines, and this evaluation compares by L2."
 
 

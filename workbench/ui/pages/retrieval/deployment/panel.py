@@ -38,15 +38,15 @@ SIDE_PX = 300  # at 100% text, in a page that is not wide
 ASK, MEASURING, SHOWN = range(3)
 SIDES = (("pairs", "Same or different"), ("new", "New classes"), ("open", "Open set"))
 Evaluation = tuple[Workspace, int | None]
-ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would lengthen each other's times."
+ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would distort each other's times."
 WHY = (
     "Every format for storing the embeddings is built and searched, and float32 also with query expansion, with an "
     "augmented gallery and with re-ranking. You see recall and MAP@R with their intervals, bytes per image, time per "
     "query, the similarity threshold from which two images count as the same, how many images of a new class must be "
     "stored, and how well queries of classes that are not stored are refused."
 )
-LOOK = "What the chosen search method changes of each query, beside plain nearest neighbours"
-NO_LOOK = "Choose αQE, DBA or k-reciprocal in the table: the others find the same neighbours, or nearly"
+LOOK = "What the chosen search method changes for each query, compared with plain nearest neighbours"
+NO_LOOK = "Choose αQE, DBA or k-reciprocal in the table: the others find the same neighbours, or nearly the same"
 TIMES = "Times were measured among the searched images, and are scaled to the gallery."
 NO_SEARCHES_THEN = "Query expansion and re-ranking were not measured: Measure again adds them."
 

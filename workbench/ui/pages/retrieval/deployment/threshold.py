@@ -39,7 +39,7 @@ class ThresholdSide(QWidget):
         self.rate.setRange(0.001, 50)
         self.rate.setValue(RATE_PERCENT)
         self.rate.setSuffix("%")
-        self.rate.setToolTip("Share of the pairs of two classes that may count as the same")
+        self.rate.setToolTip("Share of pairs from different classes that may count as the same")
         self.again = button("Measure again", "arrow-clockwise")
         self.again.setEnabled(False)
         self.again.setToolTip("With the chosen share of false accepts")

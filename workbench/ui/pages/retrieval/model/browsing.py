@@ -335,7 +335,7 @@ class Browsing:
         if method is not None and self._current and shown is not None and self._asked is not None:
             work = partial(read_by_method, self._asked[0], shown, method)
             take = partial(self._take_lists, shown, method)
-            self._lists.ask("Read the lists of a method of search", work, take, quiet=True)
+            self._lists.ask("Read the lists of a search method", work, take, quiet=True)
 
     def _take_lists(self, shown: ShownEvaluation, method: str, lists: tuple[ByMethod, Gains] | None) -> None:
         if self.shown is not shown or self.comparison.method != method:

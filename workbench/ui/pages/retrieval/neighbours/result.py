@@ -207,7 +207,8 @@ class Result(QWidget):
 
     def show_words(self, words: str, neighbours: list[Neighbour], kind: str, tower: str) -> None:
         """Show the test images that are nearest to the embedding of some words."""
-        self._show_asked(self.words, words, f"Compared with the words' embedding by {tower}, by {kind}", neighbours)
+        compared = f"Compared with the embedding of the words by {tower}, by {kind}"
+        self._show_asked(self.words, words, compared, neighbours)
         self.picture.hide()
 
     def show_nothing(self, words: str) -> None:

@@ -30,8 +30,8 @@ KINDS = {"cosine": "cosine", "l2": "minus the distance", "hyperbolic": "minus th
 SALIENCY = "Saliency"
 TIP = (
     "Which parts make the two images similar: a window is moved over each image, and the covered image is embedded "
-    "again. Orange: the similarity falls without this part; blue: it rises. The images are shown as the network was "
-    "given them. (S)"
+    "again. Orange: the similarity falls without this part; blue: it rises. The images are shown as the network "
+    "sees them. (S)"
 )
 WORKING = "Computing… The Activity panel has its progress and Cancel."
 
@@ -76,9 +76,9 @@ class PairDialog(MainButtonDialog):
         self.after = icon_button("caret-right", own_keys("Next neighbour (Right)"))
         self.place = label("", "caption")
         self.copy = button("Copy", "copy", "quiet")
-        self.copy.setToolTip("Copy both images, as they are shown, with their run")
+        self.copy.setToolTip("Copy both images as shown, with their run")
         self.save = button("Save…", "floppy-disk", "quiet")
-        self.save.setToolTip("Save both images, as they are shown, with their run, as PNG")
+        self.save.setToolTip("Save both images as shown, with their run, as PNG")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)

@@ -108,7 +108,7 @@ class PairModel:
 
         def work(progress: Progress) -> str:
             if not may_replace and path.exists():
-                raise Problem(f"{path} is there already.", kept="It was kept.", todo="Save with the whole name.")
+                raise Problem(f"{path} already exists.", kept="It was kept.", todo="Save with the full name.")
             with files.atomic_write(path) as file:
                 file.write(picture)
             return f"Both images were written to {path}."

@@ -13,8 +13,8 @@ from workbench.ui.widgets.labels import label, plain_tip
 
 COMPARE = "Compare with…"
 COMPARE_TIP = (
-    "Which queries were won or lost since another evaluation, against another run on the same images, "
-    "or by another method of search"
+    "Which queries were won or lost compared with another evaluation, another run on the same images, "
+    "or another search method"
 )
 
 

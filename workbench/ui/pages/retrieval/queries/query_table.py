@@ -21,7 +21,7 @@ TIPS = (
     "Class of the query",
     "Average precision at R, in percent; higher is better",
     "Rank of the first neighbour of its class; lower is better",
-    "What the method of search adds to AP, in points: those that gain or lose most come first",
+    "What the search method adds to AP, in points: those that gain or lose most come first",
 )
 THUMBNAIL = 36  # px
 AHEAD = 40  # rows below a visible one whose pictures are loaded, too

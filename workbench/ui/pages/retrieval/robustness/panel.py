@@ -45,11 +45,11 @@ Evaluation = tuple[Workspace, int | None]
 ONE_AT_A_TIME = "Another evaluation is being measured."
 NO_QUERY = "No query of this evaluation has anything to find."
 WHY = (
-    "Query images are changed: stored as JPEG of low quality, blurred, darker, turned, partly covered and so on, each "
-    "with three to five strengths. You see how much of MAP@R and R@1 is left, with paired 95% intervals, and what the "
+    "Query images are changed: saved as low-quality JPEG, blurred, darkened, rotated, partly covered and so on, each "
+    "at three to five strengths. You see how much of MAP@R and R@1 remains, with paired 95% intervals, and what the "
     "strengths look like. The gallery is not changed. It needs the network of the evaluation."
 )
-QUERY_TIP = "Queries that are drawn where there are more, the same ones each time. Another number measures all again."
+QUERY_TIP = "If there are more queries, this many are drawn, always the same. Changing it measures everything again."
 METRICS = (("MAP@R", "MAP@R"), ("recall@1", "R@1"))
 
 

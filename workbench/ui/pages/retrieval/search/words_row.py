@@ -25,9 +25,9 @@ class WordsRow(QWidget):
         super().__init__(parent)
         self.session = session
         self.model = WordSearch(session, show, self._draw)
-        self.text = QPlainTextEdit(placeholderText="A red car seen from the front\nOne search a line")
+        self.text = QPlainTextEdit(placeholderText="A red car seen from the front\nOne search per line")
         self.text.setTabChangesFocus(True)
-        self.text.setAccessibleName(own_keys("Words to search by: one search a line, Ctrl+Enter searches"))
+        self.text.setAccessibleName(own_keys("Words to search by: one search per line, Ctrl+Enter searches"))
         self.text.installEventFilter(self)
         self.go = button("Search", "magnifying-glass", "primary")
         self.answers = ElidedBox()

@@ -28,7 +28,7 @@ GAP = 6  # px between two neighbours
 NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader
 PAIR_TIP = "The suspect and its nearest images of both classes, enlarged, side by side (P)"
 RIGHT, SUSPECTED = "label is right", "as suspected"  # second lines of the buttons
-RELABEL_TIP = "“Relabel as” has all classes."
+RELABEL_TIP = "“Relabel as” lists all classes."
 NOTHING = (
     "No label of this evaluation is suspect: the neighbours of every image agree with its class. Lower the "
     "threshold above the list to see weaker suspicions."

@@ -82,7 +82,7 @@ class TriagePanel(QStackedWidget):
         self.least.setValue(LEAST)
         self.least.setToolTip(
             "Lowest suspicion of a wrong label that is listed; at 0.5 another class has as many votes as its own. "
-            "Images between two classes and near-copies are listed below these, whatever it is."
+            "Images between two classes and near-copies are always listed below these."
         )
         self.rows = SortedRows(TITLES, self._cells, written, self, picture=self._thumbnail)
         self.table = QTableView()

@@ -152,7 +152,7 @@ class DataDialog(MainButtonDialog):
         table = DataTable(["What", "Why"], inspection.problems)
         if inspection.left_out == len(inspection.problems):
             return page_of(table)
-        said = f"{counted(inspection.left_out, inspection.unit)} left out. A line of the table may stand for many."
+        said = f"{counted(inspection.left_out, inspection.unit)} left out. A line of the table can stand for several."
         return page_of(label(said, "muted"), table)
 
     def _copies(self, inspection: "Inspection") -> QWidget:

@@ -22,11 +22,11 @@ SIDE, BAR = 56, 160  # px of a picture and of the bar
 PICTURED = (1, 2)  # columns of images
 WHOLE = ("Similarity", "Image", "Class", "Half", "Near-duplicate", "Class", "Half")
 OFFER = (
-    "Images that were saved again, resized, brightened or retouched are not equal to the pixel. They are found by the "
-    "correlation of their brightness in small versions, not if they are cropped or mirrored. This reads all {images}."
+    "Images that were saved again, resized, brightened or retouched differ in their pixels. They are found by the "
+    "correlation of their brightness in small versions, unless they are cropped or mirrored. This reads all {images}."
 )
 LOOKING = "Comparing every image with every other."
-CANCELLED = "Cancelled: nothing was compared to the end."
+CANCELLED = "Cancelled: the comparison was not finished."
 
 
 class NearDuplicatesTab(QWidget):
@@ -141,9 +141,9 @@ def _placed(image: "Member") -> str:
 
 def _sentence(near: "NearDuplicates") -> str:
     if not near.total:
-        return "No two images show nearly the same."
+        return "No two images look nearly the same."
     listed = f"; the {len(near.pairs):,} most similar are listed" if len(near.pairs) < near.total else ""
-    show = "shows" if near.total == 1 else "show"
+    show = "looks" if near.total == 1 else "look"
     sentences = [f"{counted(near.total, 'pair')} of images {show} nearly the same{listed}."]
     if near.shared:
         has = "has" if near.shared == 1 else "have"

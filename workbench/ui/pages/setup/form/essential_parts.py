@@ -27,7 +27,7 @@ ASIDES_OF = {  # by field beside which Preflight's words stand: the parts of a d
     "backbone.name": ("dataset", "backbone", "embedding"),
     "training.epochs": (*OF_DATA, "sampler", "training.batch_size"),
 }
-RATE_TIP = "Trains for a few batches at a rising learning rate, and suggests one from the curve of the loss"
+RATE_TIP = "Trains for a few batches at a rising learning rate, and suggests one from the loss curve"
 
 
 class EssentialParts(QObject):

@@ -95,7 +95,7 @@ class PreflightAnswers(QObject):
                 self.changed.emit()
 
     def _cancelled(self) -> None:
-        self._card.show_idle("Preflight was cancelled. Nothing is known of this run.", offer_check=True)
+        self._card.show_idle("Preflight was cancelled. There are no measurements for this run.", offer_check=True)
 
     def _held(self) -> None:
         self._card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
 PARTS, NEARLY_FULL = 1000, 0.9  # steps of a bar; share from which on it warns
-STARTS = "The run starts when the check has ended."
+STARTS = "The run starts when the check has finished."
 TWO_TILES = 208  # px of width at 100% text, under which no two tiles stand side by side, whatever their numbers
 UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
 FACTS = ("Memory", "Disk", "Images", "Backbone", "Device", "Epoch", "Probe")
@@ -71,7 +71,7 @@ class PreflightCard(Card):
         self.augmented = Pictures(["One image as it is evaluated", *draws])
         self.augmented_words = label("As evaluated, then augmented as in training:", "muted", wrap=True)
         self.time, self.speed = Tile("Time"), Tile("Speed")
-        self.time.setToolTip("Of training; evaluations are not included")
+        self.time.setToolTip("Training only; evaluations are not included")
         self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
         self.shares = {name: share_bar(f"{name}, share of all") for name in ("Memory", "Disk")}
         self.note = label("", "muted", wrap=True)

@@ -34,11 +34,11 @@ ABOUT = (
 )
 BUSY = "A run is training here, and a test beside it would slow both down. Start it when the run has ended."
 WAITS = "Waits for Preflight: the test starts when it passes."
-WORKING = "The rate rises. The rate of every group of weights keeps its multiple."
+WORKING = "The learning rate is rising. Every group of weights keeps its multiple of it."
 CANCELLED = "The test was cancelled. The form is unchanged."
 FIELDS = {
     "steps": f"Batches that are trained. Empty: {STEPS}, or as many as {rate_range.EPOCHS} epochs have.",
-    "first": "The rate of the first batch, so small that the loss hardly moves.",
+    "first": "The rate of the first batch, so small that the loss hardly changes.",
     "last": "The rate of the last batch, unless the loss diverges before.",
 }
 USE = "Use this rate"
@@ -288,7 +288,7 @@ def _outcome(test: rate_range.RateTest) -> str:
     ended = f"The loss diverged after {len(test.rates):,} of {test.steps:,} batches." if test.ended_early else ""
     suggested = test.suggestion
     if suggested.rate is None:
-        said = f"No rate is suggested. {suggested.reason} A click in the curve chooses one."
+        said = f"No rate is suggested. {suggested.reason} Click the curve to choose one."
     else:
         said = f"{in_words(suggested.rate)} is suggested: {RULE}. {suggested.note}"
     return " ".join(filter(None, (said.strip(), ended)))

@@ -22,7 +22,7 @@ MARGIN = 0.05  # of the range of the losses, above and below them
 ABOVE = 0.5  # of the descent that is shown above it: what diverges leaves the picture
 NUDGE = 1.1  # times the rate, for a key
 TITLE = "Loss over the learning rate"
-HINT = "A click or a drag chooses a rate; so do Left and Right"
+HINT = "Click, drag, or press Left and Right to choose a rate"
 EMPTY = "Start the test: the loss of each batch appears here while the learning rate rises from batch to batch."
 SCALE = ValueScale(log=True)
 TO_THE_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -28,8 +28,8 @@ NO_CELL = QModelIndex()
 MEANING = {
     "P@R": "Share of a query's R nearest neighbours that are of its class, which has R other images; mean over queries",
     "MAP@R": "Mean average precision at R: as P@R, with more weight on the first ranks",
-    "validation/MAP@R": "MAP@R of what is held out of training and test; it decides which epoch is the best",
-    "NMI": "Normalised mutual information of the classes and as many clusters found by k-means",
+    "validation/MAP@R": "MAP@R on images held out from training and test; it decides which epoch is the best",
+    "NMI": "Normalised mutual information between the classes and an equal number of k-means clusters",
     "classifier/top-1": "Share of test images that the trained classifier classifies correctly",
     **{
         f"{name}/{metric}": f"{metric} by {words}, not by the distance of this run"
@@ -128,7 +128,7 @@ class EpochTable(QAbstractTableModel):
         if column == 0:
             return "Epochs trained before the evaluation"
         if column == len(self._metrics) + 1:
-            return "MAP@R less that of the evaluation in the row below, in percentage points"
+            return "MAP@R minus that of the evaluation in the row below, in percentage points"
         if column > len(self._metrics):
             return "Share of the probe's images that the classifier classifies correctly"
         metric = self._metrics[column - 1]
@@ -168,5 +168,5 @@ class EpochTable(QAbstractTableModel):
         if low is None or high is None:
             return None
         if low == high:
-            return "No interval: all queries are alike"
+            return "No interval: all queries have the same value"
         return f"95% over queries: {percentage(low)} to {percentage(high)}"

@@ -33,7 +33,7 @@ class RidgePlot(PaintedPlot):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._hills: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
         self._best: int | None = None
-        super().__init__("Similarity of pairs, one row an epoch", parent)
+        super().__init__("Similarity of pairs, one row per epoch", parent)
 
     def show_hills(self, hills: Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]], best: int | None) -> None:
         """Show other histograms: (epoch, edges [b + 1], positives [b], negatives [b]) by epoch, and the best epoch."""

@@ -158,13 +158,13 @@ class RunHeader(QWidget):
             waits = run.status == "queued" and not widget.isEnabled()
             widget.setToolTip(plain_tip(_of_other_program(run) if not steered else IN_LINE if waits else ""))
         if not steered and run.looks_for_stop:
-            self.stop.setToolTip("The loop ends where it next looks whether it should stop; what it recorded is kept.")
+            self.stop.setToolTip("The loop ends when it next checks whether it should stop; what it recorded is kept.")
         self.resume.setVisible(can_resume)
         if control is not None and not control.can_pause:
-            self.pause.setToolTip("A run at another place can be stopped and resumed, not paused.")
+            self.pause.setToolTip("A run at another place can be stopped and resumed, but not paused.")
         self.resume.setText(QUEUE_AGAIN if run.never_began else RESUME)
         self.resume.setToolTip(
-            "It begins when its turn comes" if run.never_began else "Resume from the last checkpoint"
+            "It starts when its turn comes" if run.never_began else "Resume from the last checkpoint"
         )
         self.edit.setVisible(run.status == "failed")
         self.edit.setToolTip("Set up a run with these settings")
@@ -178,9 +178,9 @@ class RunHeader(QWidget):
 def _of_other_program(run: Run) -> str:
     """Why this window cannot steer a run of another program."""
     if run.looks_for_stop:
-        return "A training loop of your own can be asked to stop, and nothing else."
+        return "Your own training loop can only be asked to stop."
     if "own_loop" in run.environment:
-        return "This training loop does not look whether it should stop (stop_asked): stop it in its program."
+        return "This training loop does not check whether it should stop (stop_asked): stop it in its program."
     return ELSEWHERE
 
 
