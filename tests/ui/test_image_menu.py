@@ -148,7 +148,7 @@ def test_the_menu_says_that_a_path_is_copied_with_escapes(page, session, workspa
     session.images_located.emit(workspace.run(session.run_id).dataset_id)
     qtbot.waitUntil(lambda: titled(menu) == "Copy path with escapes")
     assert "\\" in copied(menu)
-    assert "not the path itself" in menu.copy_path.toolTip()
+    assert "differs from the path" in menu.copy_path.toolTip()
 
 
 def titled(menu):

@@ -295,7 +295,7 @@ def test_numbers_that_are_no_classes_are_refused_with_what_to_do(build, tmp_path
     made = table([0, 1, 2], features={}).append_column("width", pyarrow.array([1.0, 2.5, 3.0]))
     save_split(tmp_path / "birds", made)
     assert build("huggingface", folder=str(tmp_path / "birds")).class_names == ["0", "1", "2"]
-    with pytest.raises(Problem, match=r"column width of .* has 2\.5, which is no class.* as text or in groups"):
+    with pytest.raises(Problem, match=r"column width of .* has 2\.5, which is not a class.* as text or in groups"):
         build("huggingface", folder=str(tmp_path / "birds"), label="width")
 
 

@@ -193,7 +193,7 @@ def test_names_titles_and_costs_of_methods():
     ):
         assert way_of(name) is None, name
     assert seconds("float32+dba10", 60_000, 10_000) > 2 * seconds("float32+dba10", 30_000, 10_000)
-    assert "5,000 of the 60,000 queries are asked" in cost_words("float32+reciprocal", 60_000, 60_000)
+    assert "5,000 of the 60,000 queries are used" in cost_words("float32+reciprocal", 60_000, 60_000)
     assert " k-reciprocal of 300 takes about " in cost_words("float32+reciprocal", 5_001, 5_001)
     assert "of 300" not in cost_words("float32+reciprocal", 5_000, 5_000)
     said = cost_words("float32+aqe10", 160, 160)

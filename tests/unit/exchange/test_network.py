@@ -169,7 +169,7 @@ def test_a_damaged_checkpoint_is_a_sentence(trained_space, tmp_path):
         whole = place.read_bytes()
         place.write_bytes(whole[:1000])
         try:
-            with pytest.raises(Problem, match="is not a whole checkpoint"):
+            with pytest.raises(Problem, match="is not a complete checkpoint"):
                 export_run(workspace, 1, ["torch"], tmp_path)
         finally:
             place.write_bytes(whole)

@@ -214,7 +214,7 @@ def test_without_a_whole_last_checkpoint_it_goes_on_from_the_best_and_says_so(ha
     go(workspace, run_id, resume=True)
     assert told(workspace) == left_alone("xbm")
     note = workspace.run(run_id).note
-    assert ("last.pt is not a whole checkpoint" in note and "went on from best.pt" in note) == (harm != "gone")
+    assert ("last.pt is not a complete checkpoint" in note and "went on from best.pt" in note) == (harm != "gone")
 
 
 def test_without_any_whole_checkpoint_nothing_is_forgotten(workspace, ended_at):

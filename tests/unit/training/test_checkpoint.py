@@ -42,7 +42,7 @@ def test_round_trip(whole):
 @pytest.mark.parametrize("cut", [0, 1, 100, 2000])
 def test_cut_short_is_refused(whole, cut):
     whole.write_bytes(whole.read_bytes()[:cut])
-    with pytest.raises(Problem, match="not a whole checkpoint"):
+    with pytest.raises(Problem, match="not a complete checkpoint"):
         checkpoint.load(whole)
 
 

@@ -252,7 +252,7 @@ def test_a_rebuilt_workspace_knows_where_its_runs_came_from(folder, tmp_path):
 def test_one_process_at_a_time_works_in_a_folder(tmp_path):
     travelling.make(tmp_path / "run", RunConfig())
     recorder = FolderRecorder(tmp_path / "run")
-    with pytest.raises(Problem, match="Another process works"):
+    with pytest.raises(Problem, match="Another process is working"):
         FolderRecorder(tmp_path / "run")
     recorder.close()
     FolderRecorder(tmp_path / "run").close()

@@ -199,7 +199,7 @@ def _read_label(sample: _Sample, content: bytes, wanted: Wanted) -> None:
     if isinstance(text, float) and text.is_integer():  # as pandas writes whole numbers with gaps among them
         text = int(text)
     if isinstance(text, float) and not isnan(text):
-        sample.wrong = f"has {text:g} in its .{wanted.label}, which is no class: classes are whole numbers or text"
+        sample.wrong = f"has {text:g} in its .{wanted.label}, which is not a class: classes are whole numbers or text"
         return
     if isinstance(text, dict | list | float) or text is None or not str(text).strip():
         sample.wrong = f"has a .{wanted.label} without a class"
