@@ -23,9 +23,9 @@ def changed(pixels: np.ndarray, change: Change, level: int, side: int, sample_id
         pixels: uint8 [S, S, C], C = 1 or 3.
         level: which strength, from 0.
         side: px of the network's input: lengths in pixels are scaled by it.
-        sample_id: of the image, at least 0.
+        sample_id: of the image; a damaged workspace may have one below 0.
     """
-    random = np.random.default_rng([SEED, zlib.crc32(change.name.encode()), sample_id])
+    random = np.random.default_rng([SEED, zlib.crc32(change.name.encode()), int(sample_id) % 2**64])
     made = WAYS[change.name](pixels, change.strengths[level], side, random)
     return np.ascontiguousarray(made.reshape(pixels.shape))
 

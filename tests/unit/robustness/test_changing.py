@@ -93,3 +93,9 @@ def test_changes_are_named_and_grey_images_have_no_colour_to_lose():
         suitable(3, ["jpge"])
     with pytest.raises(UnknownName, match="they are grey"):
         suitable(1, ["colour"])
+
+
+def test_an_image_with_a_number_below_0_is_changed_too():
+    """Workbench gives none, but a workspace from elsewhere may hold anything."""
+    noise = change_named("noise")
+    assert not np.array_equal(changed(photograph(), noise, 0, SIDE, -5), changed(photograph(), noise, 0, SIDE, 5))
