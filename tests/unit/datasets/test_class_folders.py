@@ -85,6 +85,14 @@ def test_hidden_files_and_folders_are_passed_over(tmp_path, build, draw):
     assert found.remarks == [("1 folder of images", "is not read: its name begins with a dot (.cache)")]
 
 
+def test_a_folder_whose_classes_all_begin_with_a_dot_says_so(tmp_path, build, draw):
+    for name in (".a/1.png", ".b/1.png"):
+        draw(tmp_path / name)
+    said = r"^2 folders of images are not read: their names begin with a dot \(\.a, \.b\), and .* has no other images\."
+    with pytest.raises(Problem, match=said):
+        build("folder", folder=str(tmp_path))
+
+
 def test_folders_of_classes_that_begin_with_a_dot_are_counted(tmp_path, build, draw):
     for name in (
         "train/a/1.png",

@@ -86,7 +86,14 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     if names and not last:
         known = {*names, *(path for path, _ in problems)}
         remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
-    remarks += _hidden_classes(root, [path for path in hidden if path.count(os.fsencode(os.sep)) <= last], progress)
+    unread = _hidden_classes(root, [path for path in hidden if path.count(os.fsencode(os.sep)) <= last], progress)
+    if unread and not image_paths and not problems:
+        raise Problem(
+            f"{' '.join(unread[0])}, and {root} has no other images.",
+            kept="Nothing was started.",
+            todo="Rename these folders, or choose another one.",
+        )
+    remarks += unread
     remarks += remarks_on_files(root, paths, params.bits)
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
