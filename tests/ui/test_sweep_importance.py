@@ -62,9 +62,8 @@ def test_the_shares_are_computed_when_their_tab_is_opened_and_anew_after_the_pan
     panel.hide()
     assert not shown.computing
     panel.show()
-    assert shown.computing
-    qtbot.waitUntil(lambda: not shown.computing)
-    assert shown.plot.isVisible()
+    qtbot.waitUntil(shown.plot.isVisible)
+    assert not shown.computing
     head, first, second = shown.plot.rows()
     assert (first[1], second[1]) == ("Embedding size", "Learning rate")
     assert first[head.index("share %")] > 80
