@@ -113,23 +113,22 @@ class AnatomyPanel(Scrolled):
         """The parts of the losses in one row where it has room for four, otherwise two in a row."""
         beside = self.width() >= AT_FIRST * theme.text_px(LEAST) + (AT_FIRST - 1) * GAP
         first = (self.bound, self.information)
-        parts = self.parts.shown() if self._has_parts else []
+        parts = self.parts.shown() if self._has_parts else self.parts.plots.values()
         self.grid.lay_out([*first, *parts], *((AT_FIRST, first) if beside else (2, ())))
 
     def _make_next(self) -> None:
-        """Make one plot of a loss, and come again for the next; all of them are laid out once they are made."""
+        """Make one plot of a loss, and come again for the next."""
         if not self.isVisible():
             return
-        if self.parts.make_next():
+        self._has_parts = not self.parts.make_next()
+        self._lay_out()
+        if not self._has_parts:
             self._next.start()
-        else:
-            self._has_parts = True
-            self._lay_out()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._has_parts:
-            self._next.start()
+            self._make_next()  # at once: else the plots above would first take the room of those of the losses
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
