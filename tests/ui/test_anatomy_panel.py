@@ -34,6 +34,8 @@ def test_the_plots_of_the_losses_are_made_once_the_panel_is_shown(qtbot):
     qtbot.deliver()
     assert panel.plots == (panel.bound, panel.information)
     panel.show()
+    assert panel.plots[2].title == "CE, nats", "at once, so that the plots above keep their height"
+    assert panel.plots[2].empty.isHidden()
     qtbot.waitUntil(lambda: len(panel.plots) == 4)
     qtbot.waitUntil(lambda: all(plot.isVisible() for plot in panel.plots))
     assert titles(panel) == ["CE", "SNCA"]

@@ -72,7 +72,7 @@ class LossParts(QObject):
         """Make one plot of those of `shown` that are not made yet; False if there is none."""
         missing = [loss for loss in self._shown if loss not in self.plots]
         for loss in missing[:1]:
-            self._plot(loss)
+            self._plot(loss).redraw()  # else it would say for 100 ms that it has no values
         return bool(missing)
 
     def shown(self) -> list[CurvePlot]:
