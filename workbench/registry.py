@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from threading import RLock
+from threading import RLock, current_thread, main_thread
 from traceback import extract_tb
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
@@ -139,14 +139,19 @@ def loading_for(module: str) -> Iterator[None]:
 
 @contextmanager
 def _no_search_for_garbage() -> Iterator[None]:
-    """What modules make stays: Python's looks through it took half a second of each start of the engine."""
-    on = gc.isenabled()
+    """What modules make stays: Python's looks through it took half a second of each start of the engine.
+
+    Only on the main thread: another one would turn on again what that thread has turned off meanwhile.
+    """
+    on = gc.isenabled() and current_thread() is main_thread()
+    if not on:
+        yield
+        return
     gc.disable()
     try:
         yield
     finally:
-        if on:
-            gc.enable()
+        gc.enable()
 
 
 def _is_of(package: str, error: ImportError | OSError | RuntimeError) -> bool:

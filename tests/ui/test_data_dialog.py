@@ -118,7 +118,7 @@ def test_near_duplicates_are_looked_for_when_they_are_asked_for(qtbot, session, 
         tab.look.click()
     assert titles(dialog)[-1] == "Near-duplicates (1)"
     assert tab.said.text() == (
-        "1 pair of images shows nearly the same. 1 test image has a near-duplicate in the training half. "
+        "1 pair of images looks nearly the same. 1 test image has a near-duplicate in the training half. "
         "1 pair is of two classes."
     )
     assert tab.look.isHidden()

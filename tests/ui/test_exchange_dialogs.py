@@ -385,7 +385,7 @@ def test_the_dialog_of_a_test_says_what_is_wrong_with_the_images(qtbot, session,
     dialog = images_dialog(qtbot, window)
     assert not dialog.start.isEnabled()
     (tmp_path / "notes.md").write_text("", encoding="utf-8")
-    for path, wrong in ((tmp_path / "gone", "There is no folder or file"), (tmp_path / "notes.md", "is no folder")):
+    for path, wrong in ((tmp_path / "gone", "There is no folder or file"), (tmp_path / "notes.md", "is not a folder")):
         dialog.images.take(str(path))
         assert wrong in dialog.said.text()
         assert not dialog.start.isEnabled()

@@ -77,7 +77,7 @@ def test_a_draft_checks_every_trial_and_says_the_cost(draft):
         ("bayes", "training.epochs=1..3", "These values have only 3 combinations: 3 trials instead of 20. 3 runs"),
         ("random", "training.epochs=4", "These values have only 1 combination: 1 trial instead of 20. 1 run."),
         ("random", "training.lr=0.1..0.100002", "These values have only 3 combinations: 3 trials instead of 20. 3"),
-        ("random", "training.lr=0.1..0.2", "20 runs. Their time"),
+        ("random", "training.lr=0.1..0.2", "20 runs. Their duration"),
     ],
 )  # fmt: skip
 def test_fewer_combinations_than_trials_are_said(draft, how, values, said):

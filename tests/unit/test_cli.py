@@ -37,7 +37,7 @@ def test_presets_are_listed_with_their_names():
 def test_every_field_that_all_configs_have_is_listed_with_its_help():
     lines = CliRunner().invoke(cli, ["list", "fields"]).output.splitlines()
     assert "seeds = 1 (≥ 1, ≤ 100)  Number of runs, with this seed" in " ".join(lines)
-    assert any(line.startswith("training.lr = 0.001 (> 0, ≤ 100)  Learning rate") for line in lines)
+    assert any(line.startswith("training.lr = 0.001 (> 0, ≤ 100)  Highest learning rate") for line in lines)
     assert any(line.startswith("seed = 0 (≥ 0, < 2147483648)  Seed of") for line in lines)
     values = RunConfig().model_dump()
     own = [name for name in values if name not in KINDS]

@@ -24,7 +24,7 @@ DATA = "dataset"  # the section of a config whose column is called data
 PLACES = ("folder", "file", "place")  # its fields of paths
 CONDITION = re.compile(r"([^<>=]+)(<=|>=|<|>|=)(.*)", re.DOTALL)
 DAY = re.compile(r"today|yesterday|[0-9]{1,4}|[0-9]{4}-([0-9]{1,2})?|[0-9]{4}-[0-9]{2}-[0-9]{0,2}")  # also half typed
-RESTS = ("", "0", "1", "-01", "0-01", "1-01", "01-01")  # of which one makes a day of what begins one
+RESTS = ("", "0", "1", "01", "-01", "0-01", "1-01", "01-01")  # of which one makes a day of what begins one
 DAYS = {"today": timedelta(0), "yesterday": timedelta(1)}
 WORD = re.compile(r'(?:[^\s"]|"[^"]*(?:"|$))+')  # a quotation that is not closed yet goes on to the end
 AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?) ?(?:([kmgt])?(i)?b?)")  # of a size, in lower case

@@ -75,7 +75,8 @@ def test_one_that_only_some_runs_need_is_named_when_they_need_it(monkeypatch, ki
     registry.discover("workbench.backbones")
     registry.discover("workbench.datasets")
     entry = registry.entry(kind, name)
-    monkeypatch.setitem(sys.modules, "torchvision", None)
+    for name in ("torchvision", "torchvision.transforms"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(Problem, match=rf"A library that workbench\.{needs} needs does not load"):
         entry.build(entry.params(), *([3] if kind == "backbone" else []))
 

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from threading import Thread
 
 import pytest
 
@@ -42,3 +43,13 @@ def test_where_it_was_off_as_in_the_window_it_stays_off(loads):
     gc.disable()
     loads("where_it_is_off", "")
     assert not gc.isenabled()
+
+
+def test_another_thread_leaves_it_as_it_is(loads):
+    """It would turn on again what the window's thread has turned off meanwhile, and Qt would crash."""
+    gc.enable()
+    looked_for = []
+    thread = Thread(target=lambda: looked_for.append(loads("on_a_thread", "").looked_for))
+    thread.start()
+    thread.join()
+    assert looked_for == [True]

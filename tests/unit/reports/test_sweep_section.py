@@ -32,7 +32,7 @@ def swept(workspace, run_id, *parameters):
     number = starting.store(workspace, plan)
     with workspace.writing() as db:
         for place, trial in enumerate(sweeps.trials(workspace, number)):
-            value = trial.setting.get("loss.margin", 1) + trial.setting["training.lr"]
+            value = (trial.setting.get("loss.margin", 1) + trial.setting["training.lr"]) / 2
             sql = "update sweep_trials set state = 'done', objective = ?, run_id = ? where id = ?"
             db.execute(sql, (value, None if place else run_id, trial.id))
     return number

@@ -223,7 +223,7 @@ def test_without_any_whole_checkpoint_nothing_is_forgotten(workspace, ended_at):
     for place in trained_network.checkpoints(workspace, run_id):
         place.write_bytes(b"cut")
     before = told(workspace)
-    with pytest.raises(Problem, match=r"(?s)last\.pt is not a whole.*best\.pt is not a whole.*curves.*are kept"):
+    with pytest.raises(Problem, match=r"(?s)last\.pt is not a complete.*best\.pt is not a complete.*curves.*are kept"):
         go(workspace, run_id, resume=True)
     assert told(workspace) == before
 
