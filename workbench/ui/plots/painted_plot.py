@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter, QPaintEvent
+from PySide6.QtCore import QBuffer, QEvent, QIODevice, QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QHelpEvent, QImage, QPainter, QPaintEvent
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
     QToolButton,
+    QToolTip,
     QWidget,
 )
 
@@ -81,6 +82,7 @@ class PaintedPlot(QFrame):
         super().__init__(parent)
         self.setProperty("card", "true")
         self.picture = Picture(self)
+        self.picture.installEventFilter(self)
         self._title = ElidedLabel("", role)
         self.menu = QMenu(self)
         self.menu.addAction("Copy picture", self.copy_picture)
@@ -107,6 +109,21 @@ class PaintedPlot(QFrame):
     def describe(self) -> str:
         """What the plot shows, in a sentence or two, for screen readers."""
         raise NotImplementedError
+
+    def words_at(self, position: QPointF) -> str | None:
+        """What is at this position of the picture (px on screen), for its tooltip; None where a plot has no such words.
+
+        An empty text hides the tooltip.
+        """
+        return None
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.picture and isinstance(event, QHelpEvent):
+            words = self.words_at(QPointF(event.pos()))
+            if words is not None:
+                QToolTip.showText(event.globalPos(), plain_tip(words), self.picture)
+                return True
+        return super().eventFilter(watched, event)
 
     def retitle(self, title: str, short: str = "") -> None:
         """Change the title, and what the window shows of it; "" is all of it."""

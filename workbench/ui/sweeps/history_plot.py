@@ -35,7 +35,6 @@ class BestSoFarPlot(PaintedPlot):
         super().__init__(TITLE, parent)
         self.picture.need_height(TALL)
         self.picture.setToolTip(HINT)
-        self.picture.installEventFilter(self)
 
     def show_values(self, reached: Sequence[Reached], metric: str) -> None:
         """Show other settings, of a sweep with that objective."""

@@ -1,14 +1,12 @@
 """Stored measurements of changed queries: beside the deployments of an evaluation, in the same table."""
 
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
 from workbench.workspace.contract import OpenWorkspace
 from workbench.workspace.database.stored_metrics import ROUNDING
-from workbench.workspace.measured.deployments import DAMAGED
-from workbench.workspace.times import now
+from workbench.workspace.measured.deployments import DAMAGED, store_deployment
 
 WANTED = "robustness"  # in the table
 LARGEST = 1 << 20  # bytes of a row that is read: Workbench writes some 40,000
@@ -87,13 +85,7 @@ def store_robustness(workspace: OpenWorkspace, evaluation_id: int, measured: Mea
     Raises:
         Problem: the workspace cannot be written.
     """
-    text = json.dumps(measured, allow_nan=False)
-    with workspace.writing() as db:
-        db.execute(
-            "insert or replace into deployments (evaluation_id, wanted, measured, created) "
-            "select id, ?2, ?3, ?4 from evaluations where id = ?1",
-            (evaluation_id, WANTED, text, now()),
-        )
+    store_deployment(workspace, evaluation_id, WANTED, measured)
 
 
 def read_robustness(workspace: OpenWorkspace, evaluation_id: int) -> Measured | None:

@@ -5,8 +5,8 @@ from math import log10
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QComboBox, QHeaderView, QTableView, QToolTip, QWidget
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QComboBox, QHeaderView, QTableView, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import minus, percentage
@@ -108,7 +108,6 @@ class OpenSetPlot(PaintedPlot):
         self._point: dict[str, Any] | None = None
         super().__init__("DIR by FPIR", parent)
         self.picture.need_height(TALL)
-        self.picture.installEventFilter(self)
 
     def show_point(self, curve: list[float], point: dict[str, Any] | None) -> None:
         """Show the FPIR of a curve and one point of it, as open_set.OpenSet in plain data; None empties the picture."""
@@ -143,12 +142,6 @@ class OpenSetPlot(PaintedPlot):
         point = self._point or {}
         shares = ", ".join(f"{percentage(point[rule]['curve'][at])} by {RULES[rule].lower()}" for rule in RULES)
         return f"FPIR {100 * self._curve[at]:.3g}%: DIR {shares}"
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), plain_tip(self.words_at(QPointF(event.pos()))), self.picture)
-            return True
-        return super().eventFilter(watched, event)
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw axes, both curves, and the limits at the rates of the table."""

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
-    QHelpEvent,
     QMouseEvent,
     QPainter,
     QPainterPath,
@@ -17,7 +16,7 @@ from PySide6.QtGui import (
     QPixmap,
     QPolygonF,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.colours import BESIDE_THEM, OKABE_ITO
 from workbench.numerals import minus
@@ -25,7 +24,6 @@ from workbench.ui.pages.retrieval.deployment.store_titles import DOT, Mark, plac
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
-from workbench.ui.widgets.labels import plain_tip
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
 RING, REACH = 9, 14  # px
@@ -102,7 +100,6 @@ class TradePlot(PaintedPlot):
         self._unit, self._marked = unit, ""
         super().__init__(title, parent)
         self.picture.mousePressEvent = self._pressed  # type: ignore[method-assign]
-        self.picture.installEventFilter(self)
 
     def show_points(self, points: Sequence[Point]) -> None:
         """Show other stores; the first is the one that was trained."""
@@ -246,13 +243,6 @@ class TradePlot(PaintedPlot):
             if low <= math.log(part * 10.0**power) <= high
         ]
         return ticks[:: max(1, -(-len(ticks) // max(1, most)))]
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Say which stores are under the pointer: of points over each other not all titles have room."""
-        if watched is self.picture and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), plain_tip(self.words_at(QPointF(event.pos()))), self.picture)
-            return True
-        return super().eventFilter(watched, event)
 
     def words_at(self, position: QPointF) -> str:
         """A line for each store at this position of the picture (px on screen), the nearest first; empty without."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPen, QPixmap, QPolygonF
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtWidgets import QWidget
 
 from workbench.colours import BESIDE_THEM, NEUTRAL, OF_RUNS
 from workbench.numerals import percentage
@@ -14,7 +14,6 @@ from workbench.ui.pages.retrieval.deployment.plots import steps
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
-from workbench.ui.widgets.labels import plain_tip
 
 LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 46, 22, 34, 15  # px around the axes, and of a line of words
 DOT, REACH = 3.5, 14  # px
@@ -53,7 +52,6 @@ class StrengthPlot(PaintedPlot):
         self._metric, self._marked = "MAP@R", ""
         super().__init__("Scores by strength", parent)
         self.picture.mousePressEvent = self._pressed  # type: ignore[method-assign]
-        self.picture.installEventFilter(self)
 
     def show_measured(self, measured: dict[str, Any] | None, metric: str) -> None:
         """Show a measurement, as robustness.request.robustness gives it, by a metric: "MAP@R" or "recall@1"."""
@@ -183,13 +181,6 @@ class StrengthPlot(PaintedPlot):
         return [
             QPointF(self._x(place, box), self._y(mean, box)) for place, (mean, _, _) in enumerate(self._line(change))
         ]
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Say which scores are under the pointer."""
-        if watched is self.picture and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), plain_tip(self.words_at(QPointF(event.pos()))), self.picture)
-            return True
-        return super().eventFilter(watched, event)
 
     def words_at(self, position: QPointF) -> str:
         """A line for each score at this position of the picture (px on screen), the nearest first; empty without."""

@@ -4,16 +4,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import minus, signed
 from workbench.ui.pages.train.geometry.axes import STAR
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows, small
 from workbench.ui.style.theme import Tokens
 from workbench.ui.style.words import NO_VALUE
-from workbench.ui.widgets.labels import plain_tip, shortened
+from workbench.ui.widgets.labels import shortened
 from workbench.ui.widgets.numbers.heat import ink_on, mixed
 
 NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number
@@ -35,7 +35,6 @@ class ClassesPlot(PaintedPlot):
         self._shown: int | None = None
         super().__init__("MAP@R of each class, %", parent)
         self.picture.need_height(LEAST_PX)
-        self.picture.installEventFilter(self)
 
     def show_classes(
         self, epochs: Sequence[int], names: Sequence[str], table: np.ndarray, falling: set[str],
@@ -73,13 +72,6 @@ class ClassesPlot(PaintedPlot):
         return (
             f"{self.title}: first {self._names[0]} at {self._table[-1, 0]:.1f}. Falling while the mean rises: {falls}."
         )
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show the whole name of the class under the pointer, and its scores."""
-        if watched is self.picture and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), plain_tip(self.words_at(QPointF(event.pos()))), self.picture)
-            return True
-        return super().eventFilter(watched, event)
 
     def words_at(self, position: QPointF) -> str:
         """The whole name of the class in the row at this position of the picture (px on screen), and its scores."""
