@@ -14,7 +14,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QToolTip
 
 from tests.ui.small_run import blobs, store_run
-from tests.waits import HANG
 from workbench.deploying.request import deployment
 from workbench.evaluation.health import Alarm, look
 from workbench.events import ProbeEmbeddings
@@ -87,10 +86,10 @@ def test_a_measurement_that_is_damaged_is_not_simply_one_that_is_missing(qtbot, 
     store_deployment(workspace, session.evaluation_id, "int8 0.02", {"gallery": -1})
     panel = shown(qtbot, DeployPanel(session))
     if older:
-        qtbot.waitUntil(lambda: panel.measured is not None, timeout=HANG)
+        qtbot.waitUntil(lambda: panel.measured is not None)
         assert panel.sentence.text().startswith(NEWER_DAMAGED)
     else:
-        qtbot.waitUntil(lambda: panel.ask.sentence.text().startswith(DAMAGED), timeout=HANG)
+        qtbot.waitUntil(lambda: panel.ask.sentence.text().startswith(DAMAGED))
 
 
 def test_the_side_of_the_deployment_grows_with_a_wide_page(qtbot, session, workspace, run):

@@ -395,7 +395,7 @@ def show_doubted(qtbot, panel, name):
     def read():
         return panel.model.triage is not None and panel.model.triage.evaluation_id == run.evaluations[-1]
 
-    qtbot.waitUntil(read, timeout=HANG)
+    qtbot.waitUntil(read)
     return run
 
 
@@ -410,7 +410,7 @@ def test_the_pair_of_a_suspect_stays_while_its_list_is_read_again_and_is_current
     panel.show_triage(None)
     assert dialog.isVisible()
     panel.least.editingFinished.emit()
-    qtbot.waitUntil(lambda: panel.model.triage is not None, timeout=HANG)
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
     assert (panel.model.current.sample_id, panel.pairs.model.ranking.query) == (suspect, suspect)
     panel.filter.setCurrentText("Done")
     panel.filter.activated.emit(panel.filter.currentIndex())
