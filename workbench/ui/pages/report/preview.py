@@ -150,6 +150,8 @@ class Preview(QWidget):
         self.page_word.setText(f"Page {self.page} of {self.count}" if self.count else "")
         self.back.setEnabled(self.page > 1)
         self.on.setEnabled(self.page < self.count)
+        if (layout := self._turning.layout()) is not None:
+            layout.activate()  # else the row now and then keeps the width that it had without words
         self._fit_tools()
 
     def _fit(self) -> None:
