@@ -197,7 +197,7 @@ def test_one_more_method_is_measured_beside_the_stores(qtbot, session, workspace
     more.measure.click()
     assert more.measure.text() == "Cancel"
     assert panel.currentIndex() == 2, "the table stays in sight"
-    qtbot.waitUntil(lambda: panel.work.over)
+    qtbot.waitUntil(lambda: panel.work.newest.over)
     assert [row.name for row in panel.stores.rows] == ["float32", "int8", "float32+aqe4"]
     assert panel.chosen == "float32+aqe4"
     assert not more.measure.isEnabled()
@@ -267,7 +267,7 @@ def test_measuring_again_asks_for_what_was_added(qtbot, session, workspace, run,
     page.views.setCurrentIndex(2)
     qtbot.waitUntil(lambda: panel.measured is not None)
     panel.measure()
-    qtbot.waitUntil(lambda: panel.work.over)
+    qtbot.waitUntil(lambda: panel.work.newest.over)
     asked = json.loads((tmp_path / "asked").read_text(encoding="utf-8"))
     assert (asked["op"], asked["also"]) == ("deploy", ["float32+aqe4"])
     panel.more.show_measured({**panel.measured, "distance": "l2"}, "")

@@ -401,7 +401,7 @@ def test_after_a_failed_measurement_another_can_be_begun(qtbot, session, run, tm
     panel = shown(qtbot, DeployPanel(session))
     for times in (1, 2):
         panel.measure()
-        qtbot.waitUntil(lambda: panel.work.over)
+        qtbot.waitUntil(lambda: panel.work.newest.over)
         assert panel.currentWidget() is panel.ask
         assert (tmp_path / "log").read_text().split() == ["started"] * times
 
@@ -436,10 +436,10 @@ def test_a_measurement_goes_on_while_another_evaluation_is_shown(qtbot, session,
     assert said == [f"{ONE_AT_A_TIME} Wait for it, or cancel it in Activity."]
     session.show_evaluation(shown_first)
     assert panel.currentWidget() is panel.measuring
-    assert not panel.work.over
+    assert not panel.work.newest.over
     (tmp_path / "released").touch()
     qtbot.waitUntil(lambda: panel.measured is not None)
-    assert panel.work.over
+    assert panel.work.newest.over
 
 
 def other_workspace(session, folder, labels):

@@ -19,6 +19,7 @@ from workbench.ui.pages.retrieval.deployment.rows import MILLION, StoreRows, row
 from workbench.ui.pages.retrieval.deployment.stores_column import StoresColumn
 from workbench.ui.pages.retrieval.deployment.threshold import ROW_PX, ThresholdSide
 from workbench.ui.state.concern import of_page
+from workbench.ui.state.evaluation_work import Evaluation, EvaluationWork
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -30,14 +31,12 @@ from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
-from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import RULES, Measurement, read_deployment
 
 SERVER = "workbench.deploying.server"
 SIDE_PX = 300  # at 100% text, in a page that is not wide
 ASK, MEASURING, SHOWN = range(3)
 SIDES = (("pairs", "Same or different"), ("new", "New classes"), ("open", "Open set"))
-Evaluation = tuple[Workspace, int | None]
 ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would distort each other's times."
 WHY = (
     "Every format for storing the embeddings is built and searched, and float32 also with query expansion, with an "
@@ -60,9 +59,8 @@ class DeployPanel(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.measured: dict[str, Any] | None = None
-        self.work: ProcessWork | None = None
+        self.work = EvaluationWork(session, SERVER, "retrieval", ONE_AT_A_TIME)
         self._shown: Evaluation | None = None  # that is asked for, or shown
-        self._worked_on: Evaluation | None = None  # that the newest work measures
         self._marked = ""  # the store that was chosen last
         self._adding = ""  # the method that it adds to what is shown; empty where it measures all
         self._build()
@@ -118,7 +116,7 @@ class DeployPanel(QStackedWidget):
 
     def _connect(self) -> None:
         self.ask.pressed.connect(self.measure)
-        self.measuring.pressed.connect(self._cancel)
+        self.measuring.pressed.connect(self.work.cancel)
         self.threshold.again.clicked.connect(self.measure)
         self.new_classes.asked.connect(self.measure)
         self.open_set.asked.connect(self.measure)
@@ -126,7 +124,7 @@ class DeployPanel(QStackedWidget):
         self.export.clicked.connect(self._ask_export)
         self.look.clicked.connect(self._ask_queries)
         self.more.asked.connect(self.add)
-        self.more.cancelled.connect(self._cancel)
+        self.more.cancelled.connect(self.work.cancel)
         self.gallery.valueChanged.connect(self._draw_stores)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         self.stores.modelReset.connect(self._choose_again)
@@ -171,25 +169,17 @@ class DeployPanel(QStackedWidget):
         shown = (workspace, evaluation_id)
         if not self.isVisible() or shown == self._shown:
             return
-        if self._working and self._worked_on is not None and self._worked_on[0] is not workspace:
-            self._cancel()
+        self.work.leave_others(workspace)
         self._shown = shown
         self.show_measured(None)
-        if self._measures(shown) and not self._adding:
+        if self.work.measures(shown) and not self._adding:
             self.setCurrentIndex(MEASURING)
         elif evaluation_id is not None:
             self.session.read(lambda: read_deployment(workspace, evaluation_id), partial(self._take, shown))
 
     def _take(self, shown: Evaluation, read: tuple[Measurement | None, str]) -> None:
-        if shown == self._shown and (self._adding or not self._measures(shown)):
+        if shown == self._shown and (self._adding or not self.work.measures(shown)):
             self.show_measured(*read)
-
-    @property
-    def _working(self) -> bool:
-        return self.work is not None and not self.work.over
-
-    def _measures(self, evaluation: Evaluation) -> bool:
-        return self._working and evaluation == self._worked_on
 
     def show_measured(self, measured: dict[str, Any] | None, damaged: str = "") -> None:
         """Show a measurement, as deploying.request.deployment gives it; None asks whether to measure.
@@ -222,7 +212,7 @@ class DeployPanel(QStackedWidget):
 
     def _draw_more(self) -> None:
         if self.measured is not None:
-            adding = self._shown is not None and self._measures(self._shown)
+            adding = self._shown is not None and self.work.measures(self._shown)
             self.more.show_measured(self.measured, self._adding if adding else "")
 
     def _draw_stores(self) -> None:
@@ -280,37 +270,20 @@ class DeployPanel(QStackedWidget):
         self._work(f"Deployment: {title_of(name)}", "add", store=name)
 
     def _work(self, title: str, op: str, **fields: Any) -> None:
-        if self._shown is None or self._shown[1] is None:
+        of = self._shown
+        if of is None or of[1] is None or not self.work.is_free():
             return
-        run_id = self.session.run_id
-        if self._working:
-            todo = "Wait for it, or cancel it in Activity."
-            self.session.notify(Problem(ONE_AT_A_TIME, todo=todo), of_page("retrieval", run_id))
-            return
-        of = self._worked_on = self._shown
         self._adding = fields.get("store", "")
         if not self._adding:
             self.setCurrentIndex(MEASURING)
-        self.work = ProcessWork(
-            self.session, process_of(self.session, SERVER), title, op, {"evaluation": of[1], **fields},
-            partial(self._measured, of), partial(self._failed, of, run_id), partial(self._not_measured, of),
-            ends_process=True,
-        )  # fmt: skip
+        self.work.start(of, title, op, fields, partial(self._measured, of), partial(self._not_measured, of))
         self._draw_more()
-
-    def _cancel(self) -> None:
-        if self.work is not None and not self.work.over:
-            self.work.cancel()
 
     def _measured(self, of: Evaluation, answer: dict[str, Any]) -> None:
         if of == self._shown:  # that of another is stored, and read when it is shown
             self.show_measured(answer)
             if self._adding:
                 self.choose(self._adding)
-
-    def _failed(self, of: Evaluation, run_id: int | None, problem: Problem) -> None:
-        self.session.notify(problem, of_page("retrieval", run_id))
-        self._not_measured(of)
 
     def _not_measured(self, of: Evaluation) -> None:
         if of == self._shown:

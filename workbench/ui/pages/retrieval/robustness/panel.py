@@ -21,7 +21,7 @@ from workbench.ui.pages.retrieval.robustness.plot import StrengthPlot
 from workbench.ui.pages.retrieval.robustness.rows import StrengthRows, rows_of
 from workbench.ui.pages.retrieval.robustness.strip import Strip
 from workbench.ui.state.concern import of_page
-from workbench.ui.state.process_work import ProcessWork, process_of
+from workbench.ui.state.evaluation_work import Evaluation, EvaluationWork
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -41,7 +41,6 @@ ASK, MEASURING, SHOWN = range(3)
 ROW_PX = 26  # height at 100% text
 PLOT, TABLE = 9, 11  # stretches
 MOST, USUAL = 100_000, 2_000  # queries
-Evaluation = tuple[Workspace, int | None]
 ONE_AT_A_TIME = "Another evaluation is being measured."
 NO_QUERY = "No query of this evaluation has anything to find."
 WHY = (
@@ -71,12 +70,11 @@ class RobustnessPanel(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.measured: dict[str, Any] | None = None
-        self.work: ProcessWork | None = None
+        self.work = EvaluationWork(session, SERVER, "retrieval", ONE_AT_A_TIME)
         self._names: list[str] = list(NAMES)
         self._there = 0  # queries of the evaluation
         self._usual = USUAL  # queries that are offered: as many as were asked for last
         self._shown: Evaluation | None = None  # that is asked for, or shown
-        self._worked_on: Evaluation | None = None  # that the newest work measures
         self._marked = ""  # the change that was chosen last
         self._query: int | None = None  # whose pictures are shown
         self._is_behind = False  # whether another query was chosen while the view was hidden
@@ -128,7 +126,7 @@ class RobustnessPanel(QStackedWidget):
 
     def _connect(self) -> None:
         self.ask.pressed.connect(self.measure)
-        self.measuring.pressed.connect(self._cancel)
+        self.measuring.pressed.connect(self.work.cancel)
         self.back.clicked.connect(partial(self.setCurrentIndex, SHOWN))
         self.again.clicked.connect(partial(self.setCurrentIndex, ASK))
         self.rest.clicked.connect(self._measure_rest)
@@ -164,11 +162,10 @@ class RobustnessPanel(QStackedWidget):
         shown = (workspace, evaluation_id)
         if not self.isVisible() or shown == self._shown:
             return
-        if self._working and self._worked_on is not None and self._worked_on[0] is not workspace:
-            self._cancel()
+        self.work.leave_others(workspace)
         self._shown, self._query, self._stepped = shown, None, 0
         self.show_measured(None)
-        if self._measures(shown):
+        if self.work.measures(shown):
             self.setCurrentIndex(MEASURING)
         elif evaluation_id is not None:
             self._read(shown)
@@ -179,16 +176,9 @@ class RobustnessPanel(QStackedWidget):
             self.session.read(partial(_known, workspace, evaluation_id), partial(self._take, shown))
 
     def _take(self, shown: Evaluation, known: Known) -> None:
-        if shown == self._shown and not self._measures(shown):
+        if shown == self._shown and not self.work.measures(shown):
             self._names, self._there = known.names, known.queries
             self.show_measured(known.measured, known.refused, known.damaged)
-
-    @property
-    def _working(self) -> bool:
-        return self.work is not None and not self.work.over
-
-    def _measures(self, evaluation: Evaluation) -> bool:
-        return self._working and evaluation == self._worked_on
 
     def show_measured(self, measured: dict[str, Any] | None, refused: str = "", damaged: str = "") -> None:
         """Show a measurement, as robustness.request.robustness gives it; None asks whether to measure.
@@ -275,35 +265,19 @@ class RobustnessPanel(QStackedWidget):
             self._work(self._missing(), self.measured["queries"])
 
     def _work(self, names: list[str], queries: int) -> None:
-        if self._shown is None or self._shown[1] is None:
+        of = self._shown
+        if of is None or of[1] is None or not self.work.is_free():
             return
-        run_id = self.session.run_id
-        if self._working:
-            problem = Problem(ONE_AT_A_TIME, todo="Wait for it, or cancel it in Activity.")
-            self.session.notify(problem, of_page("retrieval", run_id))
-            return
-        of = self._worked_on = self._shown
         self.setCurrentIndex(MEASURING)
-        fields = {"evaluation": of[1], "changes": names, "queries": queries}
-        self.work = ProcessWork(
-            self.session, process_of(self.session, SERVER), "Robustness", "measure", fields,
-            lambda answer: self._ended(of), partial(self._failed, of, run_id), partial(self._ended, of),
-            ends_process=True,
-        )  # fmt: skip
-
-    def _cancel(self) -> None:
-        if self.work is not None and not self.work.over:
-            self.work.cancel()
+        fields = {"changes": names, "queries": queries}
+        ended = partial(self._ended, of)
+        self.work.start(of, "Robustness", "measure", fields, lambda answer: ended(), ended)
 
     def _ended(self, of: Evaluation) -> None:
         """Show all that is stored: after a cancel, the changes that were measured before it."""
         if of == self._shown:
             self.setCurrentIndex(ASK if self.measured is None else SHOWN)
             self._read(of)
-
-    def _failed(self, of: Evaluation, run_id: int | None, problem: Problem) -> None:
-        self.session.notify(problem, of_page("retrieval", run_id))
-        self._ended(of)
 
     def copy_table(self) -> None:
         """Copy the table as text, with tabs between the columns."""
