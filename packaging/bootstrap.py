@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -525,10 +525,10 @@ def run(arguments: "Sequence[str]") -> int:
 def test_processes() -> int:
     """How many processes run the tests: one more than cores, as tests also wait, if there is memory for it."""
     cores = os.cpu_count() or 1
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # on Windows, and on systems that do not say
-        memory = 0
+    memory = 0
+    if sys.platform != "win32":
+        with suppress(ValueError, OSError):  # on systems that do not say
+            memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min(MOST_PROCESSES, cores + (memory >= OF_PROCESS * (cores + 1)))
 
 

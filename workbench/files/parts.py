@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import shutil
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,7 +108,7 @@ def remove_dead(folder: Path, of: str = "", *, own: bool = False) -> None:
 
 
 def _is_own(entry: "os.DirEntry[str]") -> bool:
-    return not POSIX or entry.stat(follow_symlinks=False).st_uid == os.getuid()
+    return sys.platform == "win32" or entry.stat(follow_symlinks=False).st_uid == os.getuid()
 
 
 def _remove_if_dead(part: Path, pid: int) -> None:

@@ -5,7 +5,7 @@ import errno
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from workbench.files import explain, parts
 from workbench.problem import UNSTARTED, Problem
@@ -34,7 +34,7 @@ def temporary_folder(name: str) -> Iterator[Path]:
 def temporary_file() -> BinaryIO:
     """A new file without a name, open for reading and writing; gone once it is closed. Raises Problem as above."""
     try:
-        return tempfile.TemporaryFile()
+        return cast(BinaryIO, tempfile.TemporaryFile())  # on Windows a wrapper of one
     except OSError as error:
         raise _refused(error) from error
 

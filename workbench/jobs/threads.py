@@ -151,7 +151,9 @@ def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[Non
 
 def cores() -> int:
     """The number of CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def in_threads(

@@ -3,6 +3,7 @@
 import os
 import select
 import socket
+import sys
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ LOOKING = 0.0002  # seconds of polling for an answer
 LOOKING_LONG = 0.005  # seconds of polling if all of the last answers came within them: no other program needs the core
 ANSWERS = 32  # the last answers; more than in one step of a small network
 ROOM = 256 << 10  # bytes requested for each socket's buffers
+LACKING = "Windows has no such sockets."
 LONGEST_ADDRESS = 100  # bytes: of 108 on Linux and 104 on macOS
 
 
@@ -30,7 +32,7 @@ class Lines:
         patience: seconds that one answer may take; None for no limit while the other rank lives.
     """
 
-    there = hasattr(socket, "AF_UNIX") and os.name != "nt"
+    there = sys.platform != "win32" and hasattr(socket, "AF_UNIX")
 
     @classmethod
     def can_meet(cls, meeting: Path, count: int) -> bool:
@@ -42,28 +44,14 @@ class Lines:
     ) -> None:
         self.rank, self.count = rank, count
         self._waited = deque([LOOKING_LONG], ANSWERS)  # seconds that each of the last answers took
-        self._others: dict[int, socket.socket] = {}
         self._received = torch.empty(count, LONGEST, dtype=torch.uint8)
         self._rows = [row.numpy().data for row in self._received]
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(f"{meeting}-{rank}")
-            listening.listen(count)
-            meet()
-            for other in range(rank):
-                self._others[other] = line = socket.socket(socket.AF_UNIX)
-                line.connect(f"{meeting}-{other}")
-                line.sendall(bytes([rank]))
-            meet()  # so that no wait is needed below
-            for _ in range(rank + 1, count):
-                line, _address = listening.accept()
-                self._others[line.recv(1)[0]] = line
+        self._others = _connected(meeting, rank, count, meet)
         for line in self._others.values():
             line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ROOM)
             line.settimeout(patience)
-        self._looking = {line: select.poll() for line in self._others.values()}
-        for line, looking in self._looking.items():
-            looking.register(line, select.POLLIN)
+        self._arrived = {line: _arrival(line) for line in self._others.values()}
 
     def of_each(self, own: Tensor) -> Tensor:
         """Tensors [k, ...] of all ranks, in memory that the next call reuses; on the CPU.
@@ -106,6 +94,8 @@ class Lines:
         Raises:
             OSError: another rank has ended, or this process may not open more files.
         """
+        if sys.platform == "win32":
+            raise OSError(LACKING)
         if own is not None:
             for line in self._others.values():
                 socket.send_fds(line, [b"f"], [own])
@@ -124,8 +114,8 @@ class Lines:
         """Fill `into`: poll for a moment first, because a sleeping core takes longer to wake up."""
         since = perf_counter()
         until = since + (LOOKING_LONG if max(self._waited) < LOOKING_LONG else LOOKING)
-        looking = self._looking[line]
-        while not looking.poll(0) and perf_counter() < until:
+        arrived = self._arrived[line]
+        while not arrived(0) and perf_counter() < until:
             pass  # yielding would cost a time slice on a busy machine, sleeping a wake-up on an idle one
         while into:
             count = line.recv_into(into)
@@ -133,3 +123,32 @@ class Lines:
                 raise ConnectionError("its connection was closed")
             into = into[count:]
         self._waited.append(perf_counter() - since)
+
+
+def _connected(meeting: Path, rank: int, count: int, meet: Callable[[], object]) -> dict[int, socket.socket]:
+    """A socket to each other rank, by its number; the arguments are those of Lines. Raises OSError."""
+    if sys.platform == "win32":
+        raise OSError(LACKING)
+    others: dict[int, socket.socket] = {}
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"{meeting}-{rank}")
+        listening.listen(count)
+        meet()
+        for other in range(rank):
+            others[other] = line = socket.socket(socket.AF_UNIX)
+            line.connect(f"{meeting}-{other}")
+            line.sendall(bytes([rank]))
+        meet()  # so that no wait is needed below
+        for _ in range(rank + 1, count):
+            line, _address = listening.accept()
+            others[line.recv(1)[0]] = line
+    return others
+
+
+def _arrival(line: socket.socket) -> Callable[[int], object]:
+    """A call that is true if something has arrived, after at most so many milliseconds. Raises OSError."""
+    if sys.platform == "win32":
+        raise OSError(LACKING)
+    looking = select.poll()
+    looking.register(line, select.POLLIN)
+    return looking.poll

@@ -3,6 +3,7 @@
 import contextlib
 import mmap
 import os
+import sys
 import tempfile
 
 import torch
@@ -66,13 +67,13 @@ class SharedSums:
 def shared_memory(size: int) -> int | None:
     """An anonymous file in memory, if the system has such files; None if there is no room."""
     with contextlib.suppress(OSError):
-        if hasattr(os, "memfd_create"):
+        if sys.platform == "linux":
             descriptor = os.memfd_create("workbench-ranks")
         else:
             with tempfile.TemporaryFile() as file:
                 descriptor = os.dup(file.fileno())
         try:
-            if hasattr(os, "posix_fallocate"):
+            if sys.platform == "linux":
                 os.posix_fallocate(descriptor, 0, size)
             else:
                 os.ftruncate(descriptor, size)

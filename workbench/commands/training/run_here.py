@@ -1,8 +1,8 @@
 """`workbench run`: all runs of one config, one after another, with a progress line and Ctrl+C."""
 
 import contextlib
-import os
 import signal
+import sys
 from collections.abc import Iterator
 from math import nan
 from pathlib import Path
@@ -288,7 +288,7 @@ def _best_of_folder(folder: Path) -> tuple[dict[str, float], int]:
 def _obeying_signals(control: Control) -> Iterator[None]:
     """While a run works: SIGTERM ends it with a checkpoint, SIGUSR1 after its epoch."""
     obeyed = {signal.SIGTERM: control.interrupt}
-    if os.name == "posix":
+    if sys.platform != "win32":
         obeyed[signal.SIGUSR1] = control.stop
     before = {number: signal.signal(number, lambda *_, obey=obey: obey()) for number, obey in obeyed.items()}
     try:

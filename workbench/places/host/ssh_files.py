@@ -7,6 +7,7 @@ but no options of the command line: without it they would ask at the terminal.
 import os
 import shlex
 import stat
+import sys
 from hashlib import blake2b
 from pathlib import Path
 
@@ -26,12 +27,15 @@ def options(host: str, config: Path | None) -> list[str]:
         config: another file than the user's own config.
     """
     own = ["-F", str(config)] if config else []
-    folder = _folder() if os.name == "posix" else None  # OpenSSH on Windows shares no connection
+    if sys.platform == "win32":  # its OpenSSH shares no connection
+        return own
+    user = os.geteuid()
+    folder = _folder(user)
     if folder is None:
         return own
     at = folder / _name(host, config)
     shared = ["-o", "ControlMaster=auto", "-o", f"ControlPath={at}", "-o", "ControlPersist=60"]
-    return [*shared, *(["-F", str(_config(at.with_suffix(".config"), config))] if _taken(config) else own)]
+    return [*shared, *(["-F", str(_config(at.with_suffix(".config"), config))] if _taken(config, user) else own)]
 
 
 def _name(host: str, config: Path | None) -> str:
@@ -39,12 +43,12 @@ def _name(host: str, config: Path | None) -> str:
     return f"wb-{blake2b(named, digest_size=8).hexdigest()}"
 
 
-def _folder() -> Path | None:
+def _folder(user: int) -> Path | None:
     """The first private folder of the user whose name ssh can use for a socket; None if there is none."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")  # platformdirs' other choices can be read by others, or are long
     folders = [Path(runtime) / "workbench"] if runtime else []
-    for folder in (*folders, Path.home() / ".ssh", SHORT / f"workbench-{os.geteuid()}"):
-        if len(os.fsencode(folder / _name("", None))) <= LONGEST and _plain(folder) and _is_own(folder):
+    for folder in (*folders, Path.home() / ".ssh", SHORT / f"workbench-{user}"):
+        if len(os.fsencode(folder / _name("", None))) <= LONGEST and _plain(folder) and _is_own(folder, user):
             return folder
     return None
 
@@ -54,12 +58,12 @@ def _plain(path: Path) -> bool:
     return shlex.quote(str(path)) == str(path) and "%" not in str(path)
 
 
-def _is_own(folder: Path) -> bool:
+def _is_own(folder: Path, user: int) -> bool:
     """Whether the folder, created if missing, belongs to the user, who alone can enter it from now on."""
     try:
         files.make_folder(folder)
         facts = folder.lstat()
-        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != user:
             return False
         folder.chmod(0o700)
     except (OSError, Problem):
@@ -67,7 +71,7 @@ def _is_own(folder: Path) -> bool:
     return True
 
 
-def _taken(config: Path | None) -> bool:
+def _taken(config: Path | None, user: int) -> bool:
     """Whether ssh would accept the config itself: if it refuses a file, its own message is better than ours."""
     if config is not None:
         return config.is_file() and '"' not in str(config)
@@ -75,7 +79,7 @@ def _taken(config: Path | None) -> bool:
         facts = (Path.home() / ".ssh" / "config").stat()
     except OSError:
         return True
-    return facts.st_uid in (0, os.geteuid()) and not facts.st_mode & 0o022
+    return facts.st_uid in (0, user) and not facts.st_mode & 0o022
 
 
 def _config(path: Path, config: Path | None) -> Path:

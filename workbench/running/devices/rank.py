@@ -3,8 +3,8 @@
 `together` starts it as `python -m workbench.running.devices.rank`; srun or torchrun as `workbench run`.
 """
 
-import os
 import signal
+import sys
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
@@ -42,7 +42,10 @@ def train(answer: Answer) -> None:
 
 def train_launched(place: Launched, config: RunConfig, folder: Path) -> None:
     """Train as a rank that srun or torchrun started, until rank 0 ends; rank 0 handles signals. Raises Problem."""
-    for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGUSR1] if os.name == "posix" else [])):
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32":
+        numbers.append(signal.SIGUSR1)
+    for number in numbers:
         signal.signal(number, signal.SIG_IGN)
     with meet_launched(place, config) as ranks:
         _train(ranks, config, folder)
