@@ -242,6 +242,16 @@ def cut_wal(rng: Rng, place: Path, damage: Damage) -> None:
     damage.words.append("WAL cut")
 
 
+def flip_wal(rng: Rng, place: Path, damage: Damage) -> None:
+    """A flipped bit in the first half of the log; not in the way of `attempt`, which knows what a cut one still has."""
+
+    def flip(data: bytearray) -> None:
+        data[rng.randrange(len(data) // 2)] ^= 1 << rng.randrange(8)
+
+    _changed(place / f"{DATABASE}-wal", flip)
+    damage.words.append("WAL flipped")
+
+
 def garbage(rng: Rng, place: Path, damage: Damage) -> None:
     (place / DATABASE).write_bytes(rng.randbytes(rng.randrange(1, 20_000)))
     damage.words.append("database of noise")

@@ -85,7 +85,8 @@ KINDS = {
     "empty": (_damaged(repairs.empty_database), ASKED),
     "noise": (_damaged(repairs.garbage), ASKED),
     "deleted": (_damaged(repairs.delete_database), ASKED),
-    "WAL cut": (_damaged(repairs.cut_wal, "in-wal"), "cannot be read"),
+    "WAL cut": (_damaged(repairs.cut_wal, "in-wal"), ""),  # as a kill leaves it
+    "WAL flipped": (_damaged(repairs.flip_wal, "in-wal"), "cannot be read"),
     "newer": (_damaged(repairs.newer), "newer Workbench"),
     "foreign": (_damaged(repairs.foreign), "another program"),
     "schema": (_rows((hostile.SCHEMAS[0], ())), ASKED),
