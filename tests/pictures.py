@@ -288,7 +288,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of photographs, one folder per class")
     parser.add_argument("--workspace", type=Path, help="keeps its runs for the next time")
     parser.add_argument("--only", nargs="*", default=[], help="words, one of which a picture's name holds")
-    parser.add_argument("--looks", nargs="*", default=[look.name for look in LOOKS], help="names of looks")
+    names = [look.name for look in LOOKS]
+    parser.add_argument("--looks", nargs="+", default=names, choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--look", help=argparse.SUPPRESS)  # of a process that this one started
     options = parser.parse_args()
     if options.look:

@@ -1,6 +1,8 @@
 """The scripts that the pages of docs/ call: they are there, and know the options that they are given."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,12 @@ def test_planted_faults_are_found() -> None:
     assert len(broken("    workbench run a --set x=1\n    --set y=2\n")) == 1
     assert len(broken("    workbench run a --set\n    x=2\n")) == 1
     assert broken("    workbench run a \\\n        --set x=2\n") == []
+
+
+def test_an_unknown_look_of_the_pictures_is_refused_with_the_names_there_are(tmp_path: Path) -> None:
+    command = [sys.executable, "tests/pictures.py", str(tmp_path / "out"), "--looks", "light-1440", "sepia-1440"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "sepia-1440" in done.stderr
+    assert "dark-1280" in done.stderr
+    assert not (tmp_path / "out").exists()

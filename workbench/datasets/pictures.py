@@ -81,7 +81,7 @@ class Pictures:
             raise Problem(
                 "The cache of decoded images is gone or damaged.",
                 kept="The run is kept.",
-                todo="Run its preflight again.",
+                todo="Decode its data again: by Duplicate with changes in the window, or by `workbench data CONFIG`.",
             )
         try:
             return load(path, bits=self._bits)

@@ -122,8 +122,10 @@ def test_nothing_is_never_shown_as_a_picture(photographs):
     for number in ids:
         with pytest.raises(Problem, match=originals[number].name):
             pictures.thumbnail(number)
-    with pytest.raises(Problem, match="cache of decoded images is gone"):
+    with pytest.raises(Problem, match="cache of decoded images is gone") as gone:
         Pictures({1: 0}, place, {}).thumbnail(1)
+    assert "Duplicate with changes in the window" in gone.value.todo
+    assert "`workbench data CONFIG`" in gone.value.todo
 
 
 def test_grey_sets_in_one_file_give_three_channels(tmp_path, in_memory):
