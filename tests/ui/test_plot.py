@@ -1,6 +1,7 @@
 """The curve plot: gaps and marks where a value is no number, legend, table, export, and speed at 100,000 points."""
 
 import csv
+import os
 from itertools import combinations
 
 import numpy as np
@@ -351,6 +352,14 @@ def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypat
     with qtbot.waitSignal(plot.announced) as caught:
         plot.ask_and_save()
     assert "curve.svg" in str(caught.args[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("ending", ["png", "svg", "csv"])
+def test_a_pipe_is_not_replaced_by_a_plot(plot, tmp_path, ending):
+    os.mkfifo(tmp_path / f"curve.{ending}")
+    with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"):
+        plot.save(tmp_path / f"curve.{ending}")
 
 
 def test_a_plot_that_was_written_is_said_in_place_of_the_failure_before(plot, session, tmp_path, qtbot, monkeypatch):

@@ -21,8 +21,9 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Write another file beside `path`, then rename it; on any failure the old file stays and nothing is left behind.
 
     Raises:
-        Problem: the disk is full, or the place cannot be written.
+        Problem: the disk is full, the place cannot be written, or as `check_place`.
     """
+    check_place(path)
     parts.remove_dead(path.parent, path.name)
     try:
         with parts.whole_file(path) as file:
@@ -51,14 +52,16 @@ def typed_path(text: str | Path) -> Path:
 
 
 def check_place(path: Path) -> None:
-    """Raise Problem where a device, a pipe or a socket lies, or what a link there leads to is one."""
+    """Raise Problem where a file is to be written and a folder, a device, a pipe or a socket lies, or a link to one."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):  # nothing is there, or it is said when it is written
         return
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        what = f"{path} is a device, a pipe or a socket, and no file."
-        raise Problem(what, kept="It is unchanged, and nothing was written.", todo="Name a file.")
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a device, a pipe or a socket"
+        raise Problem(
+            f"{path} is {kind}, and no file.", kept="It is unchanged, and nothing was written.", todo="Name a file."
+        )
 
 
 @contextlib.contextmanager
@@ -66,10 +69,9 @@ def named_file(path: Path) -> Iterator[BinaryIO]:
     """As `atomic_write`, of a file that a person named on the command line: its folder is made where it is missing.
 
     Raises:
-        Problem: as `atomic_write`; a device, a pipe or a socket is there, which the file would take the place of.
+        Problem: as `make_folder` and `atomic_write`.
     """
     make_folder(path.parent)
-    check_place(path)
     with atomic_write(path) as file:
         yield file
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench import files
+from workbench.config import RunConfig
 from workbench.problem import Problem
 
 
@@ -29,6 +30,20 @@ def test_a_pipe_or_a_link_to_one_is_not_replaced(tmp_path, is_link):
         file.write(b"scores")
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert sorted(tmp_path.iterdir()) == sorted({pipe, path})
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_that_was_chosen_in_a_dialog_is_not_replaced_either(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"):
+        RunConfig().to_toml(tmp_path / "pipe")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_a_folder_is_named_as_one(tmp_path):
+    with pytest.raises(Problem, match="is a folder, and no file"), files.atomic_write(tmp_path) as file:
+        file.write(b"scores")
+    assert list(tmp_path.parent.glob(".*.part")) == []
 
 
 @pytest.mark.skipif(not Path(os.devnull).exists(), reason="this system's null device has no path")

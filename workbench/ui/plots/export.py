@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from workbench import files
 from workbench.problem import Problem
 from workbench.ui.style import theme
 
@@ -135,6 +136,7 @@ def _paint(plot: "CurvePlot", painter: QPainter, size: QSize) -> None:
 
 
 def _opened(path: Path) -> QSaveFile:
+    files.check_place(path)
     file = QSaveFile(str(path))
     if not file.open(QIODevice.OpenModeFlag.WriteOnly):
         raise _problem(path, file)
