@@ -74,7 +74,7 @@ class RunActions(QObject):
         # Two menus of their own: else the menus of the list and of the window are longer than a small screen.
         self.of_ticked = self._submenu(
             "Ticked runs", self.ticked.again.action, self.exchange.test_ticked, self.ticked.tags, self.ticked.colour,
-            self.ticked.end, self.checkpoints.delete_ticked, self.trash.move_ticked,
+            self.ticked.queue_again, self.ticked.end, self.checkpoints.delete_ticked, self.trash.move_ticked,
         )  # fmt: skip
         self.of_trash = self._submenu(
             "Trash", self.trash.restore, self.trash.delete, self.trash.show, self.trash.restore_all, self.trash.empty

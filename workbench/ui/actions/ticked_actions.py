@@ -1,4 +1,7 @@
-"""What can be done with all ticked runs at once, besides comparing them and moving them to the trash."""
+"""What can be done with all ticked runs at once, besides comparing them and moving them to the trash.
+
+Runs that were taken from the queue in one step are put back in one step, too.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -6,12 +9,14 @@ from functools import partial
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from workbench.names import visible_name
+from workbench.problem import Problem
 from workbench.ui.actions.colour_menu import colour_menu
 from workbench.ui.actions.train_again import TrainAgain
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
-from workbench.ui.state.undo import Reversible
+from workbench.ui.state.undo import Reversible, Step
 from workbench.ui.style.words import STOP_NOW, counted
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question
@@ -36,16 +41,21 @@ class TickedActions(QObject):
         self.colour = commands.add("run.colour-ticked", "Colour of ticked runs")
         self.colour.setMenu(colour_menu(window, self._paint))
         self.end = commands.add("run.end-ticked", "End ticked runs now…", self._ask_end, "", "x-circle")
+        self.queue_again = commands.add(
+            "run.queue-ticked", "Put ticked runs back in the queue", self._queue_again, "", "play"
+        )
         self.ask: Question | None = None
+        session.runs_withdrawn.connect(self._remember_withdrawn)
 
     def refresh(self) -> None:
         """Enable what can be done now."""
         self.again.refresh()
-        ticked, working = self._ticked(), self._working()
+        ticked, working, withdrawn = self._ticked(), self._working(), self._withdrawn()
         for action, runs, title in (
             (self.tags, ticked, "Tags of {}…"),
             (self.colour, ticked, "Colour of {}"),
             (self.end, working, "End {} now…"),
+            (self.queue_again, withdrawn, "Put {} back in the queue"),
         ):
             action.setText(title.format(counted(len(runs), TICKED) if runs else f"{TICKED}s"))
             action.setVisible(bool(ticked))
@@ -57,6 +67,10 @@ class TickedActions(QObject):
     def _working(self) -> list[Run]:
         """The ticked runs that train, or wait for it, and that this window can end."""
         return [run for run in self._ticked() if self._session.control(run.id) is not None]
+
+    def _withdrawn(self) -> list[Run]:
+        """The ticked runs that left the queue before they began."""
+        return [run for run in self._ticked() if run.never_began]
 
     def _tags(self) -> None:
         """Ask for the tags that all of them have; those that only some of them have stay."""
@@ -97,14 +111,30 @@ class TickedActions(QObject):
     def _do(self, what: str, change: Callable[[], None], back: Callable[[], None], run_ids: Iterable[int]) -> None:
         """Change the runs; `back` is the step that undoes it."""
         self._session.change(change)
-        step = Reversible(
+        self._remember(
             what,
             lambda refused: self._session.change(change, failed=refused),
             lambda refused: self._session.change(back, failed=refused),
-            partial(self._session.notify, concern=EVERYWHERE),
-            tuple(run_ids),
+            run_ids,
         )
-        self._session.done.emit(step)
+
+    def _remember(self, what: str, again: Step, back: Step, run_ids: Iterable[int]) -> None:
+        tell = partial(self._session.notify, concern=EVERYWHERE)
+        self._session.done.emit(Reversible(what, again, back, tell, tuple(run_ids)))
+
+    def _queue_again(self) -> None:
+        runs = sorted(run.id for run in self._withdrawn())
+        self._session.put_back(runs, partial(self._session.notify, concern=EVERYWHERE))
+
+    def _remember_withdrawn(self, runs: list[int]) -> None:
+        named = self._session.run(runs[0]) if len(runs) == 1 else None
+        what = counted(len(runs), "run") if named is None else f"“{visible_name(named.name)}”"
+        back = partial(self._session.put_back, runs)
+        self._remember(f"removal of {what} from the queue", partial(self._withdraw_again, runs), back, runs)
+
+    def _withdraw_again(self, runs: list[int], refused: Callable[[Problem], None]) -> None:
+        if not self._session.withdraw(runs):
+            refused(Problem(f"No longer in the queue: {counted(len(runs), 'run')}."))
 
     def _ask_end(self) -> None:
         runs = [run.id for run in self._working()]

@@ -1,6 +1,6 @@
 """Runs that this window starts, follows at places, ends and moves to the trash."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ class WindowRuns(Shown):
 
     runs_trashed = Signal(object)  # dict of the numbers and names of runs that were moved to the trash
     trash_refused = Signal(object)  # the same of runs that a full disk has no room to move to the trash
+    runs_withdrawn = Signal(object)  # list of the numbers of runs that were taken from the queue in one step
     end_asked = Signal(int)  # the user wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
     data_asked = Signal(str, object)  # a path of a config, and the place where its counterpart is not known
@@ -162,10 +163,12 @@ class WindowRuns(Shown):
         self.change(partial(self.workspace.take_over, run_id), partial(self._resumed, run_id))
 
     def _resumed(self, run_id: int, _: None) -> None:
-        run = self.run(run_id)
-        several = run is not None and needs_several(run.config)
-        self.queue.add(run_id, resume=True, alone=several)
+        self._queue_again(run_id)
         self.show_run(run_id)
+
+    def _queue_again(self, run_id: int) -> None:
+        run = self.run(run_id)
+        self.queue.add(run_id, resume=True, alone=run is not None and needs_several(run.config))
 
     def keep_spare(self) -> None:
         """Have a process with torch loaded wait for the next run, or none, as the user chose where runs train."""
@@ -199,14 +202,55 @@ class WindowRuns(Shown):
         self.end_runs([run_id])
 
     def end_runs(self, run_ids: Iterable[int]) -> None:
-        """As `end_run`, several; queued ones first, or they would begin in the place of those that end."""
-        for run_id in sorted(run_ids, key=lambda run_id: run_id not in self.queue.waiting):
+        """As `end_run`, several; queued ones first, or they would begin in the place of those that end.
+
+        `runs_withdrawn` has those that were queued: `put_back` queues them again.
+        """
+        asked = list(run_ids)
+        withdrawn = self.withdraw(asked)
+        for run_id in asked:
             control = self.placed.control(self.run(run_id))
             if control is not None:
                 control.stop_now()
-            else:
+            elif run_id not in withdrawn:
                 self.queue.end(run_id)
         self.runs_changed.emit()  # every place that names their state says that they are being ended
+        if withdrawn:
+            self.runs_withdrawn.emit(withdrawn)
+
+    def withdraw(self, run_ids: Collection[int]) -> list[int]:
+        """Take those of the runs that wait from the queue; returns them in the order in which they waited."""
+        withdrawn = [run_id for run_id in self.queue.waiting if run_id in run_ids]
+        for run_id in withdrawn:
+            self.queue.end(run_id)
+        return withdrawn
+
+    def put_back(self, run_ids: Sequence[int], refused: Callable[[Problem], object]) -> None:
+        """Queue runs again, in this order, that were taken from the queue; the shown run stays.
+
+        `refused` gets the Problem of the last one that cannot be queued, once the others are.
+        """
+        workspace = self.workspace
+
+        def work() -> tuple[list[int], list[Problem]]:
+            taken, problems = list[int](), list[Problem]()
+            for run_id in run_ids:
+                try:
+                    workspace.take_over(run_id)
+                except Problem as problem:
+                    problems.append(problem)
+                else:
+                    taken.append(run_id)
+            return taken, problems
+
+        def queue(answer: tuple[list[int], list[Problem]]) -> None:
+            taken, problems = answer
+            for run_id in taken:
+                self._queue_again(run_id)
+            for problem in problems[-1:]:
+                refused(problem)
+
+        self.change(work, queue, refused)
 
     def discard_run(self, run_id: int) -> None:
         """End a run of this window and move it to the trash with all that it trained."""
