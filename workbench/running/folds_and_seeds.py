@@ -158,6 +158,7 @@ def concatenated(workspace: Workspace, evaluations: list[Evaluation], progress: 
     """Metrics REPORTED of the folds' concatenated embeddings, normalised for cosine. Problem: other images."""
     from workbench.evaluation.conventions import searched
     from workbench.evaluation.retrieval import metrics_heard
+    from workbench.evaluation.side_by_side import side_by_side
 
     parts, ids, labels = [], None, None
     distance: Literal["cosine", "l2"] = "l2" if evaluations[0].distance == "l2" else "cosine"
@@ -167,10 +168,10 @@ def concatenated(workspace: Workspace, evaluations: list[Evaluation], progress: 
         if ids is not None and not np.array_equal(ids, sample_ids):
             raise Problem("The folds did not search the same images, so their embeddings cannot be concatenated.")
         ids = sample_ids
-        norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-        parts.append(vectors / np.maximum(norms, 1e-12) if distance == "cosine" else vectors)
+        parts.append(vectors)
     assert labels is not None  # there is at least one fold
-    together, kept = np.concatenate(parts, axis=1), searched(labels, read_r(workspace, evaluations[0].id))
+    together = side_by_side(parts, [distance == "cosine"] * len(parts))
+    kept = searched(labels, read_r(workspace, evaluations[0].id))
     gallery = None if kept.all() else (together[kept], labels[kept])
     asking = np.ones(len(labels), bool) if gallery is None else ~kept
     metrics = metrics_heard(together[asking], labels[asking], (1,), distance, gallery, progress)

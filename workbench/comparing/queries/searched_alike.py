@@ -1,0 +1,148 @@
+"""Runs that searched the same images, so that their embeddings can be used together; no torch is loaded."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import zip_longest
+
+import numpy as np
+
+from workbench.comparing.measures import chosen_runs
+from workbench.comparing.overview import Overview
+from workbench.evaluation.conventions import searched
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.workspace import Workspace
+from workbench.workspace.measured.evaluations import NoEvaluation
+from workbench.workspace.measured.ranking import read_r
+from workbench.workspace.rows import Evaluation, Run
+
+MOST_READ = 100  # runs that are looked at
+MOST_RUNS = 6  # that are used: the number of pairs grows with its square
+NOT_KEPT, ALONE = "no embeddings are kept", "no other run here was tested on the same images"
+HYPERBOLIC = "searched by hyperbolic distance"
+TOO_MANY = f"beyond the first {MOST_RUNS} runs"
+NO_TWO = "There are no two runs here that kept embeddings of the same test images."
+TODO = "Tick runs with the same split, or several seeds of one config."
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedRun:
+    """A run with the evaluation that is compared."""
+
+    run: Run
+    title: str  # of its group
+    evaluation: Evaluation
+
+    @property
+    def by_cosine(self) -> bool:
+        """Whether it is searched by cosine, else by Euclidean distance."""
+        return self.evaluation.distance == "cosine"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SameImages:
+    """Runs that searched the same images with the same queries; all arrays are in the order of the sample ids."""
+
+    runs: tuple[SearchedRun, ...]  # two or more
+    sample_ids: np.ndarray  # [n] int64, rising
+    labels: np.ndarray  # [n] int64
+    is_query: np.ndarray | None  # [n] bool; None: every image searches all others
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchedAlike:
+    """All sets of runs that searched the same images, and the runs that are in none."""
+
+    sets: tuple[SameImages, ...]
+    left_out: tuple[tuple[str, tuple[int, ...]], ...]  # (reason, runs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    searched_run: SearchedRun
+    mark: str  # equal for the same images, labels and queries
+
+
+def searched_alike(workspace: Workspace, shown: Overview, progress: Progress) -> SearchedAlike:
+    """The runs of an overview that searched the same images: the first run of each group, then the second ones, ...
+
+    Args:
+        progress: called for each run; may raise Cancelled.
+
+    Raises:
+        Problem: an evaluation cannot be read, or no two runs searched the same images.
+    """
+    candidates = list(_candidates(shown))[:MOST_READ]
+    read, left_out = list[_Read](), dict[int, str]()
+    for done, candidate in enumerate(candidates):
+        progress(f"Run {candidate.run.id}", done, len(candidates))
+        left_out[candidate.run.id] = HYPERBOLIC if candidate.evaluation.distance == "hyperbolic" else NOT_KEPT
+        if candidate.evaluation.distance != "hyperbolic" and candidate.evaluation.kept:
+            with suppress(NoEvaluation):  # deleted meanwhile
+                read.append(_Read(candidate, _mark(workspace, candidate)))
+                del left_out[candidate.run.id]
+    partnered = [one for one in read if _count(one, read) > 1]
+    left_out |= {one.searched_run.run.id: ALONE for one in read if one not in partnered}
+    used = partnered[:MOST_RUNS]
+    used = [one for one in used if _count(one, used) > 1]
+    left_out |= {one.searched_run.run.id: TOO_MANY for one in partnered if one not in used}
+    if not used:
+        raise Problem(NO_TWO, todo=TODO)
+    by_mark: dict[str, list[SearchedRun]] = {}
+    for one in used:
+        by_mark.setdefault(one.mark, []).append(one.searched_run)
+    sets = tuple(_same_images(workspace, runs) for runs in by_mark.values())
+    reasons = dict.fromkeys(left_out.values())
+    gathered = ((why, sorted(run for run, reason in left_out.items() if reason == why)) for why in reasons)
+    return SearchedAlike(sets, tuple((why, tuple(runs)) for why, runs in gathered))
+
+
+def table(workspace: Workspace, searched_run: SearchedRun) -> tuple[np.ndarray, np.ndarray]:
+    """Embeddings [n, d] float32 of a run, a read-only memory map, and the order [n] of rows by rising sample id.
+
+    Raises:
+        Problem: its file is missing, damaged or deleted meanwhile.
+    """
+    ids, _, vectors = workspace.embeddings(searched_run.evaluation.id)
+    return vectors, np.argsort(ids)
+
+
+def _candidates(shown: Overview) -> Iterator[SearchedRun]:
+    """The first run of each group, then the second ones, and so on."""
+    columns = [
+        [
+            SearchedRun(run, group.title, evaluation)
+            for run in chosen_runs(group, shown.measured, shown.metric, shown.at)
+            if (evaluation := shown.measured[run.id].at(shown.at)) is not None
+        ]
+        for group in shown.groups
+    ]
+    for row in zip_longest(*columns):
+        yield from (candidate for candidate in row if candidate is not None)
+
+
+def _count(one: _Read, among: list[_Read]) -> int:
+    return sum(other.mark == one.mark for other in among)
+
+
+def _mark(workspace: Workspace, candidate: SearchedRun) -> str:
+    ids, labels, is_query = _images(workspace, candidate)
+    parts = (ids, labels, np.ones(len(ids), bool) if is_query is None else is_query)
+    digest = sha256(repr(candidate.run.images or candidate.run.dataset_id).encode())
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
+
+
+def _images(workspace: Workspace, candidate: SearchedRun) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    ids, labels, _ = workspace.embeddings(candidate.evaluation.id)
+    gallery = searched(labels, read_r(workspace, candidate.evaluation.id))
+    order = np.argsort(ids)
+    is_query = None if gallery.all() else ~gallery[order]
+    return np.asarray(ids[order], np.int64), np.asarray(labels[order], np.int64), is_query
+
+
+def _same_images(workspace: Workspace, runs: list[SearchedRun]) -> SameImages:
+    return SameImages(tuple(runs), *_images(workspace, runs[0]))
