@@ -96,7 +96,7 @@ def metrics_table(overview: Overview) -> str:
                 *cost(summary),
             ]
         )
-    return _markdown_table(head, rows)
+    return markdown_table(head, rows)
 
 
 def differences_table(overview: Overview, known: Catalog) -> str:
@@ -113,7 +113,7 @@ def differences_table(overview: Overview, known: Catalog) -> str:
         [title_with_unit(row.field, chosen, known), *(value_title(row.field, value, known) for value in row.values)]
         for row in overview.differences
     ]
-    return _markdown_table(head, rows)
+    return markdown_table(head, rows)
 
 
 def cka_meaning(of_groups: Similarity) -> str:
@@ -170,7 +170,7 @@ def similarity_lines(of_groups: Similarity | Problem) -> list[str]:
         seeds_beside(of_groups),
         in_no_cell(of_groups.left_out),
     )
-    table = _markdown_table(["group", "other group", "CKA", "same neighbours", "pairs n"], rows)
+    table = markdown_table(["group", "other group", "CKA", "same neighbours", "pairs n"], rows)
     return [table, "", *(f"- {sentence}" for sentence in sentences if sentence)]
 
 
@@ -197,7 +197,7 @@ def comparison_table(comparison: Comparison) -> str:
     seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
     middle, over = number(total.mean, metric, signed=True), over_seeds(total, metric, signed=True)
     rows.append(["all seeds", "", "", minus(middle), minus(over), seeds])
-    return _markdown_table(head, rows)
+    return markdown_table(head, rows)
 
 
 def queries_told(comparison: Comparison, second: str = "") -> str:
@@ -212,7 +212,8 @@ def queries_told(comparison: Comparison, second: str = "") -> str:
     return f"Queries: {better:,} better in “{second or comparison.second.title}”, {worse:,} worse, {equal:,} equal."
 
 
-def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A head and rows of as many cells as Markdown."""
     safe = [[cell.replace("|", "\\|") for cell in row] for row in (head, *rows)]
     lines = ["| " + " | ".join(row) + " |" for row in safe]
     return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])

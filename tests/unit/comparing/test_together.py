@@ -1,14 +1,18 @@
 """What runs find together: against a plain search by the definition, in a real workspace."""
 
+import json
+
 import numpy as np
 import pytest
 
 from tests.unit.comparing.searched_runs import LABELS, blobs_of, plain_search, store_searched, unit_rows
+from workbench import cli
 from workbench.comparing.overview import overview
 from workbench.comparing.queries import searched_alike as alike
 from workbench.comparing.queries import together as joining
 from workbench.comparing.queries.together import METRICS, together
 from workbench.comparing.statistics.intervals import paired_bootstrap
+from workbench.comparing.together_text import HEAD, together_notes, together_rows
 from workbench.control import Cancelled
 from workbench.entries import catalog
 from workbench.problem import Problem
@@ -140,13 +144,14 @@ def test_the_first_run_of_each_group_comes_before_the_second_ones(workspace, mon
 
 
 def test_what_would_not_fit_into_memory_is_not_searched(workspace, monkeypatch):
-    monkeypatch.setattr(joining, "MOST_NUMBERS", 12 * len(LABELS))
+    monkeypatch.setattr(joining, "available", lambda: 6 * 8 * 12 * len(LABELS))
     for seed, loss in enumerate(("ce", "triplet", "margin")):
         store_searched(workspace, blobs_of(seed), loss=loss)
     result = together(workspace, compared(workspace))
     assert (of(result, 1, 2, 3).values, of(result, 1, 2, 3).dim) == ({}, 18)
     assert of(result, 1, 2).values
-    assert len(result.pairs()) == 3
+    assert [len(pairs) for pairs in result.pairs()] == [3]
+    assert "Not searched, as that needs more memory than is free: 1 + 2 + 3 (all)." in " ".join(together_notes(result))
 
 
 def test_a_damaged_file_of_embeddings_is_named(workspace):
@@ -173,3 +178,54 @@ def test_a_cancel_is_heard_at_every_stage(workspace, word, asks):
 
     with pytest.raises(Cancelled):
         together(workspace, compared(workspace), progress)
+
+
+def test_the_best_pair_is_named_with_its_cost_and_that_it_was_chosen_on_the_shown_half(workspace):
+    for seed, loss in enumerate(("ce", "triplet", "margin")):
+        noise = np.random.default_rng(10 + seed).normal(size=(len(LABELS), 6))  # of each run, around the same centres
+        store_searched(workspace, blobs_of(0, spread=0.1) + noise.astype(np.float32), loss=loss)
+    result = together(workspace, compared(workspace))
+    rows = together_rows(result)
+    assert [row[0] for row in rows[3:]] == ["1 + 2", "1 + 3", "2 + 3", "1 + 2 + 3 (all)"]
+    assert rows[0][0].startswith("1 ")
+    assert (rows[0][2:4], rows[3][-2:]) == (["–", "–"], ["12", "48"])
+    assert {len(row) for row in rows} == {len(HEAD)}
+    best = max(result.pairs()[0], key=lambda pair: pair.values["MAP@R"])
+    (sentence,) = [note for note in together_notes(result) if "the best pair by MAP@R" in note]
+    assert sentence.startswith(f"Runs {best.runs[0]}, {best.runs[1]}, the best pair")
+    assert f"{100 * best.gains['MAP@R'].mean:.2f} points more than run {best.better['MAP@R']} alone" in sentence
+    assert "48 bytes per image instead of 24" in sentence
+    assert "chosen among 3 pairs on the half that is shown, so its value is optimistic" in sentence
+    assert "All 3 runs were tested with the same 48 queries." in together_notes(result)
+
+
+def test_an_equal_run_beside_it_gains_nothing_and_one_pair_was_not_chosen(workspace):
+    for loss in ("ce", "triplet"):
+        store_searched(workspace, blobs_of(0), loss=loss)
+    (sentence,) = [note for note in together_notes(together(workspace, compared(workspace))) if "pair by" in note]
+    assert "That is no clear difference from run 1 alone" in sentence
+    assert "the only pair" in sentence
+    assert "optimistic" not in sentence
+
+
+def test_the_command_prints_a_row_for_each_ensemble_and_the_same_as_json(workspace, capsys):
+    for seed, loss in enumerate(("ce", "triplet")):
+        store_searched(workspace, blobs_of(seed), loss=loss, distance="l2")
+    store_searched(workspace, blobs_of(2), loss="ice", name="Others")
+    asked = ["compare", "1", "2", "3", "--together", "--workspace", str(workspace.path)]
+    assert cli.main(asked) == 0
+    lines = capsys.readouterr().out.partition("## Runs together")[2].splitlines()
+    assert lines[2].startswith("| embedding | R@1 % ↑ | gain, points | 95% over queries | MAP@R % ↑ |")
+    assert [line.split(" | ")[0] for line in lines[4:7]][2] == "| 1 + 2"
+    assert "- Left out: run 3 (no other run here was tested on the same images)." in lines
+    assert "Runs 1, 2 are searched by Euclidean distance" in "\n".join(lines)
+    assert cli.main([*asked, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)["together"]
+    pair, wanted = printed["ensembles"][2], of(together(workspace, compared(workspace)), 1, 2)
+    assert pair["metrics"]["MAP@R"] == {
+        "value": wanted.values["MAP@R"], "better_run": wanted.better["MAP@R"], "gain": wanted.gains["MAP@R"].mean,
+        "low_95": wanted.gains["MAP@R"].low, "high_95": wanted.gains["MAP@R"].high,
+    }  # fmt: skip
+    assert (pair["embedding_size"], pair["bytes_per_image"], printed["scaled_runs"]) == (12, 48, [1, 2])
+    assert cli.main(["compare", "3", "--together", "--workspace", str(workspace.path)]) == 0
+    assert "no two runs here" in capsys.readouterr().out

@@ -39,10 +39,14 @@ EPOCH_OPTION = click.option(
     "--similarity", "embeddings", is_flag=True,
     help="Also compare the embeddings of every pair of groups: CKA, and nearest neighbours in common.",
 )  # fmt: skip
+@click.option(
+    "--together", "ensembles", is_flag=True,
+    help="Also search with the embeddings of every two runs side by side, and of all; minutes for large test halves.",
+)  # fmt: skip
 @workspace_option
 def compare_runs(
     numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, embeddings: bool,
-    folder: Path | None,
+    ensembles: bool, folder: Path | None,
 ) -> None:  # fmt: skip
     """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
 
@@ -51,7 +55,7 @@ def compare_runs(
     from workbench.commands.results.compared import as_csv, as_data, compared
 
     with Workspace(folder or default_workspace()) as workspace, told() as progress:
-        read = compared(workspace, numbers, metric, at, progress, embeddings=embeddings)
+        read = compared(workspace, numbers, metric, at, progress, embeddings=embeddings, ensembles=ensembles)
     if csv_file is not None:
         with files.named_file(csv_file) as file:
             file.write(as_csv(read).encode())
@@ -67,6 +71,7 @@ def comparison_lines(read: "Compared") -> list[str]:
     """What the command prints: tables as Markdown and sentences, empty lines between them."""
     from workbench.comparing import comparison_text as words
     from workbench.comparing.difference.forest import against_the_first, corrected_tests, verdict_among
+    from workbench.comparing.together_text import together_lines
 
     shown, first = read.overview, read.first
     tests = corrected_tests(shown, first, shown.metric)
@@ -84,4 +89,6 @@ def comparison_lines(read: "Compared") -> list[str]:
         lines += ["", f"## All groups against {first.title}", "", *(f"- {sentence}" for sentence in corrected)]
     if read.similarity is not None:
         lines += ["", "## Similarity of embeddings", "", *words.similarity_lines(read.similarity)]
+    if read.together is not None:
+        lines += ["", "## Runs together", "", *together_lines(read.together)]
     return lines

@@ -1,7 +1,8 @@
 """A comparison of runs as the command line reads it once: for its tables, and as JSON and CSV for scripts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.comparing.difference.baseline import BaselineRow, against_baseline
 from workbench.comparing.difference.forest import Forest, against_the_first, corrected_tests, verdict_among
@@ -11,6 +12,7 @@ from workbench.comparing.measures import At, Summary
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.queries.pairing import Comparison, compare
 from workbench.comparing.queries.similarity import Similarity, similarity
+from workbench.comparing.queries.together import METRICS, Ensemble, Together, together
 from workbench.comparing.statistics.intervals import Interval
 from workbench.entries import catalog as catalogs
 from workbench.files.spreadsheet import csv_text
@@ -18,6 +20,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 
+Result = TypeVar("Result")
 COLUMNS = (
     "group", "runs", "metric", "at", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds",
     "memory_bytes", "difference", "difference_low_95", "difference_high_95", "difference_seeds", "p", "p_holm",
@@ -32,6 +35,7 @@ class Compared:
     overview: Overview
     others: tuple[tuple[Group, Comparison | Problem], ...]  # the Problem says why two cannot be compared
     similarity: Similarity | Problem | None = None  # of the embeddings; None where it was not asked for
+    together: Together | Problem | None = None  # what the runs find together; likewise
 
     @property
     def first(self) -> Group:
@@ -41,12 +45,13 @@ class Compared:
 
 def compared(
     workspace: Workspace, numbers: tuple[int, ...], metric: str, at: At, progress: Progress = quiet, *,
-    embeddings: bool = False,
+    embeddings: bool = False, ensembles: bool = False,
 ) -> Compared:  # fmt: skip
     """Read and compare runs.
 
     Args:
         embeddings: whether those of each two groups are compared, too.
+        ensembles: whether the embeddings of several runs are searched side by side, too.
 
     Raises:
         Problem: a run that is not there, or none that has the metric there.
@@ -60,12 +65,17 @@ def compared(
             others.append((other, compare(workspace, first, other, shown.measured, metric, at, progress=progress)))
         except Problem as problem:
             others.append((other, problem))
-    return Compared(shown, tuple(others), _similarity(workspace, shown, progress) if embeddings else None)
+    similar = _or_problem(similarity, workspace, shown, progress) if embeddings else None
+    joint = _or_problem(together, workspace, shown, progress) if ensembles else None
+    return Compared(shown, tuple(others), similar, joint)
 
 
-def _similarity(workspace: Workspace, shown: Overview, progress: Progress) -> Similarity | Problem:
+def _or_problem(
+    measure: Callable[[Workspace, Overview, Progress], Result], workspace: Workspace, shown: Overview,
+    progress: Progress,
+) -> Result | Problem:  # fmt: skip
     try:
-        return similarity(workspace, shown, progress)
+        return measure(workspace, shown, progress)
     except Problem as problem:
         return problem
 
@@ -86,6 +96,7 @@ def as_data(read: Compared) -> dict[str, Any]:
         "comparisons": [_comparison(read, tests, other, comparison) for other, comparison in read.others],
         "against_the_first": against_the_first(shown),
         **({} if read.similarity is None else {"similarity": _similarity_data(read.similarity)}),
+        **({} if read.together is None else {"together": _together_data(read.together)}),
     }
 
 
@@ -106,6 +117,36 @@ def _similarity_data(of_groups: Similarity | Problem) -> dict[str, Any]:
         "left_out": list(of_groups.left_out),
     }
     return facts | {"pairs": pairs}
+
+
+def _together_data(of_runs: Together | Problem) -> dict[str, Any]:
+    """A row for each run alone, each pair and all; or the reason why there is none."""
+    if isinstance(of_runs, Problem):
+        return {"problem": str(of_runs)}
+    return {
+        "ensembles": [_ensemble(of_runs, ensemble) for ensemble in of_runs.ensembles],
+        "sets": [
+            {"runs": list(runs), "queries": count}
+            for runs, count in zip(of_runs.sets, of_runs.queries, strict=True)
+        ],
+        "scaled_runs": list(of_runs.scaled),
+        "left_out": [{"reason": reason, "runs": list(runs)} for reason, runs in of_runs.left_out],
+    }  # fmt: skip
+
+
+def _ensemble(of_runs: Together, ensemble: Ensemble) -> dict[str, Any]:
+    return {
+        "runs": list(ensemble.runs),
+        "groups": [of_runs.titles[run] for run in ensemble.runs],
+        "embedding_size": ensemble.dim,
+        "bytes_per_image": ensemble.bytes_per_image,
+        "metrics": {metric: _gain(ensemble, metric) for metric in METRICS if metric in ensemble.values},
+    }
+
+
+def _gain(ensemble: Ensemble, metric: str) -> dict[str, Any]:
+    value, gain = {"value": ensemble.values[metric]}, ensemble.gains.get(metric)
+    return value | ({} if gain is None else {"better_run": ensemble.better[metric], "gain": gain.mean, **_limits(gain)})
 
 
 def as_csv(read: Compared) -> str:

@@ -15,6 +15,7 @@ from workbench.comparing.queries.query_values import QueryValues, read_query_val
 from workbench.comparing.queries.searched_alike import SameImages, SearchedRun, searched_alike, table
 from workbench.comparing.statistics.intervals import Interval, paired_bootstrap
 from workbench.evaluation.side_by_side import side_by_side, spread
+from workbench.machine_memory import available
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.evaluation.retrieval import Retrieval
 
 METRICS = ("recall@1", "MAP@R")
-MOST_NUMBERS = 2**27  # of one table of embeddings side by side: 1 GiB in float64, three times that while searched
+TIMES_TABLE = 6  # memory of a search, in tables of its embeddings in float64: 5.3 measured for 60,000 x 1,024
 BYTES = 4  # of a number as a gallery stores it
 
 
@@ -32,7 +33,7 @@ class Ensemble:
 
     runs: tuple[int, ...]
     dim: int  # numbers for each image
-    values: Mapping[str, float]  # of METRICS, means over the queries; empty where it is too large to be searched
+    values: Mapping[str, float]  # of METRICS, means over the queries; empty where the memory is too small to search
     better: Mapping[str, int]  # for each metric the better of its runs alone; empty for one run
     gains: Mapping[str, Interval]  # over that run, paired over queries; empty for one run
 
@@ -53,13 +54,10 @@ class Together:
     scaled: tuple[int, ...]  # runs searched by Euclidean distance, whose embeddings are scaled to the same spread
     left_out: tuple[tuple[str, tuple[int, ...]], ...]  # (reason, runs)
 
-    def pairs(self) -> list[Ensemble]:
-        """Those of two runs that could be searched."""
-        return [ensemble for ensemble in self.ensembles if len(ensemble.runs) == 2 and ensemble.values]
-
-    def best_pair(self, metric: str) -> Ensemble | None:
-        """The pair with the highest value; None where no pair has one."""
-        return max(self.pairs(), key=lambda pair: pair.values[metric], default=None)
+    def pairs(self) -> list[list[Ensemble]]:
+        """For each set its pairs that could be searched."""
+        searched = [ensemble for ensemble in self.ensembles if len(ensemble.runs) == 2 and ensemble.values]
+        return [[pair for pair in searched if set(pair.runs) <= set(runs)] for runs in self.sets]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +144,7 @@ def _joined(
 ) -> Ensemble:
     numbers = tuple(searched_run.run.id for searched_run in runs)
     dim = sum(alone[number].ensemble.dim for number in numbers)
-    if dim * len(images.sample_ids) > MOST_NUMBERS:
+    if TIMES_TABLE * 8 * dim * len(images.sample_ids) > available():
         return Ensemble(numbers, dim, {}, {}, {})
     retrieved = _searched(workspace, images, runs, progress)
     counted = retrieved.r > 0
