@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import isfinite
+from typing import Any
 
 from workbench.comparing.comparison_text import NO_VALUE, limits, markdown_table, metric_title, number
 from workbench.comparing.fairness.shared_epochs import runs_named
@@ -9,16 +10,19 @@ from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.queries.together import METRICS, Ensemble, Together
 from workbench.comparing.statistics.intervals import Interval
 from workbench.metric_names import metric_name
+from workbench.names import inside_sentence
 from workbench.numerals import minus, percentage
 from workbench.problem import Problem
 
-GAIN = ("gain, points", "95% over queries")
-HEAD = ("embedding", *(title for metric in METRICS for title in (metric_title(metric), *GAIN)),
-        "embedding size", "bytes per image")  # fmt: skip
+GAIN = "Gain [95%], points"
+HEAD = (
+    "Embedding", *(title for metric in METRICS for title in (metric_title(metric), GAIN)), "Embedding size",
+    "Bytes per image",
+)  # fmt: skip
 CHOSEN_BY = "MAP@R"  # the metric whose best pair is named
 MEANING = (
-    "Side by side: the embeddings of several runs, each scaled to length 1, as one embedding (“concatenated” in "
-    "Musgrave et al., 2020). A gain is over the better of its runs alone, paired over the queries."
+    "Side by side: the embeddings of several runs, each scaled to length 1, searched as one (Musgrave et al., 2020). A "
+    "gain is over the better of its runs alone, with its 95% interval over the same queries."
 )
 
 
@@ -44,8 +48,8 @@ def together_rows(of_runs: Together) -> list[list[str]]:
 
 
 def together_notes(of_runs: Together) -> list[str]:
-    """What the numbers are, which pair is best and how far that can be trusted, and what is left out."""
-    sentences = [MEANING, _queries(of_runs), *_best(of_runs), _scaled(of_runs), _too_large(of_runs)]
+    """Of which queries the numbers are, which pair is best and how far to trust that, and what is left out."""
+    sentences = [_queries(of_runs), *_best(of_runs), _scaled(of_runs), _too_large(of_runs)]
     return [sentence for sentence in (*sentences, left_out_words(of_runs.left_out)) if sentence]
 
 
@@ -53,7 +57,30 @@ def together_lines(of_runs: Together | Problem) -> list[str]:
     """The rows as Markdown, and the notes; or why there are none."""
     if isinstance(of_runs, Problem):
         return [str(of_runs)]
-    return [markdown_table(HEAD, together_rows(of_runs)), "", *(f"- {note}" for note in together_notes(of_runs))]
+    head = [title if "@" in title else inside_sentence(title) for title in HEAD]
+    notes = (MEANING, *together_notes(of_runs))
+    return [
+        markdown_table(head, together_rows(of_runs)),
+        "",
+        *(f"- {note}" for note in notes),
+    ]
+
+
+def together_columns(of_runs: Together) -> tuple[list[str], list[list[Any]]]:
+    """Head and rows for a file, with all digits: fractions, the limits of gains; None for what is not known."""
+    head = ["runs", "groups", "embedding_size", "bytes_per_image"]
+    for metric in METRICS:
+        head += [metric, *(f"{metric}_{part}" for part in ("better_run", "gain", "gain_low_95", "gain_high_95"))]
+    rows = list[list[Any]]()
+    for ensemble in of_runs.ensembles:
+        titles = dict.fromkeys(of_runs.titles[run] for run in ensemble.runs)
+        row: list[Any] = [" ".join(map(str, ensemble.runs)), "; ".join(titles), ensemble.dim, ensemble.bytes_per_image]
+        for metric in METRICS:
+            gain = ensemble.gains.get(metric)
+            numbers = (None, None, None) if gain is None else (gain.mean, gain.low, gain.high)
+            row += [ensemble.values.get(metric), ensemble.better.get(metric), *numbers]
+        rows.append(row)
+    return head, rows
 
 
 def left_out_words(left_out: Sequence[tuple[str, tuple[int, ...]]]) -> str:
@@ -68,12 +95,12 @@ def _short_titles(of_runs: Together) -> dict[int, str]:
     return {run: short[title] for run, title in of_runs.titles.items()}
 
 
-def _cells(ensemble: Ensemble, metric: str) -> tuple[str, str, str]:
+def _cells(ensemble: Ensemble, metric: str) -> tuple[str, str]:
     gain = ensemble.gains.get(metric)
     value = minus(number(ensemble.values.get(metric), metric))
     if gain is None:
-        return value, NO_VALUE, NO_VALUE
-    return value, minus(number(gain.mean, metric, signed=True)), minus(limits(gain, metric, signed=True))
+        return value, NO_VALUE
+    return value, minus(f"{number(gain.mean, metric, signed=True)} {limits(gain, metric, signed=True)}")
 
 
 def _queries(of_runs: Together) -> str:

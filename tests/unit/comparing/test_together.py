@@ -1,5 +1,6 @@
 """What runs find together: against a plain search by the definition, in a real workspace."""
 
+import csv
 import json
 
 import numpy as np
@@ -12,9 +13,10 @@ from workbench.comparing.queries import searched_alike as alike
 from workbench.comparing.queries import together as joining
 from workbench.comparing.queries.together import METRICS, together
 from workbench.comparing.statistics.intervals import paired_bootstrap
-from workbench.comparing.together_text import HEAD, together_notes, together_rows
+from workbench.comparing.together_text import HEAD, together_columns, together_notes, together_rows
 from workbench.control import Cancelled
 from workbench.entries import catalog
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -188,7 +190,9 @@ def test_the_best_pair_is_named_with_its_cost_and_that_it_was_chosen_on_the_show
     rows = together_rows(result)
     assert [row[0] for row in rows[3:]] == ["1 + 2", "1 + 3", "2 + 3", "1 + 2 + 3 (all)"]
     assert rows[0][0].startswith("1 ")
-    assert (rows[0][2:4], rows[3][-2:]) == (["–", "–"], ["12", "48"])
+    assert (rows[0][2], rows[0][4], rows[3][-2:]) == ("–", "–", ["12", "48"])
+    gain = of(result, 1, 2).gains["MAP@R"]
+    assert rows[3][4] == f"{100 * gain.mean:+.2f} [{100 * gain.low:+.2f}, {100 * gain.high:+.2f}]".replace("-", "−")
     assert {len(row) for row in rows} == {len(HEAD)}
     best = max(result.pairs()[0], key=lambda pair: pair.values["MAP@R"])
     (sentence,) = [note for note in together_notes(result) if "the best pair by MAP@R" in note]
@@ -215,7 +219,7 @@ def test_the_command_prints_a_row_for_each_ensemble_and_the_same_as_json(workspa
     asked = ["compare", "1", "2", "3", "--together", "--workspace", str(workspace.path)]
     assert cli.main(asked) == 0
     lines = capsys.readouterr().out.partition("## Runs together")[2].splitlines()
-    assert lines[2].startswith("| embedding | R@1 % ↑ | gain, points | 95% over queries | MAP@R % ↑ |")
+    assert lines[2].startswith("| embedding | R@1 % ↑ | gain [95%], points | MAP@R % ↑ | gain")
     assert [line.split(" | ")[0] for line in lines[4:7]][2] == "| 1 + 2"
     assert "- Left out: run 3 (no other run here was tested on the same images)." in lines
     assert "Runs 1, 2 are searched by Euclidean distance" in "\n".join(lines)
@@ -227,5 +231,13 @@ def test_the_command_prints_a_row_for_each_ensemble_and_the_same_as_json(workspa
         "low_95": wanted.gains["MAP@R"].low, "high_95": wanted.gains["MAP@R"].high,
     }  # fmt: skip
     assert (pair["embedding_size"], pair["bytes_per_image"], printed["scaled_runs"]) == (12, 48, [1, 2])
+    head, *rows = list(csv.reader(csv_text(*together_columns(together(workspace, compared(workspace)))).splitlines()))
+    assert dict(zip(head, rows[2], strict=True)) | {"groups": ""} == {
+        "runs": "1 2", "groups": "", "embedding_size": "12", "bytes_per_image": "48",
+        **{f"{metric}{part}": str(pair["metrics"][metric][name]) for metric in METRICS
+           for part, name in (("", "value"), ("_better_run", "better_run"), ("_gain", "gain"),
+                              ("_gain_low_95", "low_95"), ("_gain_high_95", "high_95"))},
+    }  # fmt: skip
+    assert rows[0][5:9] == [""] * 4
     assert cli.main(["compare", "3", "--together", "--workspace", str(workspace.path)]) == 0
     assert "no two runs here" in capsys.readouterr().out

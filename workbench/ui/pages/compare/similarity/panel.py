@@ -1,4 +1,4 @@
-"""The Similarity tab: how similar the embeddings of each two groups are, beside those of two seeds of one group."""
+"""The Similarity tab: how similar the embeddings of each two groups are, and what runs find together."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
@@ -14,10 +14,13 @@ from workbench.comparing.comparison_text import (
 from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.similarity import MOST_GROUPS, Similarity, similarity
+from workbench.comparing.queries.together import together
+from workbench.comparing.together_text import HEAD, MEANING, together_columns, together_notes, together_rows
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.compare.similarity.matrix import CKA, NEIGHBOURS, SimilarityPlot
+from workbench.ui.pages.compare.similarity.searched_runs import Question, SearchedRuns
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.fields.segments import Segments
@@ -26,6 +29,7 @@ from workbench.ui.widgets.scrolled import Scrolled
 
 READING = "Reading embeddings…"
 CANCELLED = "Comparing the embeddings was cancelled. Open the tab again to compare them."
+TOGETHER = "together"
 
 
 class SimilarityPanel(QWidget):
@@ -40,13 +44,19 @@ class SimilarityPanel(QWidget):
         self._reading = Newest(session)
         self._cancelled = False
         self.similarity: Similarity | None = None
-        self.value = Segments("Similarity by", ((CKA, "CKA"), (NEIGHBOURS, "Same neighbours")))
+        choices = (CKA, "CKA"), (NEIGHBOURS, "Same neighbours"), (TOGETHER, "Together")
+        self.value = Segments("Similarity by", choices)
         self.value.set_value(CKA)
+        self.value.buttons[TOGETHER].setToolTip("What runs find with their embeddings side by side, as one embedding")
         self.words, self.notes = label("", wrap=True), label("", "muted", wrap=True)
         self.plot = SimilarityPlot()
         self._scrolled = Scrolled(self.plot)
+        self.together = SearchedRuns(session, Question(
+            "Search with runs together", "Runs alone and together", "together.csv", HEAD, together, together_rows,
+            together_notes, together_columns,
+        ))  # fmt: skip
         head = in_row((self.words, 1), self.value, spacing=8)
-        in_column(head, (self._scrolled, 1), self.notes, 0, on=self, margins=8)
+        in_column(head, (self._scrolled, 1), self.notes, (self.together, 1), 0, on=self, margins=8)
         self.value.chosen.connect(self._draw)
         self.plot.announced.connect(self.announced)
         self._say("")
@@ -55,6 +65,7 @@ class SimilarityPanel(QWidget):
         """Compare the groups of this overview, on a thread."""
         self._overview = overview
         self._say(READING)
+        self.together.show_overview(overview)
         workspace = self._session.workspace
 
         def work(progress: Progress) -> Similarity:
@@ -72,13 +83,12 @@ class SimilarityPanel(QWidget):
         self._reading.cancel()
         self.similarity, self._cancelled = None, False
         self.words.setText(text)
-        for part in (self._scrolled, self.value, self.notes):
+        for part in (self._scrolled, self.value, self.notes, self.together):
             part.hide()
 
     def _show(self, of_groups: Similarity) -> None:
         self.similarity = of_groups
-        for part in (self._scrolled, self.value, self.notes):
-            part.show()
+        self.value.show()
         self._draw()
 
     def _tell_cancelled(self) -> None:
@@ -93,6 +103,12 @@ class SimilarityPanel(QWidget):
         if of_groups is None or self._overview is None:
             return
         chosen = self.value.value()
+        for part in (self._scrolled, self.notes):
+            part.setVisible(chosen != TOGETHER)
+        self.together.setVisible(chosen == TOGETHER)
+        if chosen == TOGETHER:
+            self.words.setText(MEANING)
+            return
         self.words.setText(cka_meaning(of_groups) if chosen == CKA else neighbours_meaning(of_groups))
         self.plot.show_similarity(of_groups, unlike_parts(list(of_groups.titles)), chosen)
         first = FIRST_ALONE if len(self._overview.groups) > MOST_GROUPS else ""

@@ -1,0 +1,149 @@
+"""A table of what runs find with the embeddings of each other: searched on a thread when the user asks for it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from workbench import files
+from workbench.comparing.overview import Overview
+from workbench.files.spreadsheet import csv_text, pasted
+from workbench.jobs.newest import Newest
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
+from workbench.ui.state.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.capped_text import CappedText
+from workbench.ui.widgets.labels import label
+from workbench.workspace import Workspace
+
+NOTES_LINES = 7  # below the table; beyond them they scroll
+AT_ONCE = 5_000  # queries up to which it is searched as soon as it is shown
+SEARCHING = "Searching…"
+CANCELLED = "The search was cancelled."
+MINUTES = "These runs have up to {:,} queries, so the search takes minutes. It shows its progress and can be cancelled."
+Columns = tuple[list[str], list[list[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is searched for, and how the answer becomes a table."""
+
+    task: str  # its line in the Activity panel
+    name: str  # of the table, for screen readers
+    file: str  # proposed for the table
+    head: Sequence[str]
+    measure: Callable[[Workspace, Overview, Progress], Any]  # on a thread; raises Problem
+    rows: Callable[[Any], list[list[str]]]  # below the head, as they are shown
+    notes: Callable[[Any], list[str]]
+    columns: Callable[[Any], Columns]  # for a file
+
+
+class SearchedRuns(QWidget):
+    """The table of a question, and what its numbers are; a button where the search takes minutes or was cancelled."""
+
+    def __init__(self, session: Session, question: Question, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self.question = session, question
+        self._overview: Overview | None = None
+        self._reading = Newest(session)
+        self.answer: Any = None
+        self.words = label("", "muted", wrap=True)
+        self.start = button("Search", "magnifying-glass")
+        self.model = WordTable()
+        self.view = table_view(self.model, question.name)
+        self.notes = CappedText("muted", NOTES_LINES)
+        self.notes.said.setAccessibleName(f"{question.name}: what the numbers are")
+        self.copy = icon_button("copy", "Copy table")
+        self.save = icon_button("floppy-disk", "Save the table as CSV…")
+        asking = in_row((self.words, 1), self.start, spacing=8)
+        in_column(asking, (self.view, 1), in_row((self.notes, 1), self.copy, self.save, spacing=8), 0, on=self)
+        self.start.clicked.connect(self._search)
+        self.copy.clicked.connect(self.copy_table)
+        self.save.clicked.connect(self._ask_save)
+        self._say("")
+
+    def show_overview(self, overview: Overview) -> None:
+        """Search these runs as soon as the table is shown; where that takes minutes, when the button is pressed."""
+        self._overview = overview
+        queries = _most_queries(overview)
+        self._say(MINUTES.format(queries) if queries > AT_ONCE else "", ask=queries > AT_ONCE)
+        self._search_if_shown()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._search_if_shown()
+
+    def _search_if_shown(self) -> None:
+        waits = self.answer is None and not self._reading.busy and not self.words.text()
+        if waits and self.isVisible() and self._overview is not None:
+            self._search()
+
+    def _search(self) -> None:
+        overview, workspace, question = self._overview, self._session.workspace, self.question
+        if overview is None:
+            return
+        self._say(SEARCHING)
+
+        def work(progress: Progress) -> Any:
+            return question.measure(workspace, overview, progress)
+
+        self._reading.ask(question.task, work, self._show, self._fail, cancelled=self._tell_cancelled)
+
+    def _say(self, text: str, *, ask: bool = False) -> None:
+        """Show a sentence in place of the table, with or without the button."""
+        self._reading.cancel()
+        self.answer = None
+        self.words.setText(text)
+        self._arrange(ask)
+
+    def _arrange(self, ask: bool) -> None:
+        self.words.setVisible(self.answer is None)
+        self.start.setVisible(ask)
+        for part in (self.view, self.notes, self.copy, self.save):
+            part.setVisible(self.answer is not None)
+
+    def _show(self, answer: Any) -> None:
+        self.answer = answer
+        self.model.show(self.question.head, self.question.rows(answer))
+        self.notes.set_text("\n".join(self.question.notes(answer)))
+        self._arrange(False)
+        fit_columns(self.view)
+
+    def _tell_cancelled(self) -> None:
+        self._say(CANCELLED, ask=True)
+
+    def _fail(self, problem: Problem) -> None:
+        self._say(str(problem), ask=True)  # a file may be put back meanwhile
+
+    def copy_table(self) -> None:
+        """Copy the table as it is shown, with tabs between the columns."""
+        rows = (self.question.head, *self.question.rows(self.answer))
+        QGuiApplication.clipboard().setText("\n".join("\t".join((pasted(row[0]), *row[1:])) for row in rows))
+
+    def _ask_save(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Save the table", self.question.file, "CSV (*.csv)")
+        if name:
+            self.save_to(Path(name))
+
+    def save_to(self, path: Path) -> None:
+        """Write all digits to a CSV file, on a thread; the message bar says where."""
+        head, rows = self.question.columns(self.answer)
+
+        def work(progress: Progress) -> str:
+            progress("Writing the file", 0, 0)
+            with files.atomic_write(path) as file:
+                file.write(csv_text(head, rows).encode())
+            return f"The table was written to {path}."
+
+        self._session.run_in_thread("Save the table", work, self._session.notify, lasting=True)
+
+
+def _most_queries(overview: Overview) -> int:
+    evaluations = (measured.at(overview.at) for measured in overview.measured.values())
+    return max((int(at.metrics.get("queries", 0)) for at in evaluations if at is not None), default=0)
