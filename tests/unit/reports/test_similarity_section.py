@@ -12,11 +12,15 @@ from workbench import reports
 from workbench.comparing.comparison_text import SEEDS_BESIDE, cka_meaning, neighbours_meaning
 from workbench.comparing.overview import overview
 from workbench.comparing.queries.similarity import similarity
+from workbench.comparing.queries.together import together
+from workbench.comparing.together_text import together_notes, together_rows
 from workbench.config import Choice, RunConfig
+from workbench.reports.content import group_content
 from workbench.reports.document import make
+from workbench.reports.formats.tables import csv_tables
 from workbench.reports.templates import templates
 from workbench.reports.writing import similarity_blocks
-from workbench.reports.writing.blocks import Paragraph, Plot, Table
+from workbench.reports.writing.blocks import Heading, Paragraph, Plot, Table
 from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(4), 6)
@@ -57,7 +61,28 @@ def test_all_pairs_are_drawn_and_listed_with_what_the_numbers_are(workspace, run
     assert table.rows[0][:2] == ("loss ce", "other seeds of it")
     assert table.rows[1][:3] == ("loss ce", "loss triplet", f"{of_groups.cells[0, 1].cka:z.3f}")
     said = [span.text for block in sentences if isinstance(block, Paragraph) for span in block.spans]
-    assert said == [cka_meaning(of_groups), neighbours_meaning(of_groups), SEEDS_BESIDE]
+    assert said[:3] == [cka_meaning(of_groups), neighbours_meaning(of_groups), SEEDS_BESIDE]
+
+
+def test_below_them_stands_what_the_runs_find_together(workspace, runs):
+    _, blocks = made(workspace, runs)
+    at = next(place for place, block in enumerate(blocks) if isinstance(block, Heading))
+    table, *notes = blocks[at + 1 :]
+    joint = together(workspace, overview(workspace, workspace.runs(), {}, "MAP@R", "best"))
+    assert table.rows == tuple(map(tuple, together_rows(joint)))
+    assert len(table.rows) == 6 + 15 + 1
+    assert [block.spans[0].text for block in notes] == together_notes(joint)
+    out = workspace.path / "out"
+    reports.write_report(workspace, runs, out, ("csv", "html", "pdf", "latex"), ("similarity",))
+    rows = list(csv.DictReader(io.StringIO((out / "together.csv").read_text("utf-8"))))
+    assert [float(row["MAP@R"]) for row in rows] == [ensemble.values["MAP@R"] for ensemble in joint.ensembles]
+
+
+def test_a_report_does_not_wait_minutes_for_it(workspace, runs, monkeypatch):
+    monkeypatch.setattr(group_content, "MOST_PRODUCTS", 1e3)
+    report, blocks = made(workspace, runs)
+    assert blocks[-1].spans[0].text.startswith("To search with these runs together takes minutes. Compare has it")
+    assert "together.csv" not in csv_tables(report, workspace)
 
 
 def test_of_many_pairs_the_most_and_the_least_alike_are_listed_and_the_file_has_all(workspace, runs, monkeypatch):

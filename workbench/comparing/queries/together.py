@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from math import nan
+from math import inf, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from workbench.comparing.queries.searched_alike import SameImages, SearchedRun, 
 from workbench.comparing.statistics.intervals import Interval, paired_bootstrap
 from workbench.evaluation.side_by_side import side_by_side, spread
 from workbench.machine_memory import available
+from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 METRICS = ("recall@1", "MAP@R")
 TIMES_TABLE = 6  # memory of a search, in tables of its embeddings in float64: 5.3 measured for 60,000 x 1,024
+MINUTES = "To search with these runs together takes minutes."
 BYTES = 4  # of a number as a gallery stores it
 
 
@@ -68,7 +70,7 @@ class _Alone:
     values: Mapping[str, QueryValues]  # of METRICS
 
 
-def together(workspace: Workspace, shown: Overview, progress: Progress = quiet) -> Together:
+def together(workspace: Workspace, shown: Overview, progress: Progress = quiet, most: float = inf) -> Together:
     """Search with the embeddings of several runs side by side, each normalised (Musgrave et al., 2020).
 
     Runs that are searched by cosine are scaled to rows of length 1. Where one is searched by Euclidean distance, each
@@ -78,15 +80,18 @@ def together(workspace: Workspace, shown: Overview, progress: Progress = quiet) 
     Args:
         shown: its groups and place; at most six runs are used, the first of each group before the second ones.
         progress: called for each run and each block of queries; may raise Cancelled.
+        most: products of numbers, over all searches, beyond which nothing is searched.
 
     Raises:
-        Problem: an evaluation cannot be read, or no two runs searched the same images.
+        Problem: an evaluation cannot be read, no two runs searched the same images, or it is more than `most`.
     """
     alike = searched_alike(workspace, shown, progress)
     asked = [(images, runs) for images in alike.sets for runs in _asked(images)]
     alone = {
         searched_run.run.id: _alone(workspace, searched_run) for images in alike.sets for searched_run in images.runs
     }
+    if sum(_products(images, runs, alone) for images, runs in asked) > most:
+        raise Problem(MINUTES, todo="Compare has it in its tab Similarity, and `workbench compare RUN... --together`.")
     joined = [
         _joined(workspace, images, runs, alone, partial(_tell, progress, runs, done, len(asked)))
         for done, (images, runs) in enumerate(asked)
@@ -114,6 +119,12 @@ def _in_set(images: SameImages, alone: Mapping[int, _Alone], joined: Sequence[En
     numbers = {searched_run.run.id for searched_run in images.runs}
     yield from (alone[searched_run.run.id].ensemble for searched_run in images.runs)
     yield from (ensemble for ensemble in joined if numbers.issuperset(ensemble.runs))
+
+
+def _products(images: SameImages, runs: tuple[SearchedRun, ...], alone: Mapping[int, _Alone]) -> float:
+    """Products of two numbers that a search needs."""
+    dim = sum(alone[searched_run.run.id].ensemble.dim for searched_run in runs)
+    return float(len(images.sample_ids)) ** 2 * dim
 
 
 def _asked(images: SameImages) -> list[tuple[SearchedRun, ...]]:

@@ -9,6 +9,7 @@ from workbench.comparing.overview import Overview, overview
 from workbench.comparing.published.papers import GroupsBeside
 from workbench.comparing.queries.pairing import Comparison, compare
 from workbench.comparing.queries.similarity import Similarity, similarity
+from workbench.comparing.queries.together import Together, together
 from workbench.entries import catalog as catalogs
 from workbench.fair.stored import read_comparisons
 from workbench.fair.table import Comparison as FairComparison
@@ -18,6 +19,7 @@ from workbench.reports.content.sweep_content import SweepContent, gather_sweeps
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
+MOST_PRODUCTS = 2e11  # of searches with runs together: ten seconds on one core
 MOST_PAIRS = 12  # groups set against the first: each takes a bootstrap over all queries of all seeds
 
 
@@ -33,6 +35,7 @@ class GroupContent:
     sweeps: tuple[SweepContent, ...] = ()  # of the runs, with several parameters
     more_sweeps: int = 0  # that are left out
     similarity: Similarity | str | None = None  # of the embeddings; a sentence where nothing could be compared
+    together: Together | str | None = None  # what the runs find together; likewise
 
     @property
     def runs(self) -> list[Run]:
@@ -64,12 +67,20 @@ def gather_groups(
     sweeps, more = gather_sweeps(workspace, runs, catalogs.current(), progress) if "importance" in sections else ((), 0)
     unpaired = max(0, len(compared.groups) - 1 - MOST_PAIRS)
     similar = _similarity(workspace, compared, progress) if "similarity" in sections else None
-    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more, similar)
+    joint = _together(workspace, compared, progress) if isinstance(similar, Similarity) else None
+    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more, similar, joint)
 
 
 def _similarity(workspace: Workspace, compared: Overview, progress: Progress) -> Similarity | str:
     try:
         return similarity(workspace, compared, progress)
+    except Problem as problem:
+        return str(problem)
+
+
+def _together(workspace: Workspace, compared: Overview, progress: Progress) -> Together | str:
+    try:
+        return together(workspace, compared, progress, MOST_PRODUCTS)
     except Problem as problem:
         return str(problem)
 

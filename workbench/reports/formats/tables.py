@@ -3,6 +3,8 @@
 from dataclasses import astuple
 from typing import Any
 
+from workbench.comparing.queries.together import Together
+from workbench.comparing.together_text import together_columns
 from workbench.files.spreadsheet import csv_text
 from workbench.reports.content.run_content import Content
 from workbench.reports.document import Made
@@ -56,7 +58,7 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
 
 
 def _of_groups(report: Made) -> dict[str, str]:
-    """groups.csv and group-runs.csv: full precision, all metrics at the place asked for."""
+    """groups.csv, group-runs.csv and together.csv: full precision, all metrics at the place asked for."""
     if report.groups is None:
         return {}
     compared = report.groups.overview
@@ -77,9 +79,11 @@ def _of_groups(report: Made) -> dict[str, str]:
             runs += [[*known, name, value] for name, value in metrics.items()] or [[*known, "", ""]]
     head = ["group", "metric", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds", "memory_bytes"]
     head.append("unfinished_runs")
+    joint = report.groups.together
     return {
         "groups.csv": csv_text(head, groups),
         "group-runs.csv": csv_text(["run", "group", "seed", "status", "epoch", "metric", "value"], runs),
+        **({"together.csv": csv_text(*together_columns(joint))} if isinstance(joint, Together) else {}),
     }
 
 

@@ -1,12 +1,15 @@
-"""The section of a report on how similar the embeddings of each two groups are."""
+"""The section of a report on how similar the embeddings of each two groups are, and what runs find together."""
 
 from math import isfinite
 
 from workbench.comparing import comparison_text as words
 from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.queries.similarity import MOST_GROUPS, Place, Similarity
+from workbench.comparing.queries.together import Together
+from workbench.comparing.together_text import HEAD as ENSEMBLES
+from workbench.comparing.together_text import MEANING, together_notes, together_rows
 from workbench.numerals import percentage
-from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, said
+from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, heading, said
 
 MOST_ROWS = 24  # pairs that are listed; more are those that are most and least alike
 CAPTION = "Similarity of embeddings: means over the pairs of runs of two groups. Columns are numbered like the rows."
@@ -44,6 +47,15 @@ def similarity_blocks(of_groups: Similarity | str | None, groups: int) -> list[B
         first,
     )
     return [Plot("similarity", CAPTION), table, *(said(sentence) for sentence in sentences if sentence)]
+
+
+def together_blocks(of_runs: Together | str | None) -> list[Block]:
+    """A table of what each run finds alone and with others, and its notes; or the reason why there is none."""
+    if not isinstance(of_runs, Together):
+        return [said(of_runs, muted=True)] if of_runs else []
+    rows = tuple(tuple(row) for row in together_rows(of_runs))
+    table = Table("together", MEANING, ENSEMBLES, rows, frozenset(range(1, len(ENSEMBLES))))
+    return [heading("Runs together"), table, *(said(note) for note in together_notes(of_runs))]
 
 
 def _among_seeds(of_groups: Similarity) -> str:
