@@ -15,10 +15,7 @@ from workbench.numerals import minus, percentage
 from workbench.problem import Problem
 
 GAIN = "Gain [95%], points"
-HEAD = (
-    "Embedding", *(title for metric in METRICS for title in (metric_title(metric), GAIN)), "Embedding size",
-    "Bytes per image",
-)  # fmt: skip
+HEAD = ("Embedding", *(title for metric in METRICS for title in (metric_title(metric), GAIN)), "d", "Bytes/image")
 CHOSEN_BY = "MAP@R"  # the metric whose best pair is named
 MEANING = (
     "Side by side: the embeddings of several runs, each scaled to length 1, searched as one (Musgrave et al., 2020). A "
