@@ -262,10 +262,10 @@ def test_a_run_that_is_queued_behind_another_is_not_checked_and_does_not_wait(pa
 
 def test_what_is_queued_leaves_the_page_and_is_said(page, session, queued, monkeypatch):
     said, pages = [], []
-    session.said.connect(lambda what, concern, details: said.append((what, concern.page)))
+    session.mentioned.connect(said.append)
     session.page_asked.connect(pages.append)
     page.start_run()
-    assert said == [(f"“{page.config.name}” is in the queue.", "setup")]
+    assert said == [f"“{page.config.name}” is in the queue."]
     assert pages == []
     page.start_run()
     assert len(queued) == 1, "the second click of a double-click"
@@ -273,4 +273,4 @@ def test_what_is_queued_leaves_the_page_and_is_said(page, session, queued, monke
     typed(page, "seeds", "2")
     page.start_run()
     assert len(queued) == 2
-    assert said[-1][0] == f"2 runs of “{page.config.name}” are in the queue."
+    assert said[-1] == f"2 runs of “{page.config.name}” are in the queue."

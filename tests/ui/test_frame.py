@@ -524,6 +524,29 @@ def test_a_problem_is_told_in_the_bar_and_the_log(window, session):
     assert not window.message.isVisible()
 
 
+def test_what_is_mentioned_moves_nothing_and_is_in_the_line_for_some_seconds_and_in_the_log(
+    qtbot, window, session, monkeypatch
+):
+    job = session.activity.add("Map")
+    job.progress(3, 10, "Optimising layout")
+    line = window.activity.line
+    qtbot.waitUntil(lambda: line.text.text().startswith("Map"))
+    before = window.pages.geometry(), window.status.geometry()
+    monkeypatch.setattr(
+        "workbench.ui.docks.activity.QAccessible.updateAccessibility", lambda event: spoken.append(event)
+    )
+    spoken = []
+    session.mention("“Digits” is in the queue.")
+    assert line.text.accessibleName() == "“Digits” is in the queue."
+    assert [event.message() for event in spoken] == ["“Digits” is in the queue."]
+    assert line.bar.isVisibleTo(window), "the job's bar stays"
+    assert (window.pages.geometry(), window.status.geometry()) == before
+    assert not window.message.isVisible()
+    assert "“Digits” is in the queue." in window.activity.log.toPlainText()
+    window.activity.mention("")  # as after MENTIONED
+    assert line.text.text() == "Map: Optimising layout, 3 / 10"
+
+
 def test_a_message_about_a_page_is_seen_on_that_page_until_it_is_closed(window, session):
     session.show_page("map")
     window.show_page("map")

@@ -111,7 +111,9 @@ def test_many_jobs_that_change_in_one_turn_are_shown_once(qtbot, session, monkey
     qtbot.waitUntil(lambda: dock.line.text.text() == f"Job {MANY - 1}")
     drawn = []
     show_item = JobLine.show_item
-    monkeypatch.setattr(JobLine, "show_item", lambda line, item: (drawn.append(item), show_item(line, item))[1])
+    monkeypatch.setattr(
+        JobLine, "show_item", lambda line, item, mentioned="": (drawn.append(item), show_item(line, item, mentioned))[1]
+    )
     for item in items:
         item.progress(1, 2, "Half")
     qtbot.waitUntil(lambda: "Half" in dock.line.text.text())

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -22,6 +23,7 @@ from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip
 
 SHOWN = 40  # newest jobs in the unfolded list
 LOG_LINES = 2000
+MENTIONED = 8000  # ms that a sentence is shown in place of the words of a job
 CLOCK = 1000  # ms between two looks at the time that is left
 UNFOLDED = 200  # px
 UNFOLD, FOLD = "Show all jobs and the log", "Hide the jobs and the log"
@@ -60,13 +62,13 @@ class JobLine(QWidget):
         self.cancel.clicked.connect(self._cancel)
         self.show_item(None)
 
-    def show_item(self, item: ActivityItem | None) -> None:
-        """Show the state of a job; None when no job is running."""
+    def show_item(self, item: ActivityItem | None, mentioned: str = "") -> None:
+        """Show the state of a job; None when no job is running. `mentioned` is shown in place of its words."""
         self._item = item
         working = item is not None and item.state == "working"
         icon_name, role = MARKS[item.state] if item is not None else ("check", "muted")
-        self._mark.show_icon(icon_name, role)
-        self.text.setText(_words(item) if item is not None else "Idle")
+        self._mark.show_icon(*(("info", "accent") if mentioned else (icon_name, role)))
+        self.text.setText(mentioned or (_words(item) if item is not None else "Idle"))
         self.bar.setVisible(working)
         if item is not None and working:
             self.bar.setRange(0, 1000 if item.now.total else 0)
@@ -119,6 +121,9 @@ class ActivityDock(QDockWidget):
         self._due.timeout.connect(self.refresh)
         self._clock = QTimer(self, interval=CLOCK)  # time passes between two counts, too
         self._clock.timeout.connect(self.refresh)
+        self._mentioned = ""
+        self._while_mentioned = QTimer(self, singleShot=True, interval=MENTIONED)
+        self._while_mentioned.timeout.connect(lambda: self.mention(""))
         activity.changed.connect(self._due.start)
         activity.logged.connect(self._log)
         self.set_unfolded(False)
@@ -150,10 +155,18 @@ class ActivityDock(QDockWidget):
         self.refresh()
         self.toggled.emit(unfolded)
 
+    def mention(self, words: str) -> None:
+        """Show a sentence in the line for MENTIONED ms, and have a screen reader say it; "" takes it away."""
+        self._mentioned = words
+        self.refresh()
+        if words:
+            self._while_mentioned.start()
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.line.text, words))
+
     def refresh(self) -> None:
         """Show the current state of the jobs."""
         working = self._activity.newest_working
-        self.line.show_item(working)
+        self.line.show_item(working, self._mentioned)
         if (working is not None) != self._clock.isActive():
             (self._clock.stop if working is None else self._clock.start)()
         if not self.fold.isChecked():

@@ -95,7 +95,7 @@ class TrialMenu(QMenu):
         config = self._config()
         if config is not None:
             QGuiApplication.clipboard().setText(config.to_toml())
-            self._session.notify(f"The config of “{config.name}” was copied.")
+            self._session.mention(f"The config of “{config.name}” was copied.")
 
     def _copy_table(self) -> None:
         shown = self._model().shown

@@ -147,6 +147,7 @@ class MainWindow(QMainWindow):
         session.page_asked.connect(self.arrangement.remember_page)
         session.part_made.connect(self.arrangement.follow)
         session.said.connect(self._notice)
+        session.mentioned.connect(self.activity.mention)
         session.settled.connect(self.message.settle)
         session.run_changed.connect(self._turn_messages)
         session.data_chosen.connect(self._put_cards_away)

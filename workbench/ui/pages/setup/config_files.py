@@ -54,7 +54,7 @@ class ConfigFiles:
                 return
             name = str(path)
         QGuiApplication.clipboard().setText(command_line("workbench", "run", name, "--workspace", str(workspace)))
-        self._session.notify("The command was copied.")
+        self._session.mention("The command was copied.")
 
     def _write(self, config: RunConfig, path: Path) -> bool:
         try:

@@ -25,6 +25,7 @@ class Work(QObject):
 
     noticed = Signal(object)  # Problem or str
     said = Signal(object, object, str)  # the same with its Concern, for the message bar, and what Details shows
+    mentioned = Signal(str)  # a sentence that asks for nothing
     settled = Signal(object)  # Concern or Problem whose message is answered
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -144,6 +145,12 @@ class Work(QObject):
         log.info("notice: %s", what)
         self.noticed.emit(what)
         self.said.emit(what, concern or self.here(), details)
+
+    def mention(self, words: str) -> None:
+        """Show for some seconds, where nothing moves, that what a person asked for is done; the log keeps it."""
+        log.info("mentioned: %s", words)
+        self.activity.log(words)
+        self.mentioned.emit(words)
 
     @property
     def reading(self) -> bool:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from workbench.config import RunConfig
 from workbench.names import visible_name
-from workbench.ui.state.concern import EVERYWHERE, Concern
+from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 
 LONGEST = 80  # letters of a run's name
@@ -31,4 +31,4 @@ class Queueing(QObject):
 
     def _added(self, name: str, numbers: list[int]) -> None:
         runs = f"“{name}” is" if len(numbers) == 1 else f"{len(numbers):,} runs of “{name}” are"
-        self._session.notify(f"{runs} in the queue.", Concern("setup"))
+        self._session.mention(f"{runs} in the queue.")
