@@ -284,6 +284,15 @@ def test_fields_of_the_losses_that_are_varied_are_offered(qtbot, session):
     dialog.reject()
 
 
+def test_the_number_of_trials_of_a_grid_says_why_it_cannot_be_changed(dialog):
+    assert not dialog.trials.isEnabled()
+    assert "every combination" in dialog.trials.toolTip()
+    dialog.how.set_value("random")
+    dialog.how.edited.emit()
+    assert dialog.trials.isEnabled()
+    assert dialog.trials.toolTip() == ""
+
+
 def test_random_draws_need_a_number_of_settings(qtbot, dialog):
     dialog.rows[0].field.set_value("training.lr")
     dialog.rows[0].values.setText("1e-4..1e-1:log")

@@ -7,6 +7,7 @@ from workbench.sweeps.objective import written
 from workbench.workspace.experiments.sweeps import Trial
 from workbench.workspace.run_search import row_meets, why_no_row_meets
 
+OUTCOMES = ("queued", "running", "paused", "done", "failed", "cancelled", "refused", "stopped early")
 Shown = Callable[[str, Any], str]  # a field and its value -> what the value is called
 
 
@@ -29,7 +30,8 @@ def fits(trial: Trial, metric: str, words: Sequence[str], shown: Shown) -> bool:
 
 def why_unmet(trials: Sequence[Trial], metric: str, words: Sequence[str], shown: Shown) -> str:
     """A sentence, after a blank, on the first condition that no trial can meet, as `run_search.why_unmet`."""
-    return why_no_row_meets([_values(trial, metric, shown) for trial in trials], words, "The sweep varies no field")
+    rows = [_values(trial, metric, shown) for trial in trials]
+    return why_no_row_meets(rows, words, "The sweep varies no field", OUTCOMES)
 
 
 def _values(trial: Trial, metric: str, shown: Shown) -> dict[str, tuple[str, ...]]:

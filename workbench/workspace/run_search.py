@@ -90,21 +90,33 @@ def why_unmet(runs: Sequence[Run], words: Iterable[str]) -> str:
     if not runs:
         return ""
     names = [name for status in {*RunState, *(run.status for run in runs)} for name in state_names(status)]
-    return _why_unmet(words, known, "No run has a field or a score", names)
+    return _why_unmet(words, known, "No run has a field or a score", names, STATES)
 
 
-def why_no_row_meets(rows: Sequence[Mapping[str, Sequence[str]]], words: Iterable[str], no_field: str) -> str:
-    """The same of the rows that `row_meets` is asked of; `no_field` begins the sentence on a field that none has."""
-    return _why_unmet(words, lambda field: any(_named(row, field) for row in rows), no_field) if rows else ""
+def why_no_row_meets(
+    rows: Sequence[Mapping[str, Sequence[str]]], words: Iterable[str], no_field: str, states: Sequence[str]
+) -> str:
+    """The same of the rows that `row_meets` is asked of.
+
+    Args:
+        no_field: begins the sentence on a field that no row has.
+        states: what the state of a row may be called.
+    """
+    if not rows:
+        return ""
+    listed = f"{', '.join(states[:-1])} or {states[-1]}"
+    return _why_unmet(words, lambda field: any(_named(row, field) for row in rows), no_field, states, listed)
 
 
-def _why_unmet(words: Iterable[str], known: Callable[[str], bool], no_field: str, states: Sequence[str] = ()) -> str:
-    """`states` are what the state of a run may be called; without any a state may be called anything."""
+def _why_unmet(
+    words: Iterable[str], known: Callable[[str], bool], no_field: str, states: Sequence[str], listed: str
+) -> str:
+    """`states` are what a state may be called, and `listed` is what a sentence says of them."""
     for field, sign, wanted in filter(None, map(_parsed, words)):
         if not known(field):
             return f" {no_field} “{visible_name(field, LONGEST)}”."
-        if field == STATE and states and not any(name.startswith(wanted) for name in states):
-            return f" “{visible_name(wanted, LONGEST)}” is no state; write {STATES}."
+        if field == STATE and not any(name.startswith(wanted) for name in states):
+            return f" “{visible_name(wanted, LONGEST)}” is no state; write {listed}."
         if wanted and (expected := _expected(field, sign, wanted)):
             return f" “{visible_name(wanted, LONGEST)}” is no {expected}."
     return ""

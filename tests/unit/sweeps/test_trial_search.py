@@ -68,6 +68,11 @@ def test_settings_are_listed_that_fit_as_in_the_panel(workspace, number, words, 
         ("lr<abc", "“abc” is no number; words are compared by = alone."),
         ("lrr<1", "The sweep varies no field “lrr”."),
         ("lr<0.001", ""),
+        (
+            "state=faild",
+            "“faild” is no state; write queued, running, paused, done, failed, cancelled, refused or stopped early.",
+        ),
+        ("state=can", ""),
     ],
 )
 def test_a_condition_that_no_run_can_meet_is_explained(workspace, number, word, sentence):

@@ -43,6 +43,7 @@ OWN = ""  # key of the entry for no paper's sweep
 START = "Start the sweep"
 CHECKING = "Checking every trial…"
 NOT_STARTED = "The start was cancelled. Nothing was started."
+AS_MANY = "A grid trains every combination of the values: they say how many trials there are."
 STOPS_EARLY = (
     f"Stop a trial after an epoch if its best value so far is worse than the median of at least {FEWEST} others at "
     "that epoch. Its value is then the best so far. Leave it off where a good setting may start slowly, and where the "
@@ -336,7 +337,9 @@ class SweepDialog(MainButtonDialog):
         self.plan = None
         self.start.setEnabled(False)
         self.start.setToolTip("")
-        self.trials.setEnabled(self.how.value() != "grid")
+        is_grid = self.how.value() == "grid"
+        self.trials.setEnabled(not is_grid)
+        self.trials.setToolTip(AS_MANY if is_grid else "")
         self.fixed.show_varied(self._varied())
         offered = self._offered()
         for row in self.rows:
