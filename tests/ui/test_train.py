@@ -17,6 +17,7 @@ from workbench.entries import catalog
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
 from workbench.exchange.own_loop import record_run
 from workbench.machine_load import LIMITS, MEMORY
+from workbench.problem import Problem
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.anatomy.loss_parts import AT_FIRST
@@ -322,6 +323,74 @@ def test_an_ended_run_with_a_checkpoint_can_be_resumed(page, session, qtbot, mon
     monkeypatch.setattr(session, "resume_run", resumed.append)
     page.header.resume.click()
     assert resumed == [run_id]
+
+
+def test_a_run_that_is_being_resumed_says_so_and_is_queued_once(page, session, qtbot, monkeypatch):
+    run_id = session.workspace.create_run(RunConfig())
+    session.workspace.set_status(run_id, "stopped", "")
+    (session.workspace.folder(run_id) / "last.pt").write_bytes(b"x")
+    session.show_run(run_id)
+    asked, queued, said = [], [], []
+    monkeypatch.setattr(session, "change", lambda *of: asked.append(of))
+    monkeypatch.setattr(session.queue, "add", lambda run_id, **how: queued.append(run_id))
+    session.noticed.connect(said.append)
+    page.header.resume.click()
+    assert page.header.resume.isVisible()
+    assert not page.header.resume.isEnabled(), "the disk may take long"
+    assert page.header.resume.toolTip() == "It is being put into the queue."
+    session.resume_run(run_id)
+    [(take_over, then, failed)] = asked
+    failed(Problem("The disk is full."))
+    assert page.header.resume.isEnabled()
+    assert [problem.what for problem in said] == ["The disk is full."]
+    page.header.resume.click()
+    then(take_over())
+    assert queued == [run_id]
+    session.follower.look()
+    assert not session.resumes(run_id)
+    session.queue.ended.emit(run_id, "stopped", "")
+    assert not page.header.resume.isVisible(), "it is queued"
+
+
+@pytest.mark.parametrize("how", ["ended", "withdrawn"])
+def test_a_run_that_left_the_queue_before_it_was_read_as_queued_can_be_resumed(page, session, monkeypatch, how):
+    run_id = session.workspace.create_run(RunConfig())
+    session.workspace.set_status(run_id, "stopped", "")
+    (session.workspace.folder(run_id) / "last.pt").write_bytes(b"x")
+    session.show_run(run_id)
+    monkeypatch.setattr(session, "change", lambda *of: None)
+    page.header.resume.click()
+    assert not page.header.resume.isEnabled()
+    if how == "ended":
+        session.queue.ended.emit(run_id, "failed", "")
+    else:
+        monkeypatch.setattr(type(session.queue), "waiting", [run_id])
+        monkeypatch.setattr(session.queue, "end", lambda run_id: None)
+        session.end_run(run_id)
+    assert page.header.resume.isEnabled()
+
+
+def test_resume_of_a_paused_run_resumes_it_though_somebody_else_did_so_first(page, session, work, qtbot):
+    work.say(Status("Training"))
+    session.show_run(work.run_id)
+    qtbot.waitUntil(page.header.pause.isEnabled)
+    page.header.pause.click()
+    assert work.control.paused
+    assert page.header.pause.text() == "Resume"
+    work.control.resume()  # nothing has told the page yet
+    page.header.pause.click()
+    assert not work.control.paused, "the button said Resume"
+    assert page.header.pause.text() == "Pause"
+
+
+def test_a_pause_on_another_page_is_known_when_the_page_is_shown_again(page, session, work, qtbot):
+    work.say(Status("Training"))
+    session.show_run(work.run_id)
+    qtbot.waitUntil(page.header.pause.isEnabled)
+    page.hide()
+    session.pause_shown(True)
+    page.show()
+    assert page.header.pause.text() == "Resume", "before the run has reached its next step"
 
 
 def test_an_ended_run_leads_on_to_what_it_found(page, session, work, qtbot):

@@ -110,7 +110,8 @@ class RunActions(QObject):
         self.pause.setText(RESUME if control is not None and control.paused else PAUSE)
         self.stop.setEnabled(run is not None and can_stop(run, control))
         self.end.setEnabled(working)
-        self.resume.setEnabled(self._session.can_resume() and not in_trash)
+        resumes = run is not None and self._session.resumes(run.id)
+        self.resume.setEnabled(self._session.can_resume() and not in_trash and not resumes)
         self.resume.setText(QUEUE_AGAIN if run is not None and run.never_began else RESUME_IT)
         self.places.refresh()
         ticked = bool(self._session.ticks.runs)
@@ -133,8 +134,7 @@ class RunActions(QObject):
         return action
 
     def _pause(self) -> None:
-        self._session.toggle_pause()
-        self.refresh()
+        self._session.pause_shown(self.pause.text() == PAUSE)  # as it says, whatever the run does meanwhile
 
     def _stop(self) -> None:
         self._session.stop_shown()

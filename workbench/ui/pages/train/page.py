@@ -289,7 +289,9 @@ class TrainPage(QStackedWidget):
         control = self.session.control(run.id)
         away = self.session.follower.away
         can_resume, why_not = self.session.can_resume(), self.session.why_not_resumed()
-        self.header.show_run(run, control, can_resume, self.session.catalog, away, why_not)
+        self.header.show_run(
+            run, control, can_resume, self.session.catalog, away, why_not, resumes=self.session.resumes(run.id)
+        )
         self.evaluations.expect_more(run.live or can_resume)
         self.findings.expect_more(run.live or can_resume)
         self.tiles.show_run(run)
@@ -392,18 +394,14 @@ class TrainPage(QStackedWidget):
 
     # What the user does
 
-    def _pause(self) -> None:
-        self.session.toggle_pause()
-        self._refresh()
+    def _pause(self, pause: bool) -> None:
+        self.session.pause_shown(pause)
 
     def _stop(self) -> None:
         self.session.stop_shown()
 
     def _go_on(self) -> None:
-        control = self.session.shown_control()
-        if control is not None:
-            control.resume()
-            self._refresh()
+        self.session.pause_shown(False)
 
     def _stop_and_keep(self) -> None:
         control = self.session.shown_control()

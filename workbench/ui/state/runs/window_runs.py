@@ -58,10 +58,12 @@ class WindowRuns(Shown):
         self._make_job = make_job or partial(chosen_job, self.preferences, self.spare)
         self._begin_queue()
         self.run_changed.connect(self._show_place)
+        self.runs_changed.connect(self._see_resumed)
         self.runs_changed.connect(self._trash_ended)
 
     def _begin_queue(self) -> None:
         """Give the workspace an empty queue, and follow its runs at places."""
+        self._resuming: set[int] = set()  # runs that are being queued again, until their rows are read as queued
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self.queue = RunQueue(self.workspace, self._make_job, self, partial(chosen_devices, self.preferences))
         self.queue.ended.connect(self._queue_ended)
@@ -155,16 +157,37 @@ class WindowRuns(Shown):
         self.run_in_thread(f"Starting at {place.name}", work, sent, failed, cancelled=cancelled, lasting=True)
 
     def resume_run(self, run_id: int) -> None:
-        """Resume a run from its last intact checkpoint, where it trained; reports a run that is still training."""
+        """Resume a run from its last intact checkpoint, where it trained; reports a run that is still training.
+
+        Nothing happens while it `resumes` already.
+        """
         run = self.run(run_id)
         if run is not None and run.placement is not None:
             self.placed.resume(run_id)
             return
-        self.change(partial(self.workspace.take_over, run_id), partial(self._resumed, run_id))
+        if self.resumes(run_id):
+            return
+        self._resuming.add(run_id)
+        take_over = partial(self.workspace.take_over, run_id)
+        self.change(take_over, partial(self._resumed, run_id), partial(self._not_resumed, run_id))
+        self.runs_changed.emit()  # every place that offers it says that it is being done
+
+    def resumes(self, run_id: int) -> bool:
+        """Whether a run that was read as ended is being queued again here."""
+        return run_id in self._resuming
+
+    def _see_resumed(self) -> None:
+        """Forget what was read as queued, or is gone; before the pages ask for it."""
+        self._resuming -= {run_id for run_id in self._resuming if (run := self.run(run_id)) is None or run.live}
 
     def _resumed(self, run_id: int, _: None) -> None:
         self._queue_again(run_id)
         self.show_run(run_id)
+
+    def _not_resumed(self, run_id: int, problem: Problem) -> None:
+        self._resuming.discard(run_id)
+        self.notify(problem, EVERYWHERE)
+        self.runs_changed.emit()
 
     def _queue_again(self, run_id: int) -> None:
         run = self.run(run_id)
@@ -182,11 +205,12 @@ class WindowRuns(Shown):
         """The control of the shown run; None when this window did not start it or it has ended."""
         return None if self.run_id is None else self.control(self.run_id)
 
-    def toggle_pause(self) -> None:
-        """Pause the shown run, or resume it when it is paused; nothing happens without its control."""
+    def pause_shown(self, pause: bool) -> None:
+        """Pause the shown run, or have it go on after a pause; nothing happens without its control."""
         control = self.shown_control()
         if control is not None:
-            (control.resume if control.paused else control.pause)()
+            (control.pause if pause else control.resume)()
+            self.runs_changed.emit()  # every place that offers it says what it would do now
 
     def stop_shown(self) -> None:
         """Ask the shown run to stop after its epoch, a loop of the user's own to stop where it looks for that."""
@@ -223,6 +247,7 @@ class WindowRuns(Shown):
         withdrawn = [run_id for run_id in self.queue.waiting if run_id in run_ids]
         for run_id in withdrawn:
             self.queue.end(run_id)
+        self._resuming -= set(withdrawn)
         return withdrawn
 
     def put_back(self, run_ids: Sequence[int], refused: Callable[[Problem], object]) -> None:
@@ -338,6 +363,9 @@ class WindowRuns(Shown):
     def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
         if status == "failed":
             self.notify(Problem(problem or "The run failed. See the log."), Concern(run=run_id))
+        if run_id in self._resuming:  # so soon that it was never read as queued
+            self._resuming.remove(run_id)
+            self.runs_changed.emit()
         self.run_ended.emit(run_id, status)
         self._trash_discarded(run_id)
         run = self.run(run_id)

@@ -32,13 +32,14 @@ from workbench.workspace.run_names import names_of, network_tested
 PARTS = 1000  # of the progress bar
 ELSEWHERE = "This run belongs to another program: stop it there."
 IN_LINE = "It is queued and has not started."
+RESUMES = "It is being put into the queue."
 LEADS_ON = ("map", "retrieval", "report")  # pages of what an ended run found
 
 
 class RunHeader(QWidget):
     """Shows a row of the workspace; signals which button was pressed and does nothing itself."""
 
-    pause_pressed = Signal()
+    pause_pressed = Signal(bool)  # whether it is to pause, or to go on, as the button says
     stop_pressed = Signal()
     end_pressed = Signal()
     resume_pressed = Signal()
@@ -70,7 +71,7 @@ class RunHeader(QWidget):
         infos = {info.name: info for info in PAGES}
         self.look = {name: button(infos[name].title, infos[name].icon, "quiet") for name in LEADS_ON}
         self._build()
-        self.pause.clicked.connect(self.pause_pressed)
+        self.pause.clicked.connect(lambda: self.pause_pressed.emit(self.pause.text() == PAUSE))
         self.stop.clicked.connect(self.stop_pressed)
         self.end.clicked.connect(self.end_pressed)
         self.resume.clicked.connect(self.resume_pressed)
@@ -102,12 +103,13 @@ class RunHeader(QWidget):
         column.addWidget(self.bar)
 
     def show_run(
-        self, run: Run, control: Control | None, can_resume: bool, known: Catalog, away: bool = False, why_not: str = ""
-    ) -> None:
+        self, run: Run, control: Control | None, can_resume: bool, known: Catalog, away: bool = False,
+        why_not: str = "", *, resumes: bool = False,
+    ) -> None:  # fmt: skip
         """The run as it is, or as it was last read if the workspace is away.
 
         `control` is None if this window cannot steer the run; `known` has the titles of entries; `why_not` is a
-        sentence on why a run that ended early cannot be resumed.
+        sentence on why a run that ended early cannot be resumed; one that `resumes` is being queued.
         """
         _, picture, role = STATES.get(run.status, ("", "circle", "muted"))
         word = work_word(run, control, away)
@@ -133,15 +135,15 @@ class RunHeader(QWidget):
         self.bar.setVisible(not run.curves_of and (run.live or run.loss != IMPORTED))
         self.bar.setValue(round(PARTS * min(max(run.done / run.total, 0), 1)) if run.total else 0)
         self.bring_back.setVisible(bool(why_not) and run.trashed is None)
-        self._enable(run, control, can_resume)
+        self._enable(run, control, can_resume, resumes)
 
-    def _enable(self, run: Run, control: Control | None, can_resume: bool) -> None:
+    def _enable(self, run: Run, control: Control | None, can_resume: bool, resumes: bool) -> None:
         before = self.window().focusWidget()
-        self._enable_buttons(run, control, can_resume)
+        self._enable_buttons(run, control, can_resume, resumes)
         if before is not None and self.isAncestorOf(before) and before is not self.window().focusWidget():
             self.focus_left.emit()  # Qt gave it to the next button, which may end the run
 
-    def _enable_buttons(self, run: Run, control: Control | None, can_resume: bool) -> None:
+    def _enable_buttons(self, run: Run, control: Control | None, can_resume: bool, resumes: bool) -> None:
         steered = control is not None
         paused = control is not None and control.paused
         if self.pause.text() != (wanted := RESUME if paused else PAUSE):
@@ -163,9 +165,9 @@ class RunHeader(QWidget):
         if control is not None and not control.can_pause:
             self.pause.setToolTip("A run at another place can be stopped and resumed, but not paused.")
         self.resume.setText(QUEUE_AGAIN if run.never_began else RESUME)
-        self.resume.setToolTip(
-            "It starts when its turn comes" if run.never_began else "Resume from the last checkpoint"
-        )
+        self.resume.setEnabled(not resumes)
+        tip = "It starts when its turn comes" if run.never_began else "Resume from the last checkpoint"
+        self.resume.setToolTip(RESUMES if resumes else tip)
         self.edit.setVisible(run.status == "failed")
         self.edit.setToolTip("Set up a run with these settings")
         for widget in self.look.values():
