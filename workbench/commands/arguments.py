@@ -152,6 +152,6 @@ def typed(folder: Path, *words: str) -> str:
 
 workspace_option = click.option(
     "--workspace", "-w", "folder", type=FOLDER, default=None,
-    help="Folder of runs; commands that add runs make it. By default WORKBENCH_WORKSPACE, or Workbench in the home "
-    "folder.",
+    help="Workspace: a folder of runs, made by commands that add runs. By default the folder that the variable "
+    "WORKBENCH_WORKSPACE names, or Workbench in the home folder.",
 )  # fmt: skip

@@ -23,7 +23,7 @@ class AdaFaceParams(Params):
     concentration: float = param(
         0.333, gt=0, le=10, symbol="h", help="How strongly the margin follows the length of the embedding."
     )
-    scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by it.")
+    scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by this value.")
     proxy_lr: float = proxy_rate(10.0)
 
 

@@ -24,14 +24,15 @@ class HyperbolicParams(Params):
 
     curvature: float = param(
         0.1, ge=0, le=10, symbol="c",
-        help="Of the ball; towards 0, distances become Euclidean. 0 uses minus the cosine: the spherical version.",
+        help="Curvature of the ball; towards 0 distances become Euclidean. 0 uses minus the cosine instead, the "
+        "spherical version.",
     )  # fmt: skip
-    temperature: float = param(0.2, gt=0, le=10, symbol="τ", help="Distances are divided by it.")
+    temperature: float = param(0.2, gt=0, le=10, symbol="τ", help="Distances are divided by this value.")
     radius: float = param(2.3, gt=0, le=100, symbol="r", help="Longer embeddings are first scaled down to this length.")
     negatives: Literal["all", "two_per_class"] = param(
         "all",
-        help="Of each positive pair: all images of other classes, or two of each other class, as in the authors' code. "
-        "With two images of each class in a batch both are the same.",
+        help="Negatives of each positive pair. all: all images of other classes; two_per_class: two of each other "
+        "class, as in the authors' code. With two images of each class in a batch both are the same.",
     )
 
 

@@ -15,13 +15,13 @@ from workbench.registry import register
 class KCLParams(Params):
     """Parameters of KCL."""
 
-    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
+    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by this value.")
     positives: int = param(
         6,
         ge=1,
         le=1000,
         symbol="k",
-        help="k + 1 positives are drawn for each anchor; another view of it is one like the others.",
+        help="k + 1 positives are drawn for each anchor; another view of the anchor is drawn like any other.",
     )
 
 

@@ -22,7 +22,7 @@ class MarginParams(Params):
     """Parameters of the margin loss."""
 
     margin: float = param(0.2, gt=0, le=2, symbol="α", help="Half of the gap between positives and negatives.")
-    boundary: float = param(1.2, gt=0, le=2, symbol="β", help="Distance between the two, at the start; it is learned.")
+    boundary: float = param(1.2, gt=0, le=2, symbol="β", help="Distance that separates them at first; it is trained.")
     boundaries: Literal["one", "per_class"] = param(
         "one",
         help="one: β is the same for all pairs; per_class: each class of anchors learns its own, as in the paper.",

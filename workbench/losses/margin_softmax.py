@@ -28,7 +28,7 @@ IN_LIBRARY = "by default as in pytorch-metric-learning"
 class MarginSoftmaxParams(Params):
     """Parameters that the softmax losses with an additive margin share."""
 
-    scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by it.")
+    scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by this value.")
     proxy_lr: float = proxy_rate(10.0)
     margin: float
 

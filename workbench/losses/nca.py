@@ -17,7 +17,7 @@ from workbench.registry import register
 class NCAParams(Params):
     """Parameters of NCA."""
 
-    scale: float = param(8.0, gt=0, le=1000, symbol="s", help="Sharpness: squared distances are multiplied by it.")
+    scale: float = param(8.0, gt=0, le=1000, symbol="s", help="Squared distances are multiplied by this value.")
 
 
 @register(

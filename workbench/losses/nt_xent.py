@@ -10,7 +10,7 @@ from workbench.registry import register
 class NTXentParams(SupConParams):
     """Parameters of NT-Xent."""
 
-    temperature: float = param(0.5, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
+    temperature: float = param(0.5, gt=0, le=10, symbol="τ", help="Cosines are divided by this value.")
 
 
 @register(

@@ -18,7 +18,7 @@ from workbench.registry import register
 class ProxyNCAParams(Params):
     """Parameters of Proxy-NCA."""
 
-    temperature: float = param(1 / 9, gt=0, le=10, symbol="T", help="Squared distances are divided by it.")
+    temperature: float = param(1 / 9, gt=0, le=10, symbol="T", help="Squared distances are divided by this value.")
     proxy_lr: float = proxy_rate(
         5.0, "Learning rate of the proxies, as a multiple; the paper has 1000 at a rate of 0.004 / 1000."
     )

@@ -27,7 +27,7 @@ class PSCParams(Params):
         help="learned: vectors that the optimiser moves; means: running means of the embeddings of a class, as in the "
         "paper.",
     )
-    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
+    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by this value.")
     proxy_lr: float = proxy_rate(5.0, "Learning rate of learned prototypes, as a multiple.", "Prototype learning rate")
 
 

@@ -40,7 +40,7 @@ class PSCEParams(Params):
     without_own_class: bool = param(
         False, label="Without own class", help="Ablation: leave the own class out of the denominator, as PSC does."
     )
-    seed: int = param(0, ge=0, le=2**31 - 1, help="Of repelling and random prototypes.")
+    seed: int = param(0, ge=0, le=2**31 - 1, help="Seed of repelling and random prototypes.")
 
 
 DIMENSIONS = {  # smallest and largest D - C; from D = C - 1 on, repelling prototypes would become the simplex

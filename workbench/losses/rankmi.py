@@ -29,7 +29,9 @@ class RankMIParams(Params):
     """Parameters of RankMI."""
 
     ratio: int = param(1, ge=1, le=4, help="Updates of the statistics network for each update of the embeddings.")
-    order: float = param(0.0, ge=0, le=100, symbol="λ", label="Order loss", help="Weight of the penalty on rising V.")
+    order: float = param(
+        0.0, ge=0, le=100, symbol="λ", label="Order loss", help="Weight of the penalty where V rises with the distance."
+    )
     depth: int = param(5, ge=2, le=16, unit="layers", help="Layers of the statistics network.")
     width: int = param(128, ge=1, le=4096, help="Width of the statistics network's layers.")
     proxy_lr: float = proxy_rate(

@@ -18,10 +18,10 @@ class RecallAtKParams(Params):
     """Parameters of the recall@k surrogate."""
 
     temperature: float = param(
-        0.01, gt=0, le=1, symbol="τ₂", help="Differences of cosines are divided by it; lower is nearer to the rank."
+        0.01, gt=0, le=1, symbol="τ₂", help="Divides differences of cosines; lower is nearer to the rank."
     )
     rank_temperature: float = param(
-        1.0, gt=0, le=100, symbol="τ₁", help="Differences between k and a rank are divided by it."
+        1.0, gt=0, le=100, symbol="τ₁", help="Differences between k and a rank are divided by this value."
     )
 
 

@@ -19,7 +19,7 @@ class SmoothAPParams(Params):
     """Parameters of Smooth-AP."""
 
     temperature: float = param(
-        0.01, gt=0, le=1, symbol="τ", help="Differences of cosines are divided by it; lower is nearer to the true AP."
+        0.01, gt=0, le=1, symbol="τ", help="Divides differences of cosines; lower is nearer to the true AP."
     )
 
 

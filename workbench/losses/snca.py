@@ -19,8 +19,10 @@ from workbench.registry import register
 class SNCAParams(Params):
     """Parameters of SNCA."""
 
-    temperature: float = param(0.1, gt=0, le=10, symbol="σ", help="Cosines are divided by it.")
-    memory: int = param(1024, ge=0, le=1_000_000, unit="embeddings", help="How many of the last are kept; 0 is none.")
+    temperature: float = param(0.1, gt=0, le=10, symbol="σ", help="Cosines are divided by this value.")
+    memory: int = param(
+        1024, ge=0, le=1_000_000, unit="embeddings", help="How many of the last embeddings are kept; 0: none."
+    )
 
 
 @register(

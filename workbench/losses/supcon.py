@@ -18,7 +18,7 @@ from workbench.registry import register
 class SupConParams(Params):
     """Parameters of SupCon."""
 
-    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
+    temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by this value.")
 
 
 @register(

@@ -29,7 +29,9 @@ class XBMParams(Params):
     inner: Literal[
         "contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"
     ] = param("contrastive", label="Pair loss", help="The pair loss inside.")  # fmt: skip
-    memory: int = param(2048, ge=1, le=1_000_000, symbol="M", unit="embeddings", help="How many of the last are kept.")
+    memory: int = param(
+        2048, ge=1, le=1_000_000, symbol="M", unit="embeddings", help="How many of the last embeddings are kept."
+    )
     warm_up: int = param(
         200, ge=0, le=1_000_000, unit="steps", help="Steps before the memory is used: embeddings drift too fast first."
     )

@@ -142,7 +142,7 @@ def _tried(engine: "Engine", cancelled: Callable[[], bool]) -> tuple["StepTimes"
 def _note(data: "Data", runs: int, devices: int, shared: str) -> str:
     """What is to be known of the runs as a whole, in sentences."""
     sentences = [
-        f"{runs} runs, of which this is the first" if runs > 1 else "",
+        f"The steps were tried with the first of {runs} runs" if runs > 1 else "",
         f"The steps were tried on one device; the run shares each batch among {devices}" if devices > 1 else "",
         data.split.note,
         "" if data.split.validation is not None else "The best epoch is chosen on the test half",
@@ -152,7 +152,7 @@ def _note(data: "Data", runs: int, devices: int, shared: str) -> str:
 
 
 def _summary(engine: "Engine", times: "StepTimes", per_look: float, runs: int, note: str) -> Preflight:
-    """All that is told of the runs, from the first one's engine after its trial steps."""
+    """All that is said of the runs, from the engine of the first one after its trial steps."""
     from workbench.datasets.cache.encoded_images import EncodedImages
     from workbench.datasets.cache.keeping import words_of
     from workbench.running.building import training_classes

@@ -27,9 +27,9 @@ class EmbeddingParams(Params):
     start: Literal["random", "identity", "orthogonal", "glorot"] = param(
         "random",
         label="Initialisation",
-        help="Initial weights of the embedding layer; identity keeps pretrained features, as far as the size allows; "
-        "orthogonal draws rows of unit length at right angles; glorot draws uniformly, with a variance of "
-        "2 / (features + d); random, uniformly with 1 / (3 × features).",
+        help="Initial weights of the embedding layer. identity keeps pretrained features, as far as the size allows; "
+        "orthogonal: rows of unit length at right angles; glorot: uniform, with a variance of 2 / (features + d); "
+        "random: uniform, with a variance of 1 / (3 × features).",
     )
     bias: bool = param(True, help="The embedding layer (of two, the last) adds a trained bias to each dimension.")
     batch_norm: bool = param(

@@ -27,7 +27,7 @@ PACKAGES = (
     "PySide6-Essentials", "pyqtgraph", "torch", "torchvision", "faiss-cpu", "umap-learn", "scikit-learn",
     "sqlite-utils", "pydantic", "matplotlib",
 )  # fmt: skip
-SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset fault is mended in these
+SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset bug is fixed in these
 
 
 def look(workspace: Path | None = None) -> list[Finding]:
@@ -52,20 +52,21 @@ def _package(name: str) -> Finding:
     try:
         return Finding(name, version(name))
     except PackageNotFoundError:
-        return Finding(name, "is not installed. Run the bootstrap again.", good=False)
+        return Finding(name, "is not installed. Repeat the installation (page Install).", good=False)
 
 
 def _signals() -> Finding:
     if qt_loses_references():
-        return Finding("Qt signals", "PySide6 6.12.0 crashes. Install another version.", good=False)
-    return Finding("Qt signals", "this PySide6 keeps its references")
+        return Finding("Qt signals", "PySide6 6.12.0 is known to crash. Install another version.", good=False)
+    return Finding("Qt signals", "this PySide6 is not the version that is known to crash")
 
 
 def _sqlite() -> Finding:
     number_text = sqlite3.sqlite_version
     number = tuple(int(part) for part in number_text.split("."))
     safe = number >= SAFE_SQLITE[0] or any(number[:2] == good[:2] and number >= good for good in SAFE_SQLITE)
-    said = number_text if safe else f"{number_text} has the WAL-reset fault; keep one program per workspace at a time"
+    bug = "has a bug that can damage a database (WAL reset): open a workspace in one program at a time"
+    said = number_text if safe else f"{number_text} {bug}"
     return Finding("SQLite", said)
 
 
@@ -76,7 +77,7 @@ def _device() -> Finding:
 
     facts = describe(choose("auto"))
     memory = byte_size(float(facts["memory_gib"]) * 2**30)
-    return Finding("Device", f"{facts['device']}, {facts['threads']} threads, {memory}, torch {torch.__version__}")
+    return Finding("Device", f"{facts['device']}, threads: {facts['threads']}, {memory}, torch {torch.__version__}")
 
 
 def memory_findings() -> list[Finding]:
@@ -140,7 +141,7 @@ def _workspace(folder: Path) -> list[Finding]:
             damaged = sum(not finding.good for finding in findings) or "none"
             runs = "1 run" if count == 1 else f"{count} runs"
             whole = Finding("Workspace", f"{runs}; damaged: {damaged}", all(finding.good for finding in findings))
-            shared = f"on a network disk ({workspace.shared_disk}): no log, and one machine at a time"
+            shared = f"on a network disk ({workspace.shared_disk}): one machine at a time can open it"
             return [
                 whole,
                 *([Finding("Workspace", shared)] if workspace.shared_disk else []),

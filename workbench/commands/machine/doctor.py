@@ -15,8 +15,8 @@ from workbench.workspace.paths import default_workspace
 @click.command(short_help="Check the installation, the device and a workspace.")
 @click.option(
     "--workspace", "-w", "folder", type=FOLDER, default=None,
-    help="Also check this folder of runs. For --repair, --go-back and --take-over by default WORKBENCH_WORKSPACE, or "
-    "Workbench in the home folder.",
+    help="Also check this workspace. --repair, --go-back and --take-over work without it on the folder that the "
+    "variable WORKBENCH_WORKSPACE names, or on Workbench in the home folder.",
 )  # fmt: skip
 @click.option("--repair", is_flag=True, help="Rebuild a damaged workspace's database from its runs' folders.")
 @click.option("--go-back", is_flag=True, help="Put back the workspace's database from before its last upgrade.")
@@ -24,10 +24,13 @@ from workbench.workspace.paths import default_workspace
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines; not with --repair and --go-back.")
 @click.option(
     "--take-over", is_flag=True,
-    help="Take over a workspace on a network disk, after the machine that has it was silent for 50 seconds.",
+    help="Take over a workspace on a network disk, once the machine that has it has been silent for 50 seconds.",
 )  # fmt: skip
 def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, as_json: bool, take_over: bool) -> None:
-    """Check versions, device, Qt and, with --workspace, a workspace."""
+    """Check installed packages, the device and Qt and, with --workspace, a workspace.
+
+    The exit status is 1 if there is a problem.
+    """
     from workbench.commands.machine.checks import look
     from workbench.commands.machine.findings import Finding
     from workbench.workspace.owners import lease

@@ -34,8 +34,12 @@ class Words(Text):
 @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
 @click.option("--name", type=Words(), default=None, help="Another name.")
 @click.option("--note", type=TEXT, default=None, metavar="TEXT", help="Replaces the existing note.")
-@click.option("--tag", "added", type=Words(), multiple=True, metavar="TAG", help="Add this tag; can be repeated.")
-@click.option("--untag", "removed", type=TEXT, multiple=True, metavar="TAG", help="Remove this tag; can be repeated.")
+@click.option(
+    "--tag", "added", type=Words(), multiple=True, metavar="TAG", help="Add this tag; may be given several times."
+)
+@click.option(
+    "--untag", "removed", type=TEXT, multiple=True, metavar="TAG", help="Remove this tag; may be given several times."
+)
 @workspace_option
 def annotate(
     numbers: tuple[int, ...],

@@ -36,9 +36,9 @@ SEARCHED = f"{BASELINE}+"  # how the names of search methods begin
 @click.option(
     "--store", "stores", multiple=True, metavar="NAME",
     help=f"Way to store or to search the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "
-    "dimensions or bytes; of float32+aqe (query expansion) and float32+dba (augmented gallery), of neighbours. "
-    "float32+reciprocal is k-reciprocal re-ranking, float32+candidates that of the N nearest of a query, as if they "
-    "were the whole gallery. By default those that suit the embeddings.",
+    "dimensions (pca, first), bytes (pq, ivfpq) or neighbours (aqe, dba, candidates). +aqe is query expansion, +dba an "
+    "augmented gallery, +reciprocal k-reciprocal re-ranking, and +candidates the same of the N nearest images only. By "
+    "default those that suit the embeddings.",
 )  # fmt: skip
 @click.option(
     "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,
@@ -103,11 +103,11 @@ def robustness(
     run_id: int, folder: Path | None, epoch: str | int, changes: tuple[str, ...], queries: int, device: str,
     as_json: bool, csv_file: Path | None,
 ) -> None:  # fmt: skip
-    """Measure how run RUN finds queries whose images are changed: as JPEG, blurred, darker, turned and so on.
+    """Measure the retrieval of run RUN with changed query images: as JPEG, blurred, darker, turned and so on.
 
     Each change has three to five strengths. The gallery keeps its stored embeddings, and the image of a query is left
-    out of its own neighbours. It needs the network of the evaluation. Each change is stored as soon as it is measured:
-    after Ctrl+C the same command continues with the others.
+    out of its own neighbours. The checkpoint of the evaluation is needed. Each change is stored as soon as it is
+    measured: after Ctrl+C the same command continues with the others.
     """
     from workbench.robustness.request import robustness as measure
 

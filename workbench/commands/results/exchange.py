@@ -41,7 +41,7 @@ TESTS = (
 @epoch_option("whose embeddings are written")
 @click.option(
     "--out", type=FOLDER, default=None,
-    help="Folder; by default `export` in the run's.",
+    help="Folder; by default `export` in the run's folder.",
 )  # fmt: skip
 def export(run_id: int, folder: Path | None, formats: tuple[str, ...], epoch: Epoch, out: Path | None) -> None:
     """Write run RUN (its number in `workbench list runs`) as files for other programs."""
@@ -152,7 +152,7 @@ def test(
 
     IMAGES is a folder with a folder for each class, an archive of one, or a CSV list with the columns path and label.
     Each image queries all others. The new run has the metrics of RUN, a map and everything else of an evaluation.
-    Without IMAGES the tests that there are stand beside the run's own test half.
+    Without IMAGES nothing is embedded: the command lists the tests of RUN, beside the scores of its own test half.
 
     Tests of runs that differ in seed or fold alone are one group of `workbench compare`, with mean and interval.
     """

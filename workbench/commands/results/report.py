@@ -22,7 +22,7 @@ TEMPLATES = ("one-run", "comparison", "paper-appendix")
 @click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
 @workspace_option
 @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="By default html.")
-@click.option("--out", type=FOLDER, help="Folder; by default the first run's.")
+@click.option("--out", type=FOLDER, help="Folder; by default that of the first run.")
 @click.option(
     "--template", metavar="NAME",
     help=f"{', '.join(TEMPLATES)}, or one of your own. By default one-run, and comparison for more than one run.",

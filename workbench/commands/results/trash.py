@@ -18,7 +18,7 @@ MOST = 20  # numbers of runs in a sentence
 
 @click.group(cls=Group)
 def trash() -> None:
-    """Runs that are put away, brought back or deleted for ever."""
+    """Move runs to the trash, bring them back, or delete them permanently."""
 
 
 @trash.command("list")

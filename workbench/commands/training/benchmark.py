@@ -14,7 +14,7 @@ from workbench.workspace.paths import default_workspace
 
 @click.group(cls=Group)
 def benchmark() -> None:
-    """Compare methods on real data. What is done is not repeated."""
+    """Compare methods on real data. Runs that are done are not repeated."""
 
 
 @benchmark.command("methods", short_help="Train every method in the same way; print a table.")
@@ -29,7 +29,7 @@ def benchmark() -> None:
     "--on", "benches", multiple=True, type=click.Choice(["omniglot", "mnist", "caltech"]), default=["omniglot"],
     show_default=True, help="Data to train on; may be given several times.",
 )  # fmt: skip
-@click.option("--method", "methods", multiple=True, help="A loss by name; all by default.")
+@click.option("--method", "methods", multiple=True, help="A loss by name, may be given several times; all by default.")
 @click.option("--seeds", type=click.IntRange(1, 100), default=3, show_default=True, help="Runs of each method.")
 def benchmark_methods(
     folder: Path | None, data: Path, benches: tuple[str, ...], methods: tuple[str, ...], seeds: int

@@ -11,7 +11,10 @@ from workbench.settings.changed import read_config
 @click.option(
     "--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as split.name=classes."
 )
-@click.option("--near-duplicates", "near", is_flag=True, help="Also compare every image with every other.")
+@click.option(
+    "--near-duplicates", "near", is_flag=True,
+    help="Also compare every image with every other, and list pairs that are nearly the same.",
+)  # fmt: skip
 @click.option("--most", type=click.IntRange(0), default=20, show_default=True, help="Lines printed of each list.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def data(config: str, changes: tuple[str, ...], near: bool, most: int, as_json: bool) -> None:

@@ -53,7 +53,7 @@ def fair(
 ) -> None:  # fmt: skip
     """Tune every loss alike on held-out training classes, then rank the best settings on the test half.
 
-    What is done is not repeated: the same command continues after Ctrl+C or a kill.
+    Runs that are done are not repeated: the same command continues after Ctrl+C or a kill.
     """
     from workbench.fair import plan as plans
     from workbench.fair.runs import Interrupted

@@ -208,7 +208,7 @@ def remove(name: str) -> None:
 @click.argument("here")
 @click.argument("there")
 def data(name: str, here: str, there: str) -> None:
-    """Tell that the folder or file HERE, on this machine, is THERE at the place, by a path from / on."""
+    """Record where data of this machine are at a place: HERE is a folder or file here, THERE its whole path there."""
     here = sending.whole_path(here)
     records.store(records.with_data(records.named(name), here, there))
     click.echo(f"{here} is {there} at {name}.")

@@ -81,7 +81,7 @@ class ClassesImagesParams(Params):
 
     images_per_class: int = param(
         4, ge=1, le=1000, symbol="N_c", unit="images",
-        help="Images of one class in a batch; the batch is divided by it.",
+        help="Images of one class in a batch; the batch size is a multiple of it.",
     )  # fmt: skip
 
 

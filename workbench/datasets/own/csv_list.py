@@ -48,8 +48,8 @@ class CsvParams(Params):
     )
     levels: str = param(
         "", label="Columns above the label", optional=True,
-        help="Columns of wider labels, such as family genus, the widest first: scored beside the label. Commas "
-        "separate names with blanks.",
+        help="Columns of coarser labels, the coarsest first, such as: family genus. They are scored beside the label. "
+        "Separate names that contain blanks by commas.",
     )  # fmt: skip
     image_size: int = short_side()
     colour: Literal["colour", "grey"] = colours()

@@ -60,11 +60,12 @@ class HuggingFaceParams(PackedParams):
         help="As save_to_disk wrote it, the library's cache of one data set, or a folder of Parquet files.",
     )  # fmt: skip
     image: str = param(
-        "", label="Image column", help="Its name; may be empty if only one column has images. Dots lead into structs."
-    )
+        "", label="Image column",
+        help="Name of the column; may be empty if only one has images. Dots lead into structs.",
+    )  # fmt: skip
     label: str = param(
         "", label="Label column",
-        help="Its name; may be empty if only one column has classes. Dots lead into structs, as in meta.label.",
+        help="Name of the column; may be empty if only one has classes. Dots lead into structs, as in meta.label.",
     )  # fmt: skip
     split: str = param(
         "", label="Split of the data set", help="A single split, such as train; empty for all, as the official split."

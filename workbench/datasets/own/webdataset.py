@@ -28,7 +28,7 @@ class WebDatasetParams(PackedParams):
 
     folder: str = param(
         "", label="Folder or shard", path="place",
-        help="Holds the shards (*.tar), perhaps in folders train and val; or one shard. Not compressed.",
+        help="Folder with the shards (*.tar), which may be in folders train and val; or one shard. Not compressed.",
     )  # fmt: skip
     image: str = param(
         "", label="Image", suggestions=["jpg", "png", "webp"],

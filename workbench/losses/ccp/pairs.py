@@ -36,7 +36,7 @@ class CCPParams(Params):
     )  # fmt: skip
     pool_images: Literal["evaluation", "augmented"] = param(
         "evaluation", label="Images of the pool",
-        help="evaluation: as they are measured; augmented: as they are trained, as in the authors' code.",
+        help="evaluation: images as in evaluations; augmented: as in training, as in the authors' code.",
     )  # fmt: skip
     penalty: float = param(
         2e-4, ge=0, le=10, symbol="λ", help="Pull towards the weights of the last projection, from the second one on."

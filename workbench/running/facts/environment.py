@@ -113,7 +113,7 @@ def split_notes(config: RunConfig, labels: np.ndarray, split: "Split") -> list[t
         labels: [n], the class of each image of the data set.
     """
     one_class = [len(half) > 0 and len(np.unique(labels[half])) == 1 for half in (split.train, split.test)]
-    notes = [(TRAINING_HALF, "has one class: the network learns to tell nothing apart")] if one_class[0] else []
+    notes = [(TRAINING_HALF, "has one class: the network cannot learn to distinguish classes")] if one_class[0] else []
     if one_class[1]:
         return [*notes, (TEST_HALF, "has one class: R@k and MAP@R are 100% with any network")]
     return [*notes, *recall_notes(config, split)]
