@@ -23,7 +23,7 @@ def told_apart(wanted: Sequence[int]) -> list[int]:
     that is no group's own, as long as there is one. Twelve groups have each of the six colours twice.
     """
     own = [index % len(OF_RUNS) for index in wanted]
-    groups = [int(index in own) for index in range(len(OF_RUNS))]  # that have each colour
+    groups = [int(index in own) for index in range(len(OF_RUNS))]  # that have each colour, its owner counted already
     seen: set[int] = set()
     places = []
     for index in own:

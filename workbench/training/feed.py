@@ -158,7 +158,7 @@ class Feed:
         images, side = cast(WholeImages, self._images), self._squeezed
         squares = np.empty((len(rows), side, side, images.shape[-1]), np.uint8)
         cut = jobs.in_threads(
-            lambda wanted: images.crop(wanted[0], cast(Box, tuple(wanted[1])), side),
+            lambda row_and_box: images.crop(row_and_box[0], cast(Box, tuple(row_and_box[1])), side),
             zip(rows.tolist(), self._whole(rows).tolist(), strict=True), jobs.cores(), AHEAD,
         )  # fmt: skip
         for position, image in enumerate(cut):

@@ -21,6 +21,7 @@ from workbench.workspace.paths import default_workspace
 from workbench.workspace.run_search import unquoted, why_unmet
 
 LONGEST = 200  # letters of a search that a message repeats
+LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}  # of a JSON Schema
 KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
     "augmentations": "augmentation",
@@ -33,10 +34,14 @@ KINDS = {
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines: of runs with all scores and bytes.")
 @workspace_option
 def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path | None) -> None:
-    """Show what a config file can name, with each parameter, its default and range; the models of timm; the fields of
-    every config; presets; or the runs. With WORDS, only those that contain each of them. Of runs a word may be a
-    condition, in quotes: "lr<0.01", "MAP@R>80" (in %), "tag=first try", state=failed, "size>1GB", date=today,
-    "date>=2026-11-20"."""
+    """Show the runs, the presets, or what a config can name: losses, backbones, data sets and so on.
+
+    Each of the latter has its parameters, with default and range. `fields` has what all configs have, `models` the
+    models of timm.
+
+    With WORDS, only those that contain each of them. Of runs a word may be a condition, in quotes: "lr<0.01",
+    "MAP@R>80" (in %), "tag=first try", state=failed, "size>1GB", date=today, "date>=2026-11-20".
+    """
 
     def wanted(*texts: str) -> bool:
         return all(word.casefold() in " ".join(texts).casefold() for word in words)
@@ -118,23 +123,7 @@ def _field_line(indent: str, name: str, facts: dict[str, Any]) -> str:
 def _range(facts: dict[str, Any]) -> str:
     if "enum" in facts:
         return f" ({' | '.join(facts['enum'])})"
-    low = next(
-        (
-            f"{sign}{_limit(facts[key])}"
-            for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> "))
-            if key in facts
-        ),
-        "",
-    )
-    high = next(
-        (
-            f"{sign}{_limit(facts[key])}"
-            for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< "))
-            if key in facts
-        ),
-        "",
-    )
-    said = ", ".join(part for part in (low, high) if part)
+    said = ", ".join(f"{sign} {_limit(facts[key])}" for key, sign in LIMITS.items() if key in facts)
     return f" ({said})" if said else ""
 
 

@@ -5,8 +5,8 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-LARGEST = 256  # px of an image in a card, as it opens
-SMALLEST = 64
+LARGEST = 256  # px: the longer side of an image in a card, at most
+SMALLEST = 64  # px: images with a shorter longer side are enlarged to at least this
 
 
 def thumbnail(image: np.ndarray) -> tuple[bytes, str]:
@@ -17,8 +17,9 @@ def thumbnail(image: np.ndarray) -> tuple[bytes, str]:
     """
     out = BytesIO()
     shown = Image.fromarray(image)
-    if shown.width < SMALLEST:
-        shown = shown.resize((SMALLEST, SMALLEST), Image.Resampling.NEAREST)
+    if max(shown.size) < SMALLEST:
+        times = -(-SMALLEST // max(shown.size))  # whole, so that all pixels stay equally large
+        shown = shown.resize((times * shown.width, times * shown.height), Image.Resampling.NEAREST)
         shown.save(out, "PNG", optimize=True)
         return out.getvalue(), "png"
     shown.thumbnail((LARGEST, LARGEST))

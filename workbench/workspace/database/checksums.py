@@ -164,7 +164,7 @@ def _rows(db: Connection, table: str, where: str, values: Any = ()) -> list[tupl
 
 
 def query_sums(head: np.ndarray, neighbours: Sequence[bytes | str], similarities: Sequence[bytes | str]) -> np.ndarray:
-    """CRC-32 [n] of whole rows of `queries`; `head` is HEAD [n], the other two are as they are stored."""
+    """CRC-32 [n] of whole rows of `queries`; `head` is HEAD [n], whose NaN become one; the other two are as stored."""
     ap = head["ap"]
     head["ap"] = np.where(np.isnan(ap), np.nan, ap)  # one bit pattern for all NaN
     whole, width, crc = head.tobytes(), HEAD.itemsize, zlib.crc32
