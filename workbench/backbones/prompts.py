@@ -46,10 +46,10 @@ def add_prompts(blocks: nn.ModuleList, width: int, count: int, deep: bool) -> No
     as here and has 10 for each of 12 blocks.
 
     Raises:
-        ValueError: no prompt.
+        ValueError: `count` is below 1.
     """
     if count < 1:
-        raise ValueError(f"a transformer needs a prompt or more: got {count}")
+        raise ValueError(f"a transformer needs at least one prompt: got {count}")
     last = len(blocks) - 1
     for at, block in enumerate(blocks):
         attention: Any = getattr(block, "attn", None)

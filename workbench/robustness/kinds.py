@@ -54,7 +54,7 @@ CHANGES = (
     ),
     Change(
         "pixelate", "Pixelate", (0.6, 0.5, 0.4, 0.3, 0.25), "{} of side", PAPER,
-        "The image is made smaller by means of pixels and enlarged again without smoothing.", is_share=True,
+        "The image is made smaller by averaging pixels, and enlarged again without smoothing.", is_share=True,
     ),
     Change(
         "dark", "Darker", (0.8, 0.6, 0.4, 0.25, 0.15), "× {}", OWN,
@@ -62,15 +62,15 @@ CHANGES = (
     ),
     Change(
         "rotate", "Rotated", (5, 10, 20, 30, 45), "{}°", OWN,
-        "The image is turned left or right, as drawn for it; its mean colour fills the corners.",
+        "The image is turned to the left or the right, at random; its mean colour fills the corners.",
     ),
     Change(
         "crop", "Crop off the centre", (0.9, 0.8, 0.7, 0.6, 0.5), "{} of side", OWN,
-        "One corner of the image, drawn for it, is cut out and enlarged.", is_share=True,
+        "One corner of the image, chosen at random, is cut out and enlarged.", is_share=True,
     ),
     Change(
         "cover", "Grey square", (0.2, 0.3, 0.4, 0.5, 0.6), "{} of side", OWN,
-        "A grey square covers a part of the image; its place is drawn for the image.", is_share=True,
+        "A grey square covers a part of the image, at a random place.", is_share=True,
     ),
     Change(
         "colour", "Less colour", (0.75, 0.5, 0.25, 0), "{} colour", OWN,

@@ -28,11 +28,12 @@ def unable_to_go_on(workspace: Workspace, run_ids: Sequence[int]) -> dict[int, s
 
 
 def replaced(workspace: Workspace, run_id: int) -> int:
-    """A new run of the same config, in the same experiment, in place of one that goes into the trash; its number.
+    """Make a run of the same config, in the same experiment, and move the old one to the trash; the new run's number.
 
-    It has no owner yet: whoever trains it takes it over. The run that a killed call has made in an experiment is taken
-    again: replace several runs from the newest to the oldest, so that none takes one that goes itself. Where a kill
-    comes before the old run is in the trash, the next look for dead runs puts it there.
+    The new run has no owner yet: whoever trains it takes it over. In an experiment, a later unfinished run of this
+    config counts as the new one: a call that was killed may have made it. So replace several runs from the newest to
+    the oldest, or one of them would be taken for the new one. If a kill comes before the old run is in the trash, the
+    next look for dead runs moves it there.
 
     Raises:
         Problem: the workspace cannot be written, or a process has taken the old run since.

@@ -270,5 +270,5 @@ def test_prompts_go_with_adapters_checkpointing_and_a_copy(name):
 def test_prompts_need_a_sequence_of_any_length(name):
     with pytest.raises(Problem, match="no sequence of tokens"):
         made(model=name, prompts=2)
-    with pytest.raises(ValueError, match="a prompt or more"):
+    with pytest.raises(ValueError, match="at least one prompt"):
         add_prompts(timm.create_model(TINY).blocks, 8, 0, deep=True)

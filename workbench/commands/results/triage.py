@@ -1,4 +1,4 @@
-"""`workbench triage`: samples whose labels a user should look at, and what was decided about them."""
+"""`workbench triage`: images whose labels a user should look at, and what was decided about them."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -31,9 +31,9 @@ def triage(
     run_id: int, folder: Path | None, epoch: str | int, least: float | None, most: int, out: Path | None,
     read: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """List the samples of run RUN whose labels are suspect, surest first, with what was decided about them.
+    """List the images of run RUN whose labels are suspect, surest first, with what was decided about them.
 
-    Decisions are made in the window or imported; they are stored in the workspace, and images stay as they are.
+    Decisions are made in the window or imported. They are stored in the workspace; no image is changed.
     A run trains with them by training.label_decisions=FILE, and is scored with them by
     evaluation.label_decisions=FILE.
     """

@@ -54,7 +54,7 @@ def check_schema(connection: Connection, path: Path) -> bool:
         raise Foreign(path, f"the table {STEPS} is missing")
     of_steps = {name: whole for name, whole in objects.items() if _is_of_steps(*whole)}
     if STEPS not in of_steps:  # it may compute what is read from it
-        raise Foreign(path, f"the table “{STEPS}” is declared otherwise")
+        raise Foreign(path, f"the table “{STEPS}” is declared differently")
     taken = {str(name) for (name,) in connection.execute(f"select name from {STEPS} where migration_set = ?", (SET,))}
     steps, wanted = _shipped()
     newest = taken == set(steps)
@@ -67,7 +67,7 @@ def check_schema(connection: Connection, path: Path) -> bool:
             continue
         if wanted.get(name) != (kind, table, sql):
             shown = " ".join(name.split())[:60]
-            raise Foreign(path, f"the {kind} “{shown}” {'is declared otherwise' if name in wanted else 'was added'}")
+            raise Foreign(path, f"the {kind} “{shown}” {'is declared differently' if name in wanted else 'was added'}")
     if missing := sorted(wanted.keys() - objects.keys()):
         raise Foreign(path, f"“{missing[0]}” is missing")
     return newest and bool(connection.execute("pragma user_version").fetchone()[0] <= READABLE_UP_TO)

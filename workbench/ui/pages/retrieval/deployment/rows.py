@@ -61,7 +61,7 @@ def _dot(row: Row) -> QPixmap:
 
 
 def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
-    """The measured stores at another size of the gallery: a scan takes as much longer, a graph by its logarithm.
+    """The measured stores at another size of the gallery: the time of a scan grows with it, that of a graph by its log.
 
     The time of re-ranking a fixed number of images is not scaled.
     """
@@ -103,7 +103,7 @@ def store_cells(row: Row) -> tuple[Any, ...]:
 
 
 def written_store(column: int, value: Any) -> str:
-    """A value as the table of stores shows it; a difference with two decimals, for int8 often loses less than 0.1.
+    """A value as the table of stores shows it; a difference with two decimals, as int8 often loses less than 0.1.
 
     The baseline's difference from itself is a dash.
     """
