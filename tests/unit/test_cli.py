@@ -26,7 +26,7 @@ def test_list_shows_defaults_ranges_help_and_source():
     assert "temperature = 0.05 (> 0, ≤ 10)" in result.output
     assert "Eq. 12" in result.output
     assert "Published for sop: loss.scale = 64.0" in result.output
-    assert "No paper at hand names values for a data set." in result.output
+    assert "The reproduced papers have no values for a data set." in result.output
     assert "Measured here on omniglot: loss.dropout = 0.0 (docs/results.md)." in result.output
 
 

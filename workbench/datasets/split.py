@@ -96,7 +96,7 @@ class RandomParams(Params):
     source="Conventional protocol of CUB, Cars and SOP: first half of the classes trains (2016)",
 )  # fmt: skip
 def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
-    """One half of the classes trains, the other half is searched."""
+    """Some of the classes train, the others are searched: the halves share no class."""
     present = np.unique(image_set.labels)
     order = np.random.default_rng(seed).permutation(present) if params.shuffle else present
     first = round(len(order) * params.train_fraction)

@@ -22,7 +22,7 @@ from workbench.params import Params, param
 from workbench.registry import register
 
 SCALES = {"scale": between(16, 200, MLRC, log=True)}
-IN_LIBRARY = "by default as in pytorch-metric-learning"
+IN_LIBRARY = "the defaults of pytorch-metric-learning"
 
 
 class MarginSoftmaxParams(Params):

@@ -12,7 +12,7 @@ from typing import Any
 Values = dict[str, Any]
 ByData = dict[str, Values]
 
-UNNAMED = "No paper at hand names values for a data set"
+UNNAMED = "The reproduced papers have no values for a data set"
 CE_PAPER = "Boudiaf et al. 2020, Section 6.3"
 CCP_PAPER = "Gürbüz et al. 2023 (CCP), supplement Section 2.1"
 PSCE_PAPER = "Bytyqi et al. 2023 (PSCE), Section 5.1 and Table 1"

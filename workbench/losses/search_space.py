@@ -7,7 +7,7 @@ range or list of values contains the default, because that is the first setting 
 from workbench.entries.facts import Searched
 
 MLRC = "Musgrave et al. 2020 (A metric learning reality check), supplement: about the best values of its searches"
-AROUND = "No paper at hand names a range: about the default"
+AROUND = "The reproduced papers have no range: around the default"
 
 
 def between(low: float, high: float, source: str, *, log: bool = False) -> Searched:

@@ -26,7 +26,7 @@ class SupConParams(Params):
     family="Pairs and triplets", formula="mean_a mean_p −log(exp(s_ap / τ) / Σ_{i≠a} exp(s_ai / τ))",
     needs_pairs=True, source="Khosla et al. 2020, Eq. 2 (L_out); prototype softmax cross entropy, Eq. 1 (SCL)",
     batch="two views, or classes × images", defaults={"cifar10": TWO_VIEWS, "cifar100": TWO_VIEWS},
-    defaults_source=f"{PSCE_PAPER}; τ is in a supplement that is not at hand",
+    defaults_source=f"{PSCE_PAPER}; τ is in a supplement that was not available",
     search=NETWORK_RATE | {"temperature": between(0.02, 0.5, AROUND, log=True)},
 )  # fmt: skip
 class SupCon(BatchLoss[SupConParams]):

@@ -63,7 +63,7 @@ PUBLISHED: ByData = {
     },
 )  # fmt: skip
 class CCP(Loss):
-    """A pair loss between the batch and all m * K proxies, which `Projections` chooses.
+    """A pair loss between the batch and all m * K proxies, which are chosen again after each projection.
 
     Embeddings and proxies are compared after `bounded`. In the variant "proxies" the proxies are trained with the
     network at its own learning rate (Eq. 4.11, g_rho in Algorithm 1); in "samples" they are the chosen samples
