@@ -1,6 +1,6 @@
 """What runs find together, in words and as rows: the same in the window, on the command line and in a report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -28,7 +28,7 @@ def ensemble_title(ensemble: Ensemble, of_runs: Together) -> str:
     numbers = " + ".join(map(str, ensemble.runs))
     if len(ensemble.runs) > 2:
         return f"{numbers} (all)"
-    return f"{numbers} {_short_titles(of_runs)[ensemble.runs[0]]}" if len(ensemble.runs) == 1 else numbers
+    return f"{numbers} {short_titles(of_runs.titles)[ensemble.runs[0]]}" if len(ensemble.runs) == 1 else numbers
 
 
 def together_rows(of_runs: Together) -> list[list[str]]:
@@ -86,10 +86,11 @@ def left_out_words(left_out: Sequence[tuple[str, tuple[int, ...]]]) -> str:
     return f"Left out: {named}." if named else ""
 
 
-def _short_titles(of_runs: Together) -> dict[int, str]:
-    groups = list(dict.fromkeys(of_runs.titles.values()))
+def short_titles(titles: Mapping[int, str]) -> dict[int, str]:
+    """Titles of the groups of runs, by run, without what all have in common."""
+    groups = list(dict.fromkeys(titles.values()))
     short = dict(zip(groups, unlike_parts(groups), strict=True))
-    return {run: short[title] for run, title in of_runs.titles.items()}
+    return {run: short[title] for run, title in titles.items()}
 
 
 def _cells(ensemble: Ensemble, metric: str) -> tuple[str, str]:

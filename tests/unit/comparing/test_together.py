@@ -10,7 +10,6 @@ from tests.unit.comparing.searched_runs import LABELS, blobs_of, plain_search, s
 from workbench import cli
 from workbench.comparing.overview import overview
 from workbench.comparing.queries import searched_alike as alike
-from workbench.comparing.queries import together as joining
 from workbench.comparing.queries.together import METRICS, together
 from workbench.comparing.statistics.intervals import paired_bootstrap
 from workbench.comparing.together_text import HEAD, together_columns, together_notes, together_rows
@@ -146,7 +145,7 @@ def test_the_first_run_of_each_group_comes_before_the_second_ones(workspace, mon
 
 
 def test_what_would_not_fit_into_memory_is_not_searched(workspace, monkeypatch):
-    monkeypatch.setattr(joining, "available", lambda: 6 * 8 * 12 * len(LABELS))
+    monkeypatch.setattr(alike, "available", lambda: 6 * 8 * 12 * len(LABELS))
     for seed, loss in enumerate(("ce", "triplet", "margin")):
         store_searched(workspace, blobs_of(seed), loss=loss)
     result = together(workspace, compared(workspace))

@@ -81,7 +81,7 @@ def test_below_them_stands_what_the_runs_find_together(workspace, runs):
 def test_a_report_does_not_wait_minutes_for_it(workspace, runs, monkeypatch):
     monkeypatch.setattr(group_content, "MOST_PRODUCTS", 1e3)
     report, blocks = made(workspace, runs)
-    assert blocks[-1].spans[0].text.startswith("To search with these runs together takes minutes. Compare has it")
+    assert blocks[-1].spans[0].text.startswith("To search with the embeddings of these runs takes minutes. Compare has it")
     assert "together.csv" not in csv_tables(report, workspace)
 
 

@@ -43,10 +43,14 @@ EPOCH_OPTION = click.option(
     "--together", "ensembles", is_flag=True,
     help="Also search with the embeddings of every two runs side by side, and of all; minutes for large test halves.",
 )  # fmt: skip
+@click.option(
+    "--replace", "crossed", is_flag=True,
+    help="Also search the gallery of each run with the queries of the others: whether one may replace another.",
+)  # fmt: skip
 @workspace_option
 def compare_runs(
     numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, embeddings: bool,
-    ensembles: bool, folder: Path | None,
+    ensembles: bool, crossed: bool, folder: Path | None,
 ) -> None:  # fmt: skip
     """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
 
@@ -55,7 +59,9 @@ def compare_runs(
     from workbench.commands.results.compared import as_csv, as_data, compared
 
     with Workspace(folder or default_workspace()) as workspace, told() as progress:
-        read = compared(workspace, numbers, metric, at, progress, embeddings=embeddings, ensembles=ensembles)
+        read = compared(
+            workspace, numbers, metric, at, progress, embeddings=embeddings, ensembles=ensembles, crossed=crossed
+        )
     if csv_file is not None:
         with files.named_file(csv_file) as file:
             file.write(as_csv(read).encode())
@@ -71,6 +77,7 @@ def comparison_lines(read: "Compared") -> list[str]:
     """What the command prints: tables as Markdown and sentences, empty lines between them."""
     from workbench.comparing import comparison_text as words
     from workbench.comparing.difference.forest import against_the_first, corrected_tests, verdict_among
+    from workbench.comparing.replacing_text import replacing_lines
     from workbench.comparing.together_text import together_lines
 
     shown, first = read.overview, read.first
@@ -91,4 +98,6 @@ def comparison_lines(read: "Compared") -> list[str]:
         lines += ["", "## Similarity of embeddings", "", *words.similarity_lines(read.similarity)]
     if read.together is not None:
         lines += ["", "## Runs together", "", *together_lines(read.together)]
+    if read.replaced is not None:
+        lines += ["", "## One run in place of another", "", *replacing_lines(read.replaced)]
     return lines

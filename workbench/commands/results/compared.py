@@ -11,6 +11,7 @@ from workbench.comparing.grouping.tested import fold_of_run
 from workbench.comparing.measures import At, Summary
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.queries.pairing import Comparison, compare
+from workbench.comparing.queries.replacing import Crossed, Replacing, replacing
 from workbench.comparing.queries.similarity import Similarity, similarity
 from workbench.comparing.queries.together import METRICS, Ensemble, Together, together
 from workbench.comparing.statistics.intervals import Interval
@@ -36,6 +37,7 @@ class Compared:
     others: tuple[tuple[Group, Comparison | Problem], ...]  # the Problem says why two cannot be compared
     similarity: Similarity | Problem | None = None  # of the embeddings; None where it was not asked for
     together: Together | Problem | None = None  # what the runs find together; likewise
+    replaced: Replacing | Problem | None = None  # whether one run may replace another; likewise
 
     @property
     def first(self) -> Group:
@@ -45,13 +47,14 @@ class Compared:
 
 def compared(
     workspace: Workspace, numbers: tuple[int, ...], metric: str, at: At, progress: Progress = quiet, *,
-    embeddings: bool = False, ensembles: bool = False,
+    embeddings: bool = False, ensembles: bool = False, crossed: bool = False,
 ) -> Compared:  # fmt: skip
     """Read and compare runs.
 
     Args:
         embeddings: whether those of each two groups are compared, too.
         ensembles: whether the embeddings of several runs are searched side by side, too.
+        crossed: whether the gallery of each run is searched with the queries of the others, too.
 
     Raises:
         Problem: a run that is not there, or none that has the metric there.
@@ -67,7 +70,8 @@ def compared(
             others.append((other, problem))
     similar = _or_problem(similarity, workspace, shown, progress) if embeddings else None
     joint = _or_problem(together, workspace, shown, progress) if ensembles else None
-    return Compared(shown, tuple(others), similar, joint)
+    replaced = _or_problem(replacing, workspace, shown, progress) if crossed else None
+    return Compared(shown, tuple(others), similar, joint, replaced)
 
 
 def _or_problem(
@@ -97,6 +101,7 @@ def as_data(read: Compared) -> dict[str, Any]:
         "against_the_first": against_the_first(shown),
         **({} if read.similarity is None else {"similarity": _similarity_data(read.similarity)}),
         **({} if read.together is None else {"together": _together_data(read.together)}),
+        **({} if read.replaced is None else {"replaced": _replaced_data(read.replaced)}),
     }
 
 
@@ -147,6 +152,35 @@ def _ensemble(of_runs: Together, ensemble: Ensemble) -> dict[str, Any]:
 def _gain(ensemble: Ensemble, metric: str) -> dict[str, Any]:
     value, gain = {"value": ensemble.values[metric]}, ensemble.gains.get(metric)
     return value | ({} if gain is None else {"better_run": ensemble.better[metric], "gain": gain.mean, **_limits(gain)})
+
+
+def _replaced_data(of_runs: Replacing | Problem) -> dict[str, Any]:
+    """A row for each old and new run; or the reason why there is none."""
+    if isinstance(of_runs, Problem):
+        return {"problem": str(of_runs)}
+    sets = zip(of_runs.sets, of_runs.queries, of_runs.chance, strict=True)
+    return {
+        "pairs": [
+            {
+                "old_run": pair.old, "new_run": pair.new, "old_group": of_runs.titles[pair.old],
+                "new_group": of_runs.titles[pair.new], "old_recall@1": pair.old_alone, "new_recall@1": pair.new_alone,
+                "as_they_are": _crossed_data(pair.as_they_are), "rotated": _crossed_data(pair.rotated),
+            }
+            for pair in of_runs.pairs
+        ],
+        "sets": [
+            {"runs": list(runs), "queries": count, "searched": searched, "chance": chance}
+            for runs, (searched, count), chance in sets
+        ],
+        "left_out": [{"reason": reason, "runs": list(runs)} for reason, runs in of_runs.left_out],
+    }  # fmt: skip
+
+
+def _crossed_data(crossed: Crossed | None) -> dict[str, Any] | None:
+    if crossed is None:
+        return None
+    change = {"change": crossed.change.mean, **_limits(crossed.change)}
+    return {"recall@1": crossed.value, **change, "above_chance": crossed.above_chance}
 
 
 def as_csv(read: Compared) -> str:

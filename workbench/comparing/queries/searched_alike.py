@@ -11,6 +11,7 @@ import numpy as np
 from workbench.comparing.measures import chosen_runs
 from workbench.comparing.overview import Overview
 from workbench.evaluation.conventions import searched
+from workbench.machine_memory import available
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.workspace import Workspace
@@ -25,6 +26,9 @@ HYPERBOLIC = "searched by hyperbolic distance"
 TOO_MANY = f"beyond the first {MOST_RUNS} runs"
 NO_TWO = "There are no two runs here that kept embeddings of the same test images."
 TODO = "Tick runs with the same split, or several seeds of one config."
+TIMES_TABLE = 6  # memory of a search, in tables of its embeddings in float64: 5.3 measured for 60,000 x 1,024
+MINUTES = "To search with the embeddings of these runs takes minutes."
+ELSEWHERE = "Compare has it in its tab Similarity, and `workbench compare` with --together or --replace."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,17 @@ def table(workspace: Workspace, searched_run: SearchedRun) -> tuple[np.ndarray, 
     """
     ids, _, vectors = workspace.embeddings(searched_run.evaluation.id)
     return vectors, np.argsort(ids)
+
+
+def has_room(images: int, dim: int) -> bool:
+    """Whether the memory is enough to search this many images with embeddings of this size."""
+    return TIMES_TABLE * 8 * dim * images <= available()
+
+
+def check_products(products: float, most: float) -> None:
+    """Raises Problem if a search needs more than `most` products of two numbers."""
+    if products > most:
+        raise Problem(MINUTES, todo=ELSEWHERE)
 
 
 def _candidates(shown: Overview) -> Iterator[SearchedRun]:

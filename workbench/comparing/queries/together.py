@@ -12,11 +12,16 @@ import numpy as np
 
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.query_values import QueryValues, read_query_values
-from workbench.comparing.queries.searched_alike import SameImages, SearchedRun, searched_alike, table
+from workbench.comparing.queries.searched_alike import (
+    SameImages,
+    SearchedRun,
+    check_products,
+    has_room,
+    searched_alike,
+    table,
+)
 from workbench.comparing.statistics.intervals import Interval, paired_bootstrap
 from workbench.evaluation.side_by_side import side_by_side, spread
-from workbench.machine_memory import available
-from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 
@@ -24,8 +29,6 @@ if TYPE_CHECKING:
     from workbench.evaluation.retrieval import Retrieval
 
 METRICS = ("recall@1", "MAP@R")
-TIMES_TABLE = 6  # memory of a search, in tables of its embeddings in float64: 5.3 measured for 60,000 x 1,024
-MINUTES = "To search with these runs together takes minutes."
 BYTES = 4  # of a number as a gallery stores it
 
 
@@ -90,8 +93,7 @@ def together(workspace: Workspace, shown: Overview, progress: Progress = quiet, 
     alone = {
         searched_run.run.id: _alone(workspace, searched_run) for images in alike.sets for searched_run in images.runs
     }
-    if sum(_products(images, runs, alone) for images, runs in asked) > most:
-        raise Problem(MINUTES, todo="Compare has it in its tab Similarity, and `workbench compare RUN... --together`.")
+    check_products(sum(_products(images, runs, alone) for images, runs in asked), most)
     joined = [
         _joined(workspace, images, runs, alone, partial(_tell, progress, runs, done, len(asked)))
         for done, (images, runs) in enumerate(asked)
@@ -155,7 +157,7 @@ def _joined(
 ) -> Ensemble:
     numbers = tuple(searched_run.run.id for searched_run in runs)
     dim = sum(alone[number].ensemble.dim for number in numbers)
-    if TIMES_TABLE * 8 * dim * len(images.sample_ids) > available():
+    if not has_room(len(images.sample_ids), dim):
         return Ensemble(numbers, dim, {}, {}, {})
     retrieved = _searched(workspace, images, runs, progress)
     counted = retrieved.r > 0
