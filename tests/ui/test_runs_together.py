@@ -11,12 +11,15 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.searched_runs import blobs_of, store_searched
+from workbench.comparing.queries.replacing import replacing
 from workbench.comparing.queries.together import together
+from workbench.comparing.replacing_text import MEANING as OF_REPLACING
+from workbench.comparing.replacing_text import replacing_notes, replacing_rows
 from workbench.comparing.together_text import HEAD, MEANING, together_notes, together_rows
 from workbench.problem import Problem
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.similarity import searched_runs
-from workbench.ui.pages.compare.similarity.panel import TOGETHER
+from workbench.ui.pages.compare.similarity.panel import REPLACE, TOGETHER
 from workbench.ui.pages.compare.similarity.searched_runs import CANCELLED
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
@@ -47,30 +50,42 @@ def choose(qtbot, panel, value=TOGETHER):
     qtbot.mouseClick(panel.value.buttons[value], Qt.MouseButton.LeftButton)
 
 
-def shown(panel):
-    model = panel.together.model
+def shown(panel, value=TOGETHER):
+    model = panel.searched[value].model
     return [
         [model.index(row, column).data() for column in range(model.columnCount())] for row in range(model.rowCount())
     ]
 
 
 def test_it_is_searched_when_it_is_chosen_and_shown_as_a_table_with_notes(qtbot, workspace, page, panel):
-    assert panel.together.answer is None, "nothing is searched before it is asked for"
+    assert panel.searched[TOGETHER].answer is None, "nothing is searched before it is asked for"
     choose(qtbot, panel)
-    qtbot.waitUntil(lambda: panel.together.answer is not None)
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
     wanted = together(workspace, page.model.overview)
     assert shown(panel) == together_rows(wanted)
-    assert panel.together.notes.text() == "\n".join(together_notes(wanted))
+    assert panel.searched[TOGETHER].notes.text() == "\n".join(together_notes(wanted))
     assert panel.words.text() == MEANING
-    assert (panel.together.view.isVisible(), panel.plot.isVisible()) == (True, False)
+    assert (panel.searched[TOGETHER].view.isVisible(), panel.plot.isVisible()) == (True, False)
     choose(qtbot, panel, "CKA")
-    assert (panel.together.isVisible(), panel.plot.isVisible()) == (False, True)
+    assert (panel.searched[TOGETHER].isVisible(), panel.plot.isVisible()) == (False, True)
+
+
+def test_one_run_in_place_of_another_is_searched_when_it_is_chosen(qtbot, workspace, page, panel):
+    choose(qtbot, panel, REPLACE)
+    view = panel.searched[REPLACE]
+    qtbot.waitUntil(lambda: view.answer is not None)
+    wanted = replacing(workspace, page.model.overview)
+    assert shown(panel, REPLACE) == replacing_rows(wanted)
+    assert view.notes.text() == "\n".join(replacing_notes(wanted))
+    assert panel.words.text() == OF_REPLACING
+    assert panel.searched[TOGETHER].answer is None, "it was not asked for"
+    assert (view.isVisible(), panel.searched[TOGETHER].isVisible(), panel.plot.isVisible()) == (True, False, False)
 
 
 def test_it_is_copied_and_saved_with_all_digits(qtbot, session, panel, tmp_path, monkeypatch):
     choose(qtbot, panel)
-    qtbot.waitUntil(lambda: panel.together.answer is not None)
-    panel.together.copy.click()
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
+    panel.searched[TOGETHER].copy.click()
     lines = QApplication.clipboard().text().splitlines()
     assert lines[0].split("\t") == list(HEAD)
     assert [line.split("\t") for line in lines[1:]] == shown(panel)
@@ -78,11 +93,11 @@ def test_it_is_copied_and_saved_with_all_digits(qtbot, session, panel, tmp_path,
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_asked: (str(path), ""))
     said = []
     session.noticed.connect(said.append)
-    panel.together.save.click()
+    panel.searched[TOGETHER].save.click()
     qtbot.waitUntil(lambda: f"The table was written to {path}." in said)
     with Path(path).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    pair = panel.together.answer.ensembles[3]
+    pair = panel.searched[TOGETHER].answer.ensembles[3]
     assert (rows[3]["runs"], float(rows[3]["MAP@R"])) == ("1 2", pair.values["MAP@R"])
 
 
@@ -91,11 +106,15 @@ def test_a_large_test_half_waits_for_the_button(qtbot, panel, page, monkeypatch)
     panel.show_overview(page.model.overview)
     qtbot.waitUntil(lambda: panel.similarity is not None)
     choose(qtbot, panel)
-    assert panel.together.words.text().startswith("These runs have up to 48 queries, so the search takes minutes.")
-    assert panel.together.answer is None
-    qtbot.mouseClick(panel.together.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.together.answer is not None)
-    assert not panel.together.start.isVisible()
+    assert (
+        panel.searched[TOGETHER]
+        .words.text()
+        .startswith("These runs have up to 48 queries, so the search takes minutes.")
+    )
+    assert panel.searched[TOGETHER].answer is None
+    qtbot.mouseClick(panel.searched[TOGETHER].start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
+    assert not panel.searched[TOGETHER].start.isVisible()
 
 
 def test_after_a_cancel_a_button_searches_again(qtbot, session, panel, monkeypatch):
@@ -109,19 +128,19 @@ def test_after_a_cancel_a_button_searches_again(qtbot, session, panel, monkeypat
     monkeypatch.setattr(session, "run_in_thread", kept)
     choose(qtbot, panel)
     asked[0]()
-    assert panel.together.words.text() == CANCELLED
+    assert panel.searched[TOGETHER].words.text() == CANCELLED
     choose(qtbot, panel, "CKA")
     choose(qtbot, panel)
-    assert panel.together.words.text() == CANCELLED, "it was not wanted"
-    qtbot.mouseClick(panel.together.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.together.answer is not None)
+    assert panel.searched[TOGETHER].words.text() == CANCELLED, "it was not wanted"
+    qtbot.mouseClick(panel.searched[TOGETHER].start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
 
 
 def test_other_runs_are_searched_again(qtbot, page, panel):
     choose(qtbot, panel)
-    qtbot.waitUntil(lambda: panel.together.answer is not None)
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
     page.session.ticks.choose([1, 3])
-    qtbot.waitUntil(lambda: panel.together.answer is not None and len(shown(panel)) == 3)
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None and len(shown(panel)) == 3)
     assert shown(panel)[2][0] == "1 + 3"
 
 
@@ -130,11 +149,11 @@ def test_a_damaged_file_is_said_and_searched_again_once_it_is_put_back(qtbot, wo
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     choose(qtbot, panel)
-    qtbot.waitUntil(lambda: "embeddings-1.npy is damaged" in panel.together.words.text())
-    assert not panel.together.view.isVisible()
+    qtbot.waitUntil(lambda: "embeddings-1.npy is damaged" in panel.searched[TOGETHER].words.text())
+    assert not panel.searched[TOGETHER].view.isVisible()
     path.write_bytes(whole)
-    qtbot.mouseClick(panel.together.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.together.answer is not None)
+    qtbot.mouseClick(panel.searched[TOGETHER].start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
 
 
 def test_the_page_may_be_closed_while_it_searches(qtbot, page, panel, monkeypatch):
@@ -146,18 +165,27 @@ def test_the_page_may_be_closed_while_it_searches(qtbot, page, panel, monkeypatc
         while True:
             progress("Searching", 0, 1)
 
-    monkeypatch.setattr(panel.together, "question", replace(panel.together.question, measure=endless))
+    monkeypatch.setattr(
+        panel.searched[TOGETHER], "question", replace(panel.searched[TOGETHER].question, measure=endless)
+    )
     choose(qtbot, panel)
     qtbot.waitUntil(lambda: bool(begun))
     page.close()
-    assert panel.together.answer is None
+    assert panel.searched[TOGETHER].answer is None
 
 
 def test_what_refuses_the_search_is_said(qtbot, panel, monkeypatch):
     def refuse(*_asked):
         raise Problem("There is no room.", todo="Make some.")
 
-    monkeypatch.setattr(panel.together, "question", replace(panel.together.question, measure=refuse))
+    monkeypatch.setattr(
+        panel.searched[TOGETHER], "question", replace(panel.searched[TOGETHER].question, measure=refuse)
+    )
     choose(qtbot, panel)
-    qtbot.waitUntil(lambda: panel.together.words.text() == "There is no room. Make some.")
-    assert np.all([part.isHidden() for part in (panel.together.view, panel.together.copy, panel.together.notes)])
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].words.text() == "There is no room. Make some.")
+    assert np.all(
+        [
+            part.isHidden()
+            for part in (panel.searched[TOGETHER].view, panel.searched[TOGETHER].copy, panel.searched[TOGETHER].notes)
+        ]
+    )

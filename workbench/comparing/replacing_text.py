@@ -12,7 +12,7 @@ from workbench.numerals import minus, percentage
 from workbench.problem import Problem
 
 CHANGE = "Change [95%], points"
-HEAD = ("Old → new run", "Old R@1 %", "New R@1 %", "As they are R@1 %", CHANGE, "Rotated R@1 %", CHANGE)
+HEAD = ("Old → new", "Old R@1 %", "New R@1 %", "As they are %", CHANGE, "Rotated %", CHANGE)
 MEANING = (
     "R@1 when a new run embeds the queries and the gallery stays that of an old run (Shen et al., 2020). A change is "
     "from the old run alone, with its 95% interval over the same queries."

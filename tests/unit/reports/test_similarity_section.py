@@ -11,8 +11,10 @@ from tests.unit.comparing.compared_runs import store
 from workbench import reports
 from workbench.comparing.comparison_text import SEEDS_BESIDE, cka_meaning, neighbours_meaning
 from workbench.comparing.overview import overview
+from workbench.comparing.queries.replacing import replacing
 from workbench.comparing.queries.similarity import similarity
 from workbench.comparing.queries.together import together
+from workbench.comparing.replacing_text import replacing_notes, replacing_rows
 from workbench.comparing.together_text import together_notes, together_rows
 from workbench.config import Choice, RunConfig
 from workbench.reports.content import group_content
@@ -64,10 +66,10 @@ def test_all_pairs_are_drawn_and_listed_with_what_the_numbers_are(workspace, run
     assert said[:3] == [cka_meaning(of_groups), neighbours_meaning(of_groups), SEEDS_BESIDE]
 
 
-def test_below_them_stands_what_the_runs_find_together(workspace, runs):
+def test_below_them_stands_what_the_runs_find_together_and_in_place_of_each_other(workspace, runs):
     _, blocks = made(workspace, runs)
-    at = next(place for place, block in enumerate(blocks) if isinstance(block, Heading))
-    table, *notes = blocks[at + 1 :]
+    at, end = (place for place, block in enumerate(blocks) if isinstance(block, Heading))
+    table, *notes = blocks[at + 1 : end]
     joint = together(workspace, overview(workspace, workspace.runs(), {}, "MAP@R", "best"))
     assert table.rows == tuple(map(tuple, together_rows(joint)))
     assert len(table.rows) == 6 + 15 + 1
@@ -76,12 +78,21 @@ def test_below_them_stands_what_the_runs_find_together(workspace, runs):
     reports.write_report(workspace, runs, out, ("csv", "html", "pdf", "latex"), ("similarity",))
     rows = list(csv.DictReader(io.StringIO((out / "together.csv").read_text("utf-8"))))
     assert [float(row["MAP@R"]) for row in rows] == [ensemble.values["MAP@R"] for ensemble in joint.ensembles]
+    table, *notes = blocks[end + 1 :]
+    crossed = replacing(workspace, overview(workspace, workspace.runs(), {}, "MAP@R", "best"))
+    assert table.rows == tuple(map(tuple, replacing_rows(crossed)))
+    assert len(table.rows) == 6 * 5
+    assert [block.spans[0].text for block in notes] == replacing_notes(crossed)
+    rows = list(csv.DictReader(io.StringIO((out / "replace.csv").read_text("utf-8"))))
+    assert [float(row["rotated"]) for row in rows] == [pair.rotated.value for pair in crossed.pairs]
 
 
 def test_a_report_does_not_wait_minutes_for_it(workspace, runs, monkeypatch):
     monkeypatch.setattr(group_content, "MOST_PRODUCTS", 1e3)
     report, blocks = made(workspace, runs)
-    assert blocks[-1].spans[0].text.startswith("To search with the embeddings of these runs takes minutes. Compare has it")
+    assert (
+        blocks[-1].spans[0].text.startswith("To search with the embeddings of these runs takes minutes. Compare has it")
+    )
     assert "together.csv" not in csv_tables(report, workspace)
 
 

@@ -8,6 +8,7 @@ from workbench.comparing.measures import At
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.published.papers import GroupsBeside
 from workbench.comparing.queries.pairing import Comparison, compare
+from workbench.comparing.queries.replacing import Replacing, replacing
 from workbench.comparing.queries.similarity import Similarity, similarity
 from workbench.comparing.queries.together import Together, together
 from workbench.entries import catalog as catalogs
@@ -19,7 +20,7 @@ from workbench.reports.content.sweep_content import SweepContent, gather_sweeps
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
-MOST_PRODUCTS = 2e11  # of searches with runs together: ten seconds on one core
+MOST_PRODUCTS = 2e11  # of searches with the embeddings of several runs: ten seconds on one core
 MOST_PAIRS = 12  # groups set against the first: each takes a bootstrap over all queries of all seeds
 
 
@@ -36,6 +37,7 @@ class GroupContent:
     more_sweeps: int = 0  # that are left out
     similarity: Similarity | str | None = None  # of the embeddings; a sentence where nothing could be compared
     together: Together | str | None = None  # what the runs find together; likewise
+    replaced: Replacing | str | None = None  # whether one may replace another; likewise
 
     @property
     def runs(self) -> list[Run]:
@@ -67,8 +69,8 @@ def gather_groups(
     sweeps, more = gather_sweeps(workspace, runs, catalogs.current(), progress) if "importance" in sections else ((), 0)
     unpaired = max(0, len(compared.groups) - 1 - MOST_PAIRS)
     similar = _similarity(workspace, compared, progress) if "similarity" in sections else None
-    joint = _together(workspace, compared, progress) if isinstance(similar, Similarity) else None
-    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more, similar, joint)
+    joint, replaced = _searched(workspace, compared, progress) if isinstance(similar, Similarity) else (None, None)
+    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more, similar, joint, replaced)
 
 
 def _similarity(workspace: Workspace, compared: Overview, progress: Progress) -> Similarity | str:
@@ -78,11 +80,18 @@ def _similarity(workspace: Workspace, compared: Overview, progress: Progress) ->
         return str(problem)
 
 
-def _together(workspace: Workspace, compared: Overview, progress: Progress) -> Together | str:
+def _searched(
+    workspace: Workspace, compared: Overview, progress: Progress
+) -> tuple[Together | str, Replacing | str | None]:
+    """What runs find together and in place of each other; only a sentence where that takes minutes."""
     try:
-        return together(workspace, compared, progress, MOST_PRODUCTS)
+        joint = together(workspace, compared, progress, MOST_PRODUCTS)
     except Problem as problem:
-        return str(problem)
+        return str(problem), None
+    try:
+        return joint, replacing(workspace, compared, progress, MOST_PRODUCTS)
+    except Problem as problem:
+        return joint, str(problem)
 
 
 def _pairs(workspace: Workspace, compared: Overview, progress: Progress) -> tuple[Comparison | tuple[Group, str], ...]:

@@ -3,7 +3,9 @@
 from dataclasses import astuple
 from typing import Any
 
+from workbench.comparing.queries.replacing import Replacing
 from workbench.comparing.queries.together import Together
+from workbench.comparing.replacing_text import replacing_columns
 from workbench.comparing.together_text import together_columns
 from workbench.files.spreadsheet import csv_text
 from workbench.reports.content.run_content import Content
@@ -58,7 +60,7 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
 
 
 def _of_groups(report: Made) -> dict[str, str]:
-    """groups.csv, group-runs.csv and together.csv: full precision, all metrics at the place asked for."""
+    """groups.csv, group-runs.csv, together.csv and replace.csv: full precision, all metrics at the place asked for."""
     if report.groups is None:
         return {}
     compared = report.groups.overview
@@ -79,11 +81,12 @@ def _of_groups(report: Made) -> dict[str, str]:
             runs += [[*known, name, value] for name, value in metrics.items()] or [[*known, "", ""]]
     head = ["group", "metric", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds", "memory_bytes"]
     head.append("unfinished_runs")
-    joint = report.groups.together
+    joint, replaced = report.groups.together, report.groups.replaced
     return {
         "groups.csv": csv_text(head, groups),
         "group-runs.csv": csv_text(["run", "group", "seed", "status", "epoch", "metric", "value"], runs),
         **({"together.csv": csv_text(*together_columns(joint))} if isinstance(joint, Together) else {}),
+        **({"replace.csv": csv_text(*replacing_columns(replaced))} if isinstance(replaced, Replacing) else {}),
     }
 
 

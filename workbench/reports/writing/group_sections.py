@@ -21,7 +21,7 @@ from workbench.reports.writing.blocks import NO_VALUE, Block, Plot, Table, headi
 from workbench.reports.writing.fair_blocks import fair_blocks
 from workbench.reports.writing.importance_blocks import importance_blocks
 from workbench.reports.writing.published_blocks import published_blocks
-from workbench.reports.writing.similarity_blocks import similarity_blocks, together_blocks
+from workbench.reports.writing.similarity_blocks import replacing_blocks, similarity_blocks, together_blocks
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import network_tested, short_names
 
@@ -70,7 +70,11 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
         case "differences":
             return _differences(content)
         case "similarity":
-            return [*similarity_blocks(content.similarity, len(compared.groups)), *together_blocks(content.together)]
+            similar, joint = (
+                similarity_blocks(content.similarity, len(compared.groups)),
+                together_blocks(content.together),
+            )
+            return [*similar, *joint, *replacing_blocks(content.replaced)]
         case _:
             return _published(content)
 

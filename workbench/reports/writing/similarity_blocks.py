@@ -4,8 +4,12 @@ from math import isfinite
 
 from workbench.comparing import comparison_text as words
 from workbench.comparing.grouping.groups import unlike_parts
+from workbench.comparing.queries.replacing import Replacing
 from workbench.comparing.queries.similarity import MOST_GROUPS, Place, Similarity
 from workbench.comparing.queries.together import Together
+from workbench.comparing.replacing_text import HEAD as REPLACED
+from workbench.comparing.replacing_text import MEANING as OF_REPLACING
+from workbench.comparing.replacing_text import replacing_notes, replacing_rows
 from workbench.comparing.together_text import HEAD as ENSEMBLES
 from workbench.comparing.together_text import MEANING, together_notes, together_rows
 from workbench.numerals import percentage
@@ -56,6 +60,15 @@ def together_blocks(of_runs: Together | str | None) -> list[Block]:
     rows = tuple(tuple(row) for row in together_rows(of_runs))
     table = Table("together", MEANING, ENSEMBLES, rows, frozenset(range(1, len(ENSEMBLES))))
     return [heading("Runs together"), table, *(said(note) for note in together_notes(of_runs))]
+
+
+def replacing_blocks(of_runs: Replacing | str | None) -> list[Block]:
+    """A table of what each run finds in the gallery of another, and its notes; or the reason why there is none."""
+    if not isinstance(of_runs, Replacing):
+        return [said(of_runs, muted=True)] if of_runs else []
+    rows = tuple(tuple(row) for row in replacing_rows(of_runs))
+    table = Table("replaced", OF_REPLACING, REPLACED, rows, frozenset(range(1, len(REPLACED))))
+    return [heading("One run in place of another"), table, *(said(note) for note in replacing_notes(of_runs))]
 
 
 def _among_seeds(of_groups: Similarity) -> str:

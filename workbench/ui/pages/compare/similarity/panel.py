@@ -13,9 +13,15 @@ from workbench.comparing.comparison_text import (
 )
 from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.overview import Overview
+from workbench.comparing.queries.replacing import replacing
 from workbench.comparing.queries.similarity import MOST_GROUPS, Similarity, similarity
 from workbench.comparing.queries.together import together
-from workbench.comparing.together_text import HEAD, MEANING, together_columns, together_notes, together_rows
+from workbench.comparing.replacing_text import HEAD as REPLACED
+from workbench.comparing.replacing_text import MEANING as OF_REPLACING
+from workbench.comparing.replacing_text import replacing_columns, replacing_notes, replacing_rows
+from workbench.comparing.together_text import HEAD as ENSEMBLES
+from workbench.comparing.together_text import MEANING as OF_ENSEMBLES
+from workbench.comparing.together_text import together_columns, together_notes, together_rows
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -29,7 +35,17 @@ from workbench.ui.widgets.scrolled import Scrolled
 
 READING = "Reading embeddings…"
 CANCELLED = "Comparing the embeddings was cancelled. Open the tab again to compare them."
-TOGETHER = "together"
+TOGETHER, REPLACE = "together", "replace"
+QUESTIONS = {
+    TOGETHER: Question(
+        "Search with runs together", "Runs alone and together", "together.csv", OF_ENSEMBLES, ENSEMBLES, together,
+        together_rows, together_notes, together_columns,
+    ),
+    REPLACE: Question(
+        "Search with one run in place of another", "One run in place of another", "replace.csv", OF_REPLACING,
+        REPLACED, replacing, replacing_rows, replacing_notes, replacing_columns,
+    ),
+}  # fmt: skip
 
 
 class SimilarityPanel(QWidget):
@@ -44,19 +60,25 @@ class SimilarityPanel(QWidget):
         self._reading = Newest(session)
         self._cancelled = False
         self.similarity: Similarity | None = None
-        choices = (CKA, "CKA"), (NEIGHBOURS, "Same neighbours"), (TOGETHER, "Together")
+        choices = (CKA, "CKA"), (NEIGHBOURS, "Same neighbours"), (TOGETHER, "Together"), (REPLACE, "Replace")
         self.value = Segments("Similarity by", choices)
         self.value.set_value(CKA)
         self.value.buttons[TOGETHER].setToolTip("What runs find with their embeddings side by side, as one embedding")
+        self.value.buttons[REPLACE].setToolTip("What a new run finds in the gallery of an old one")
         self.words, self.notes = label("", wrap=True), label("", "muted", wrap=True)
         self.plot = SimilarityPlot()
         self._scrolled = Scrolled(self.plot)
-        self.together = SearchedRuns(session, Question(
-            "Search with runs together", "Runs alone and together", "together.csv", HEAD, together, together_rows,
-            together_notes, together_columns,
-        ))  # fmt: skip
+        self.searched = {value: SearchedRuns(session, question) for value, question in QUESTIONS.items()}
         head = in_row((self.words, 1), self.value, spacing=8)
-        in_column(head, (self._scrolled, 1), self.notes, (self.together, 1), 0, on=self, margins=8)
+        in_column(
+            head,
+            (self._scrolled, 1),
+            self.notes,
+            *((view, 1) for view in self.searched.values()),
+            0,
+            on=self,
+            margins=8,
+        )
         self.value.chosen.connect(self._draw)
         self.plot.announced.connect(self.announced)
         self._say("")
@@ -65,7 +87,8 @@ class SimilarityPanel(QWidget):
         """Compare the groups of this overview, on a thread."""
         self._overview = overview
         self._say(READING)
-        self.together.show_overview(overview)
+        for view in self.searched.values():
+            view.show_overview(overview)
         workspace = self._session.workspace
 
         def work(progress: Progress) -> Similarity:
@@ -83,7 +106,7 @@ class SimilarityPanel(QWidget):
         self._reading.cancel()
         self.similarity, self._cancelled = None, False
         self.words.setText(text)
-        for part in (self._scrolled, self.value, self.notes, self.together):
+        for part in (self._scrolled, self.value, self.notes, *self.searched.values()):
             part.hide()
 
     def _show(self, of_groups: Similarity) -> None:
@@ -104,10 +127,11 @@ class SimilarityPanel(QWidget):
             return
         chosen = self.value.value()
         for part in (self._scrolled, self.notes):
-            part.setVisible(chosen != TOGETHER)
-        self.together.setVisible(chosen == TOGETHER)
-        if chosen == TOGETHER:
-            self.words.setText(MEANING)
+            part.setVisible(chosen not in self.searched)
+        for value, view in self.searched.items():
+            view.setVisible(chosen == value)
+        if chosen in self.searched:
+            self.words.setText(QUESTIONS[chosen].meaning)
             return
         self.words.setText(cka_meaning(of_groups) if chosen == CKA else neighbours_meaning(of_groups))
         self.plot.show_similarity(of_groups, unlike_parts(list(of_groups.titles)), chosen)

@@ -37,6 +37,7 @@ class Question:
     task: str  # its line in the Activity panel
     name: str  # of the table, for screen readers
     file: str  # proposed for the table
+    meaning: str  # what the numbers are, above the table
     head: Sequence[str]
     measure: Callable[[Workspace, Overview, Progress], Any]  # on a thread; raises Problem
     rows: Callable[[Any], list[list[str]]]  # below the head, as they are shown
