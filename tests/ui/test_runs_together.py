@@ -4,7 +4,6 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
@@ -63,8 +62,8 @@ def test_it_is_searched_when_it_is_chosen_and_shown_as_a_table_with_notes(qtbot,
     qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
     wanted = together(workspace, page.model.overview)
     assert shown(panel) == together_rows(wanted)
-    assert panel.searched[TOGETHER].notes.text() == "\n".join(together_notes(wanted))
-    assert panel.words.text() == MEANING
+    assert panel.searched[TOGETHER].notes.text() == "\n".join((MEANING, *together_notes(wanted)))
+    assert panel.words.text() == "R@1 and MAP@R of each run alone, of pairs and of all together"
     assert (panel.searched[TOGETHER].view.isVisible(), panel.plot.isVisible()) == (True, False)
     choose(qtbot, panel, "CKA")
     assert (panel.searched[TOGETHER].isVisible(), panel.plot.isVisible()) == (False, True)
@@ -76,8 +75,8 @@ def test_one_run_in_place_of_another_is_searched_when_it_is_chosen(qtbot, worksp
     qtbot.waitUntil(lambda: view.answer is not None)
     wanted = replacing(workspace, page.model.overview)
     assert shown(panel, REPLACE) == replacing_rows(wanted)
-    assert view.notes.text() == "\n".join(replacing_notes(wanted))
-    assert panel.words.text() == OF_REPLACING
+    assert view.notes.text() == "\n".join((OF_REPLACING, *replacing_notes(wanted)))
+    assert panel.words.text() == "R@1 of one run in place of another"
     assert panel.searched[TOGETHER].answer is None, "it was not asked for"
     assert (view.isVisible(), panel.searched[TOGETHER].isVisible(), panel.plot.isVisible()) == (True, False, False)
 
@@ -183,9 +182,5 @@ def test_what_refuses_the_search_is_said(qtbot, panel, monkeypatch):
     )
     choose(qtbot, panel)
     qtbot.waitUntil(lambda: panel.searched[TOGETHER].words.text() == "There is no room. Make some.")
-    assert np.all(
-        [
-            part.isHidden()
-            for part in (panel.searched[TOGETHER].view, panel.searched[TOGETHER].copy, panel.searched[TOGETHER].notes)
-        ]
-    )
+    view = panel.searched[TOGETHER]
+    assert [part.isVisible() for part in (view.view, view.copy, view.notes, view.start)] == [False] * 3 + [True]

@@ -38,12 +38,12 @@ CANCELLED = "Comparing the embeddings was cancelled. Open the tab again to compa
 TOGETHER, REPLACE = "together", "replace"
 QUESTIONS = {
     TOGETHER: Question(
-        "Search with runs together", "Runs alone and together", "together.csv", OF_ENSEMBLES, ENSEMBLES, together,
-        together_rows, together_notes, together_columns,
+        "Search with runs together", "R@1 and MAP@R of each run alone, of pairs and of all together", "together.csv",
+        OF_ENSEMBLES, ENSEMBLES, together, together_rows, together_notes, together_columns,
     ),
     REPLACE: Question(
-        "Search with one run in place of another", "One run in place of another", "replace.csv", OF_REPLACING,
-        REPLACED, replacing, replacing_rows, replacing_notes, replacing_columns,
+        "Search with one run in place of another", "R@1 of one run in place of another", "replace.csv",
+        OF_REPLACING, REPLACED, replacing, replacing_rows, replacing_notes, replacing_columns,
     ),
 }  # fmt: skip
 
@@ -131,7 +131,7 @@ class SimilarityPanel(QWidget):
         for value, view in self.searched.items():
             view.setVisible(chosen == value)
         if chosen in self.searched:
-            self.words.setText(QUESTIONS[chosen].meaning)
+            self.words.setText(QUESTIONS[chosen].name)
             return
         self.words.setText(cka_meaning(of_groups) if chosen == CKA else neighbours_meaning(of_groups))
         self.plot.show_similarity(of_groups, unlike_parts(list(of_groups.titles)), chosen)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import QEvent
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -14,15 +15,18 @@ from workbench.files.spreadsheet import csv_text, pasted
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
+from workbench.ui.pages.compare.style.word_table import ROW_PX, WordTable, fit_columns, table_view
 from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.workspace import Workspace
 
-NOTES_LINES = 7  # below the table; beyond them they scroll
+LEAST_ROWS = 5  # of the table with its head; where they have no room the tab scrolls
+NOTES_LINES = 9  # below the table; beyond them they scroll
 AT_ONCE = 5_000  # queries up to which it is searched as soon as it is shown
 SEARCHING = "Searching…"
 CANCELLED = "The search was cancelled."
@@ -35,9 +39,9 @@ class Question:
     """What is searched for, and how the answer becomes a table."""
 
     task: str  # its line in the Activity panel
-    name: str  # of the table, for screen readers
+    name: str  # of the table, above it and for screen readers
     file: str  # proposed for the table
-    meaning: str  # what the numbers are, above the table
+    meaning: str  # what the numbers are, below the table
     head: Sequence[str]
     measure: Callable[[Workspace, Overview, Progress], Any]  # on a thread; raises Problem
     rows: Callable[[Any], list[list[str]]]  # below the head, as they are shown
@@ -62,8 +66,12 @@ class SearchedRuns(QWidget):
         self.notes.said.setAccessibleName(f"{question.name}: what the numbers are")
         self.copy = icon_button("copy", "Copy table")
         self.save = icon_button("floppy-disk", "Save the table as CSV…")
-        asking = in_row((self.words, 1), self.start, spacing=8)
-        in_column(asking, (self.view, 1), in_row((self.notes, 1), self.copy, self.save, spacing=8), 0, on=self)
+        self._content = QWidget()
+        foot = in_row((self.notes, 1), self.copy, self.save, spacing=8)
+        in_column((self.view, 1), foot, 0, on=self._content)
+        self._scrolled = ScrolledDown(self._content)
+        in_column(in_row((self.words, 1), self.start, spacing=8), (self._scrolled, 1), 0, on=self)
+        self._need_rows()
         self.start.clicked.connect(self._search)
         self.copy.clicked.connect(self.copy_table)
         self.save.clicked.connect(self._ask_save)
@@ -75,6 +83,14 @@ class SearchedRuns(QWidget):
         queries = _most_queries(overview)
         self._say(MINUTES.format(queries) if queries > AT_ONCE else "", ask=queries > AT_ONCE)
         self._search_if_shown()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES and hasattr(self, "_scrolled"):
+            self._need_rows()
+
+    def _need_rows(self) -> None:
+        self.view.setMinimumHeight(theme.text_px(LEAST_ROWS * ROW_PX))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -106,13 +122,12 @@ class SearchedRuns(QWidget):
     def _arrange(self, ask: bool) -> None:
         self.words.setVisible(self.answer is None)
         self.start.setVisible(ask)
-        for part in (self.view, self.notes, self.copy, self.save):
-            part.setVisible(self.answer is not None)
+        self._scrolled.setVisible(self.answer is not None)
 
     def _show(self, answer: Any) -> None:
         self.answer = answer
         self.model.show(self.question.head, self.question.rows(answer))
-        self.notes.set_text("\n".join(self.question.notes(answer)))
+        self.notes.set_text("\n".join((self.question.meaning, *self.question.notes(answer))))
         self._arrange(False)
         fit_columns(self.view)
 
