@@ -55,7 +55,7 @@ class RunRow(QStyledItemDelegate):
             painter.setOpacity(1)
         fold = index.data(FOLD_ROLE)
         if (tick := index.data(TICK)) is not None:
-            self._paint_box(painter, box_of(option.rect, fold), tick, tokens)
+            self._paint_box(painter, box_of(option.rect, fold, option.direction), tick, tokens)
         inner = inside(option.rect, fold)
         line = inner.height() // 2
         top = QRect(inner.x(), inner.y(), inner.width(), line)
@@ -63,7 +63,8 @@ class RunRow(QStyledItemDelegate):
         if fold in ("open", "folded"):
             arrow = QRect(top.right() - ICON, top.center().y() - ICON // 2, ICON, ICON)
             top.setRight(arrow.left() - 4)
-            icon("caret-down" if fold == "open" else "caret-right", "muted").paint(painter, arrow)
+            folded = "caret-right" if option.direction == Qt.LayoutDirection.LeftToRight else "caret-left"
+            icon("caret-down" if fold == "open" else folded, "muted").paint(painter, _seen(option, arrow))
         self._paint_name(painter, option, top, index, tokens)
         self._paint_state(painter, option, bottom, index, tokens)
         if option.state & QStyle.StateFlag.State_HasFocus:
@@ -78,19 +79,20 @@ class RunRow(QStyledItemDelegate):
         run: Run = index.data(RUN_ROLE)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.run_colour(run.colour)))
-        painter.drawRoundedRect(rect.x(), rect.center().y() - DOT // 2, DOT, DOT, 3, 3)
+        dot = QRect(rect.x(), rect.center().y() - DOT // 2, DOT, DOT)
+        painter.drawRoundedRect(_seen(option, dot), 3, 3)
         text = rect.adjusted(DOT + PAD, 0, 0, 0)
         painter.setFont(option.font)
         painter.setPen(QColor(tokens.text))
         if run.id > 0:
             painter.setPen(QColor(tokens.muted))
-            painter.drawText(text, _LEFT, number := f"#{run.id} ")
+            painter.drawText(_seen(option, text), _LEFT, number := f"#{run.id} ")
             painter.setPen(QColor(tokens.text))
             text.setLeft(text.left() + option.fontMetrics.horizontalAdvance(number))
         name = " ".join(run.name.split())  # one line, whatever the name holds
         if option.fontMetrics.horizontalAdvance(name) > text.width():
             name = shortened(name, names_near(index), option.fontMetrics, text.width())
-        painter.drawText(text, _LEFT, name)
+        painter.drawText(_seen(option, text), _LEFT, name)
 
     def _paint_state(
         self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, index: Index, tokens: theme.Tokens
@@ -98,7 +100,7 @@ class RunRow(QStyledItemDelegate):
         run: Run = index.data(RUN_ROLE)
         _, icon_name, role = STATES[run.status]
         icon_rect = QRect(rect.x() - (ICON - DOT) // 2, rect.center().y() - ICON // 2 + 1, ICON, ICON)
-        icon(icon_name, role).paint(painter, icon_rect)
+        icon(icon_name, role).paint(painter, _seen(option, icon_rect))
         small = QFont(option.font)
         small.setPixelSize(round(QFontInfo(option.font).pixelSize() * theme.CAPTION_PX / theme.BODY_PX))
         painter.setFont(small)
@@ -110,18 +112,18 @@ class RunRow(QStyledItemDelegate):
         if share is not None and bar:
             text.setRight(text.right() - bar - PAD)
         short = fitted(words, painter.fontMetrics(), text.width(), keep_last=run.id < 0)
-        painter.drawText(text, _LEFT, short)
+        painter.drawText(_seen(option, text), _LEFT, short)
         if share is not None and bar:
             left = text.left() + painter.fontMetrics().horizontalAdvance(short) + PAD
             track = QRect(left, text.center().y() - THICK // 2 + 1, bar, THICK)
-            painter.fillRect(track, QColor(tokens.border))
+            painter.fillRect(_seen(option, track), QColor(tokens.border))
             track.setWidth(round(bar * share))
             moves = run.status == "running" and not self.away
-            painter.fillRect(track, QColor(tokens.accent if moves else tokens.muted))
+            painter.fillRect(_seen(option, track), QColor(tokens.accent if moves else tokens.muted))
         painter.setPen(QColor(tokens.text))
         for column, name in enumerate(reversed(self.columns)):
             cell = QRect(rect.right() + 1 - (column + 1) * width, rect.y(), width, rect.height())
-            painter.drawText(cell, _RIGHT, COLUMNS[name][1](run, index.data(SIZE_ROLE)))
+            painter.drawText(_seen(option, cell), _RIGHT, COLUMNS[name][1](run, index.data(SIZE_ROLE)))
 
     def _paint_box(self, painter: QPainter, box: QRect, tick: Qt.CheckState, tokens: theme.Tokens) -> None:
         """The check box; with a line in it for a group of which some runs are ticked."""
@@ -136,7 +138,7 @@ class RunRow(QStyledItemDelegate):
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
         """Put the editor of a name over its line."""
         inner = inside(option.rect, index.data(FOLD_ROLE))
-        editor.setGeometry(inner.adjusted(DOT + PAD - 4, -4, PAD, 4))
+        editor.setGeometry(_seen(option, inner.adjusted(DOT + PAD - 4, -4, PAD, 4)))
 
 
 def share_done(run: Run) -> float | None:
@@ -146,9 +148,15 @@ def share_done(run: Run) -> float | None:
     return min(1.0, run.done / run.total)
 
 
-def box_of(rect: QRect, fold: str) -> QRect:
+def box_of(rect: QRect, fold: str, direction: Qt.LayoutDirection) -> QRect:
     """Where the box of the tick is in a row."""
-    return QRect(rect.x() + PAD + (INDENT if fold == "inside" else 0), rect.y() + 8, BOX, BOX)
+    box = QRect(rect.x() + PAD + (INDENT if fold == "inside" else 0), rect.y() + 8, BOX, BOX)
+    return QStyle.visualRect(direction, rect, box)
+
+
+def _seen(option: QStyleOptionViewItem, part: QRect) -> QRect:
+    """A part of a row that was worked out from left to right, where the layout has it."""
+    return QStyle.visualRect(option.direction, option.rect, part)
 
 
 def inside(rect: QRect, fold: str) -> QRect:

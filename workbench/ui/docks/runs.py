@@ -236,7 +236,8 @@ class RunsDock(Dock):
         index = self.list.indexAt(at)
         if not index.isValid() or event.button() != Qt.MouseButton.LeftButton or not self.model.can_tick:
             return False
-        box = box_of(self.list.visualRect(index), index.data(FOLD_ROLE)).adjusted(-4, -4, 4, 4)
+        row, direction = self.list.visualRect(index), self.list.layoutDirection()
+        box = box_of(row, index.data(FOLD_ROLE), direction).adjusted(-4, -4, 4, 4)
         return bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier) or box.contains(at)
 
     def _press(self, key: Qt.Key, undo: bool) -> bool:

@@ -250,7 +250,7 @@ class WindowRuns(Shown):
         self._resuming -= set(withdrawn)
         return withdrawn
 
-    def put_back(self, run_ids: Sequence[int], refused: Callable[[Problem], object]) -> None:
+    def put_back(self, run_ids: Sequence[int], refused: Callable[[Problem], None]) -> None:
         """Queue runs again, in this order, that were taken from the queue; the shown run stays.
 
         `refused` gets the Problem of the last one that cannot be queued, once the others are.

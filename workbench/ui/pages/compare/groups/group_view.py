@@ -18,6 +18,7 @@ from workbench.ui.pages.compare.groups.group_table import (
 from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.style.word_table import table_view, title_width
 from workbench.ui.style import theme
+from workbench.ui.style.mirrored import mirrored
 from workbench.ui.widgets.labels import names_near, shortened
 from workbench.ui.widgets.tables.row_table import NumberDelegate, head_width
 
@@ -176,9 +177,10 @@ class GroupDelegate(NumberDelegate):
             tokens, tall = theme.current(), theme.text_px(CHIP_PX)
             painter.save()
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            _chip(painter, QRectF(start, option.rect.center().y() - tall / 2 + 1, width, tall), tokens.selection)
+            area = mirrored(option, QRectF(start, option.rect.top(), width, option.rect.height()))
+            _chip(painter, _middle(area, option.rect.center().y() + 1, tall), tokens.selection)
             painter.setPen(QColor(tokens.text))
-            painter.drawText(QRectF(start, option.rect.top(), width, option.rect.height()), CENTRE, words)
+            painter.drawText(area, CENTRE, words)
             painter.restore()
 
     def _difference(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -190,12 +192,13 @@ class GroupDelegate(NumberDelegate):
         fill = QColor(colour)
         fill.setAlpha(TINT)
         tall = theme.text_px(CHIP_PX)
-        _chip(painter, QRectF(rect.right() - width - BESIDE, rect.center().y() - tall / 2, width, tall), fill)
+        area = mirrored(option, QRectF(rect.right() - width - BESIDE, rect.top(), width, rect.height()))
+        _chip(painter, _middle(area, rect.center().y(), tall), fill)
         font = option.font
         font.setBold(role != "muted")
         painter.setFont(font)
         painter.setPen(QColor(tokens.text) if role == "muted" else colour)
-        painter.drawText(QRectF(rect.right() - width - BESIDE, rect.top(), width, rect.height()), CENTRE, text)
+        painter.drawText(area, CENTRE, text)
 
     def _interval(self, painter: QPainter, rect: QRectF, index: Index) -> None:
         model = index.model()
@@ -246,6 +249,11 @@ def _chip_width(option: QStyleOptionViewItem, index: Index) -> int:
     font = QFont(option.font)
     font.setBold(True)
     return QFontMetrics(font).horizontalAdvance(minus(index.data())) + 2 * MARGIN
+
+
+def _middle(area: QRectF, centre: float, tall: float) -> QRectF:
+    """The part of an area that is so tall, around a height."""
+    return QRectF(area.left(), centre - tall / 2, area.width(), tall)
 
 
 def _chip(painter: QPainter, rect: QRectF, fill: QColor | str) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from workbench.names import in_one_line
 from workbench.ui.style import theme
+from workbench.ui.style.mirrored import mirrored
 from workbench.ui.widgets.labels import names_near, shortened
 
 TALL, DOT, SIDE, GAP = 30, 10, 10, 8  # px: row, dot, left and right of a row, between its parts
@@ -36,17 +37,17 @@ class LegendRow(QStyledItemDelegate):
         dot = QRectF(area.left(), area.center().y() - DOT / 2 + 0.5, DOT, DOT)
         painter.setPen(QPen(colour, 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush if hidden else colour)
-        painter.drawEllipse(dot)
+        painter.drawEllipse(mirrored(option, dot))
         text, muted = QColor(tokens.text), QColor(tokens.muted)
         if hidden:
             text.setAlpha(TRANSPARENT)
         count = f"{index.data(COUNT_ROLE):,}"
         wide = painter.fontMetrics().horizontalAdvance(count)
         room = area.width() - DOT - self.beside - 3 * GAP
-        right = self._score(painter, area, index.data(SCORE_ROLE), colour, muted, room)
+        right = self._score(painter, option, index.data(SCORE_ROLE), colour, muted, room)
         painter.setPen(muted)
         middle = int(Qt.AlignmentFlag.AlignVCenter)
-        painter.drawText(QRect(right - wide, area.top(), wide, area.height()), middle, count)
+        painter.drawText(_seen(option, QRect(right - wide, area.top(), wide, area.height())), middle, count)
         left = area.left() + DOT + GAP
         name = QRect(left, area.top(), right - wide - GAP - left, area.height())
         font = painter.font()
@@ -55,7 +56,7 @@ class LegendRow(QStyledItemDelegate):
         painter.setPen(text)
         words = in_one_line(str(index.data(NAME_ROLE)))
         words = shortened(words, names_near(index, NAME_ROLE), painter.fontMetrics(), name.width())
-        painter.drawText(name, middle, words)
+        painter.drawText(_seen(option, name), middle, words)
         painter.restore()
 
     def _background(self, painter: QPainter, option: QStyleOptionViewItem, widget: QWidget | None) -> None:
@@ -64,16 +65,19 @@ class LegendRow(QStyledItemDelegate):
             style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, widget)
 
     def _score(
-        self, painter: QPainter, area: QRect, score: float | None, colour: QColor, ink: QColor, room: int
-    ) -> int:
+        self, painter: QPainter, option: QStyleOptionViewItem, score: float | None, colour: QColor, ink: QColor,
+        room: int,
+    ) -> int:  # fmt: skip
         """Draw the score at the right end, and a bar before it if `room` px hold both. Returns the x of their start."""
+        area = option.rect.adjusted(SIDE, 0, -SIDE, 0)
         if score is None or score != score:
             return area.right()
         number = f"{100 * score:.1f}"
         wide = painter.fontMetrics().horizontalAdvance("100.0")
         painter.setPen(ink)
         figure = QRect(area.right() - wide, area.top(), wide, area.height())
-        painter.drawText(figure, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), number)
+        at = _seen(option, figure)
+        painter.drawText(at, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), number)
         long = min(BAR, room - wide - GAP)
         if long < SHORT_BAR:
             return figure.left() - GAP
@@ -81,7 +85,12 @@ class LegendRow(QStyledItemDelegate):
         track = QRectF(left, area.center().y() - THICK / 2 + 0.5, long, THICK)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.current().divider))
-        painter.drawRoundedRect(track, THICK / 2, THICK / 2)
+        painter.drawRoundedRect(mirrored(option, track), THICK / 2, THICK / 2)
         painter.setBrush(colour)
-        painter.drawRoundedRect(QRectF(left, track.top(), max(THICK, long * score), THICK), THICK / 2, THICK / 2)
+        filled = QRectF(left, track.top(), max(THICK, long * score), THICK)
+        painter.drawRoundedRect(mirrored(option, filled), THICK / 2, THICK / 2)
         return left - GAP
+
+
+def _seen(option: QStyleOptionViewItem, part: QRect) -> QRect:
+    return QStyle.visualRect(option.direction, option.rect, part)

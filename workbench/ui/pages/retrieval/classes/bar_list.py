@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from workbench.ui.style import theme
+from workbench.ui.style.mirrored import mirrored
 
 SIDE, GAP = 8, 8  # px: left and right of a row, between its parts
 FAINT = 150  # of 255: bars of rows that are not chosen
@@ -52,11 +53,11 @@ def paint_ground(painter: QPainter, option: QStyleOptionViewItem) -> None:
         option.widget.style().drawPrimitive(panel, option, painter, option.widget)
 
 
-def paint_bar(painter: QPainter, track: QRectF, share: float, colour: str, *, chosen: bool) -> None:
-    """Paint a bar over that share (0 to 1; NaN for none) of a track."""
-    painter.fillRect(track, QColor(theme.current().divider))
+def paint_bar(painter: QPainter, option: QStyleOptionViewItem, track: QRectF, share: float, colour: str) -> None:
+    """Paint a bar over that share (0 to 1; NaN for none) of a track; strong in a row that is chosen."""
+    painter.fillRect(mirrored(option, track), QColor(theme.current().divider))
     if share == share:
         filled = QColor(colour)
-        filled.setAlpha(255 if chosen else FAINT)
+        filled.setAlpha(255 if option.state & QStyle.StateFlag.State_Selected else FAINT)
         width = track.width() * min(1.0, max(0.0, share))
-        painter.fillRect(QRectF(track.left(), track.top(), width, track.height()), filled)
+        painter.fillRect(mirrored(option, QRectF(track.left(), track.top(), width, track.height())), filled)

@@ -31,6 +31,7 @@ from workbench.ui.pages.retrieval.classes.confusion_bars import ConfusionBars
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.class_scores import MEASURES, ORDERS, ClassListing
 from workbench.ui.style import theme
+from workbench.ui.style.mirrored import mirrored
 from workbench.ui.style.theme import Theme
 from workbench.ui.style.words import counted, percent
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -110,26 +111,27 @@ class ClassRow(QStyledItemDelegate):
         line = area.adjusted(0, 0, 0, -(THICK + GAP // 2)) if self.stacked else area
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor.fromRgba(index.data(COLOUR_ROLE)))
-        painter.drawEllipse(QRectF(area.left(), line.center().y() - DOT / 2 + 0.5, DOT, DOT))
+        painter.drawEllipse(mirrored(option, QRectF(area.left(), line.center().y() - DOT / 2 + 0.5, DOT, DOT)))
         metrics, value = painter.fontMetrics(), index.data(VALUE_ROLE)
         figure = metrics.horizontalAdvance("100.0")
         painter.setPen(QColor(tokens.text))
         number = QRect(area.right() - figure, line.top(), figure, line.height())
-        painter.drawText(number, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), percent(value))
+        at = QStyle.visualRect(option.direction, option.rect, number)
+        painter.drawText(at, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), percent(value))
         left = area.left() + DOT + GAP
         room = number.left() - GAP - left
         name = QRect(left, line.top(), room if self.stacked else min(room, SHORT), line.height())
         words = index.data()
         if metrics.horizontalAdvance(words) > name.width():
             words = shortened(words, names_near(index), metrics, name.width())
-        painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), words)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        at = QStyle.visualRect(option.direction, option.rect, name)
+        painter.drawText(at, int(Qt.AlignmentFlag.AlignVCenter), words)
         if self.stacked:
             bar = QRectF(left, line.bottom(), area.right() - left, THICK)
         else:
             start = left + min(self.widest, SHORT) + GAP
             bar = QRectF(start, line.center().y() - THICK / 2 + 0.5, number.left() - GAP - start, THICK)
-        paint_bar(painter, bar, value, tokens.accent, chosen=chosen)
+        paint_bar(painter, option, bar, value, tokens.accent)
         painter.restore()
 
 

@@ -91,12 +91,12 @@ class PairRow(QStyledItemDelegate):
         for words, colour, width in ((pair.class_name, tokens.text, most), (taken, tokens.wrong, room)):
             shown = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, min(width, room))
             painter.setPen(QColor(colour))
-            painter.drawText(line, int(Qt.AlignmentFlag.AlignLeft), shown)
+            at = QStyle.visualRect(option.direction, option.rect, line)
+            painter.drawText(at, int(Qt.AlignmentFlag.AlignLeft), shown)
             line.setLeft(line.left() + metrics.horizontalAdvance(shown))
             room -= metrics.horizontalAdvance(shown)
         track = QRectF(area.left(), area.top() + metrics.height() + 1, area.width(), THICK)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        paint_bar(painter, track, index.data(SHARE_ROLE), tokens.wrong, chosen=chosen)
+        paint_bar(painter, option, track, index.data(SHARE_ROLE), tokens.wrong)
         painter.restore()
 
 

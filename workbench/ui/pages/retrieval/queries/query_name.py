@@ -31,7 +31,7 @@ class QueryName(QStyledItemDelegate):
             line, below = QFontMetrics(option.font).height(), QFontMetrics(small).height()
             top = area.top() + (area.height() - line - below) // 2
             self._name(painter, option.font, QRect(area.left(), top, area.width(), line), index)
-            self._failure(painter, small, QRect(area.left(), top + line, area.width(), below), index)
+            self._failure(painter, small, QRect(area.left(), top + line, area.width(), below), index, option)
         painter.restore()
 
     def _name(self, painter: QPainter, font: QFont, area: QRect, index: Index) -> None:
@@ -42,7 +42,7 @@ class QueryName(QStyledItemDelegate):
             words = shortened(words, names_near(index), painter.fontMetrics(), area.width())
         painter.drawText(area, LEFT, words)
 
-    def _failure(self, painter: QPainter, font: QFont, area: QRect, index: Index) -> None:
+    def _failure(self, painter: QPainter, font: QFont, area: QRect, index: Index, option: QStyleOptionViewItem) -> None:
         """What the query was taken for at the left, the cause in a word at the right."""
         tokens, cause = theme.current(), index.data(CAUSE_ROLE)
         painter.setFont(font)
@@ -53,4 +53,5 @@ class QueryName(QStyledItemDelegate):
             area = area.adjusted(0, 0, -metrics.horizontalAdvance(cause) - GAP, 0)
         taken = " ".join(f"→ {index.data(TAKEN_ROLE)}".split())
         painter.setPen(QColor(tokens.wrong))
+        area = QStyle.visualRect(option.direction, option.rect, area)
         painter.drawText(area, LEFT, metrics.elidedText(taken, Qt.TextElideMode.ElideMiddle, area.width()))
