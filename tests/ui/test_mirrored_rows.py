@@ -1,4 +1,4 @@
-"""Painted rows in a window whose layout runs from right to left: their parts are at the other side, none over another."""
+"""Painted rows in a window whose layout runs from right to left: their parts are at the other side, none overlap."""
 
 import numpy as np
 import pytest

@@ -43,6 +43,18 @@ def test_a_small_window_has_the_strip_and_a_large_one_the_column(small, qtbot):
     qtbot.waitUntil(lambda: small.groups.width() == wide)
 
 
+def test_the_strip_is_as_high_with_a_sentence_as_with_the_numbers(small, qtbot):
+    heights = []
+    for _ in range(2):
+        small.card.show_idle("Fix the highlighted fields to run preflight.")
+        qtbot.waitUntil(small.strip.sentence.isVisible)
+        heights.append((small.strip.sizeHint().height(), small.groups.height()))
+        small.card.show_result(Preflight(**FOUND), {})
+        qtbot.waitUntil(small.strip.time.isVisible)
+        heights.append((small.strip.sizeHint().height(), small.groups.height()))
+    assert len(set(heights)) == 1, heights
+
+
 @pytest.mark.parametrize("size", [(1000, 760), (1200, 600)], ids=["narrow", "low"])
 def test_little_width_or_little_height_is_enough_for_it(page, qtbot, size):  # noqa: F811
     page.resize(*size)

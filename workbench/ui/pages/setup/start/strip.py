@@ -107,6 +107,8 @@ class StartStrip(QFrame):
         self.remarks.setVisible(known and self._told.remarks > 0)
         room = self.contentsRect().width() - self._right.sizeHint().width() - self.unfold.sizeHint().width()
         room -= 2 * MARGIN + 4 * GAP
+        if not self._told.failed:  # else the form would move by some px between a sentence and the numbers
+            self._result.setMinimumHeight(max(self.sentence.sizeHint().height(), self.time.sizeHint().height()))
         for_words = room - (self.check.sizeHint().width() if self._told.check else 0)
         self.sentence.setVisible(not known and for_words >= self.fontMetrics().averageCharWidth() * FEWEST)
         self.remarks.setText(counted(self._told.remarks, "note"))
