@@ -20,6 +20,7 @@ from workbench.files.new_files import NewFiles
 from workbench.files.spreadsheet import csv_text
 from workbench.numerals import finite
 from workbench.progress import Progress, quiet
+from workbench.results.open_set import RULES
 from workbench.results.search_methods import (
     AUGMENTATION,
     CANDIDATES,
@@ -29,6 +30,7 @@ from workbench.results.search_methods import (
     SHARED,
 )
 from workbench.workspace import Workspace
+from workbench.workspace.measured.deployments import newest_deployment
 from workbench.workspace.rows import Evaluation
 
 FORM = {
@@ -67,8 +69,8 @@ def save(
 
     Returns:
         The faiss file (two for a store that compares the nearest again), ids.csv with the sample id and path of each
-        row, signs.csv where signs are taken about a mean, and note.json, which says how to search where one scan is not
-        all.
+        row, signs.csv where signs are taken about a mean, and note.json, which has the thresholds that were measured and
+        says how to search where one scan is not all.
 
     Raises:
         Problem: embeddings of this dimension or number cannot be stored this way, or the folder cannot be written.
@@ -110,6 +112,28 @@ def _ids(workspace: Workspace, evaluation: Evaluation, search: Search) -> bytes:
     return csv_text(["row", "sample_id", "path"], rows).encode()
 
 
+def _open_set(workspace: Workspace, evaluation_id: int) -> dict[str, Any] | None:
+    """The thresholds of the newest measurement, above which a query is of a stored class; None where it has none."""
+    measured = (newest_deployment(workspace, evaluation_id) or {}).get("open_set")
+    if measured is None:
+        return None
+    thresholds = [
+        {
+            "images_stored_of_a_class": "all" if point["images"] is None else point["images"],
+            "class_of": RULES[rule].lower(),
+            "false_identifications_wanted": at["fpir"],
+            "similarity": at["threshold"][0],
+            "range": list(at["threshold"][1:]),
+            "identified": at["dir"][0],
+        }
+        for point in measured["points"]
+        for rule in RULES
+        for at in point[rule]["rates"]
+    ]
+    about = {name: measured[name] for name in ("classes", "stored_classes", "draws", "trained_on")}
+    return {**about, "thresholds": thresholds} if thresholds else None
+
+
 def _note(
     workspace: Workspace,
     evaluation: Evaluation,
@@ -137,5 +161,6 @@ def _note(
             "similarity": limit.similarity, "range": limit.similarity_range, "false_accepts_wanted": limit.wanted,
             "false_accepts": limit.false_accepts, "accepts": limit.accepts,
         },
+        "open_set": _open_set(workspace, evaluation.id),
         "versions": {"workbench": __version__, "faiss": version()},
     }  # fmt: skip

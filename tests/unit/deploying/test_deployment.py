@@ -279,6 +279,22 @@ def test_an_exported_index_finds_what_the_evaluation_found(space, tmp_path, name
     assert np.mean([ids[row] == near for row, near in zip(rows[:, 1], nearest, strict=True)]) > 0.8
 
 
+def test_the_note_has_the_thresholds_of_the_open_set_where_they_were_measured(space, tmp_path):
+    workspace, run = space
+    number = run.evaluations[-1]
+    request.export(workspace, number, "int8", tmp_path / "before", 0.05)
+    assert json.loads((tmp_path / "before" / "note.json").read_text())["open_set"] is None
+    measured = request.deployment(workspace, number, ["int8"], 0.05)["open_set"]
+    request.export(workspace, number, "int8", tmp_path / "after", 0.05)
+    noted = json.loads((tmp_path / "after" / "note.json").read_text())["open_set"]
+    assert (noted["draws"], noted["trained_on"]) == (measured["draws"], measured["trained_on"])
+    rates = [at for point in measured["points"] for rule in ("by_nearest", "by_mean") for at in point[rule]["rates"]]
+    assert len(rates) == len(noted["thresholds"]) > 0
+    assert [line["similarity"] for line in noted["thresholds"]] == [at["threshold"][0] for at in rates]
+    assert noted["thresholds"][0]["class_of"] == "nearest image"
+    assert noted["thresholds"][0]["false_identifications_wanted"] == rates[0]["fpir"]
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
