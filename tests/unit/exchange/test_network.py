@@ -27,15 +27,32 @@ for folder in sys.argv[1:]:
 """
 
 
-@pytest.fixture(scope="module")
-def exported(trained_space, tmp_path_factory):
-    """A folder with model.pt2 and model.onnx, their notes and examples, and an image beside them."""
-    out = tmp_path_factory.mktemp("network")
+def export(trained_space, formats, out):
+    """Export the network into a folder, with an image beside it."""
     with Workspace(trained_space) as workspace:
-        export_run(workspace, 1, ["torch", "onnx"], out)
+        export_run(workspace, 1, formats, out)
     picture = np.random.default_rng(0).integers(0, 256, (30, 20), dtype=np.uint8)
     Image.fromarray(picture).save(out / "image.png")
     return out
+
+
+@pytest.fixture(scope="module")
+def exported(trained_space, tmp_path_factory):
+    """A folder with model.pt2, its note and example, and an image beside them."""
+    return export(trained_space, ["torch"], tmp_path_factory.mktemp("network"))
+
+
+@pytest.fixture(scope="module")
+def onnx_there():
+    """Skips where an optional package of ONNX is not installed."""
+    for name in ("onnx", "onnxscript"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra onnx)")
+
+
+@pytest.fixture(scope="module")
+def exported_as_onnx(onnx_there, trained_space, tmp_path_factory):
+    """As `exported`, of model.onnx."""
+    return export(trained_space, ["onnx"], tmp_path_factory.mktemp("network-as-onnx"))
 
 
 def expected(trained_space, out, count=1):
@@ -57,13 +74,14 @@ def test_any_number_of_images_gives_the_networks_embeddings(exported, trained_sp
 
 
 @pytest.mark.parametrize(
-    ("example", "told"),
+    ("folder", "example", "told"),
     [
-        pytest.param("model-example.py", "print(model(", marks=pytest.mark.slow),
-        ("onnx-example.py", "print(model.run("),
+        pytest.param("exported", "model-example.py", "print(model(", marks=pytest.mark.slow),
+        ("exported_as_onnx", "onnx-example.py", "print(model.run("),
     ],
 )
-def test_the_example_has_ten_lines_and_runs(exported, trained_space, example, told):
+def test_the_example_has_ten_lines_and_runs(request, trained_space, folder, example, told):
+    exported = request.getfixturevalue(folder)
     script = exported / example
     lines = [line for line in script.read_text("utf-8").splitlines() if line.strip() and not line.startswith("#")]
     assert len(lines) <= 10
@@ -75,8 +93,9 @@ def test_the_example_has_ten_lines_and_runs(exported, trained_space, example, to
     np.testing.assert_allclose(found, expected(trained_space, exported), atol=1e-4)
 
 
-def test_the_note_says_how_an_image_becomes_an_input(exported):
-    note = (exported / "model-note.txt").read_text("utf-8")
+@pytest.mark.parametrize("folder", ["exported", "exported_as_onnx"])
+def test_the_note_says_how_an_image_becomes_an_input(request, folder):
+    [note] = (path.read_text("utf-8") for path in request.getfixturevalue(folder).glob("*-note.txt"))
     assert "float32 [n, 1, 16, 16] in 0..1" in note
     assert "float32 [n, 64]; compared by the angle" in note
     assert "Divide by 255" in note
@@ -93,7 +112,7 @@ def test_the_note_says_how_an_image_becomes_an_input(exported):
     ],
 )
 def test_warnings_of_an_export_are_shown_but_for_what_libraries_say_of_each_other(
-    trained_space, tmp_path, monkeypatch, recwarn, category, module, shown
+    onnx_there, trained_space, tmp_path, monkeypatch, recwarn, category, module, shown
 ):
     def warning(*asked, **named):
         warnings.warn_explicit("said", category, "some.py", 1, module=module, registry={})
@@ -121,10 +140,10 @@ def test_the_crop_of_the_evaluation_and_what_is_compared_are_inside():
     assert torch.equal(network(torch.arange(16.0).view(1, 1, 4, 4)), torch.tensor([[10.0, 12, 18, 20]]))
 
 
-def test_onnx_gives_the_same_embeddings(trained_space, exported):
+def test_onnx_gives_the_same_embeddings(trained_space, exported_as_onnx):
     with Workspace(trained_space) as workspace:
         found = trained_network.trained(workspace, 1)
-    session = onnxruntime.InferenceSession(str(exported / "model.onnx"), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(str(exported_as_onnx / "model.onnx"), providers=["CPUExecutionProvider"])
     for count in (1, 3):
         images = torch.rand(count, 1, 16, 16, generator=torch.Generator().manual_seed(count))
         with torch.no_grad():

@@ -126,7 +126,7 @@ def test_a_test_has_no_network_but_the_one_that_it_is_of(workspace, photographs,
     with pytest.raises(UnknownName, match=f"has no evaluation 999. It has {workspace.evaluations(made.run_id)[0].id}"):
         kept_network(workspace, made.run_id, evaluation_id=999)
     with pytest.raises(Problem, match=rf"Run {made.run_id} is a test of run 1, which has the network"):
-        export_run(workspace, made.run_id, ["onnx"], photographs / "none")
+        export_run(workspace, made.run_id, ["torch"], photographs / "none")
 
 
 def test_what_limits_the_result_is_said(workspace, photographs):
