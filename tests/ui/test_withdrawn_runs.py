@@ -36,7 +36,10 @@ def queued(qtbot, session, config, actions):
 def test_one_undo_puts_back_in_order_what_one_step_took_out(session, actions, queued):
     first, *waiting = queued
     session.show_run(first)
+    mentioned = []
+    session.mentioned.connect(mentioned.append)
     session.end_runs(waiting)
+    assert mentioned == ["3 runs left the queue. Undo in the Edit menu puts them back."]
     assert session.queue.waiting == []
     assert actions.undo_stack.undoText() == "removal of 3 runs from the queue"
     actions.undo_stack.undo()

@@ -131,6 +131,8 @@ class TickedActions(QObject):
         what = counted(len(runs), "run") if named is None else f"“{visible_name(named.name)}”"
         back = partial(self._session.put_back, runs)
         self._remember(f"removal of {what} from the queue", partial(self._withdraw_again, runs), back, runs)
+        them = "it" if len(runs) == 1 else "them"
+        self._session.mention(f"{what[0].upper()}{what[1:]} left the queue. Undo in the Edit menu puts {them} back.")
 
     def _withdraw_again(self, runs: list[int], refused: Callable[[Problem], None]) -> None:
         if not self._session.withdraw(runs):
