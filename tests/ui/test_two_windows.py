@@ -19,6 +19,7 @@ from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
+from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.window.main_window import MainWindow
@@ -45,6 +46,17 @@ def actions(qtbot, session, config):
     session.show_run(session.workspace.create_run(config))
     session.follower.look()
     return RunActions(session, Commands(session.preferences, window), window)
+
+
+def test_the_shown_run_that_another_window_moved_to_the_trash_says_so(qtbot, session, actions, other):
+    page = TrainPage(session)
+    qtbot.addWidget(page)
+    page.show()
+    other.set_status(1, "done")
+    other.trash(1)
+    qtbot.waitUntil(lambda: page.header.state.text() == "In the trash · Done")
+    other.restore(1)
+    qtbot.waitUntil(lambda: page.header.state.text() == "Done")
 
 
 def test_tags_that_another_window_gave_meanwhile_stay(qtbot, session, actions, other, monkeypatch):

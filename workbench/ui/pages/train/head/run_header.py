@@ -33,6 +33,7 @@ PARTS = 1000  # of the progress bar
 ELSEWHERE = "This run belongs to another program: stop it there."
 IN_LINE = "It is queued and has not started."
 RESUMES = "It is being put into the queue."
+IN_TRASH = "In the trash"
 LEADS_ON = ("map", "retrieval", "report")  # pages of what an ended run found
 
 
@@ -122,6 +123,8 @@ class RunHeader(QWidget):
             self.state.setProperty("role", state_role)
             restyle(self.state)
         state = ": ".join(part for part in (word, _after_word(run)) if part)
+        if run.trashed is not None:  # another window may have moved it there while it is shown
+            state = f"{IN_TRASH} · {state}"
         self.state.setText(f"{state.rstrip('.')}. {why_not}" if why_not else state)
         self.about.setText(" · ".join(filter(None, dict.fromkeys(names_of(known, run)))))  # an own loop may tell little
         whole = run.problem or run.unread or run.loss == IMPORTED or run.curves_of  # sentences need the whole line
