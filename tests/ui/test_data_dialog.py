@@ -200,7 +200,7 @@ def test_a_closed_dialog_ends_its_search_for_near_duplicates(qtbot, session, fol
 
 def test_why_near_duplicates_cannot_be_looked_for_is_said_in_the_tab(qtbot, session, folder, monkeypatch):
     def refuse(config, progress):
-        raise Problem("Near-duplicates are looked for among 150,000 images at most; these are 200,000.")
+        raise Problem("Near-duplicates are searched among at most 150,000 images; this data set has 200,000.")
 
     dialog = opened(session, qtbot, folder)
     tab = dialog.near_duplicates

@@ -751,7 +751,7 @@ def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot
     assert notes.isVisible() is bool(said)
     assert said in notes.text()
     if said == "needs about":
-        assert "'best and last' needs about 2.7 GB" in notes.text()
+        assert "'best and last' it needs about 2.7 GB" in notes.text()
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def find(
     """
     if len(pixels) > MOST_IMAGES:
         raise Problem(
-            f"Near-duplicates are looked for among {MOST_IMAGES:,} images at most; these are {len(pixels):,}.",
+            f"Near-duplicates are searched among at most {MOST_IMAGES:,} images; this data set has {len(pixels):,}.",
             todo="Limit the classes or the images of each class.",
         )
     parts = {"train": split.train, "held out": split.validation, "test": split.test}

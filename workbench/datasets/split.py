@@ -66,8 +66,8 @@ class OfficialParams(Params):
 
     validation: bool = param(
         False, label="Choose on validation",
-        help="Choose the best epoch on the data set's own validation images; else it is chosen on the test half, and "
-        "they are in neither half.",
+        help="Choose the best epoch on the data set's own validation images. Otherwise it is chosen on the test half, "
+        "and the validation images are in neither half.",
     )  # fmt: skip
 
 

@@ -170,5 +170,5 @@ def test_what_would_take_hours_is_refused(build, folder, tmp_path_factory, monke
     monkeypatch.setattr(near_duplicates, "MOST_IMAGES", 10)
     assert find(images, pixels, halves_of(images), [], silent).total
     monkeypatch.setattr(near_duplicates, "MOST_IMAGES", 9)
-    with pytest.raises(Problem, match="at most; these are 10"):
+    with pytest.raises(Problem, match="images; this data set has 10"):
         find(images, pixels, halves_of(images), [], silent)

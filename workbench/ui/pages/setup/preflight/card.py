@@ -291,7 +291,7 @@ def _scarce(result: "Preflight") -> list[tuple[str, str]]:
     if not 0 < result.free_bytes < needs:
         return []
     remark = f"will be full: about {byte_size(needs)} are needed, and {byte_size(result.free_bytes)} are free"
-    fewer = f"; Keep evaluations 'best and last' needs about {byte_size(least)}" if least < needs else ""
+    fewer = f"; with Keep evaluations at 'best and last' it needs about {byte_size(least)}" if least < needs else ""
     return [("The disk of the workspace", remark + fewer)]
 
 
