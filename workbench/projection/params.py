@@ -19,7 +19,9 @@ class PcaParams(Params):
 class UmapParams(Params):
     """UMAP (McInnes, Healy and Melville, 2018)."""
 
-    n_neighbors: int = param(15, ge=2, le=200, help="Neighbours per point: few show detail, many the whole.")
+    n_neighbors: int = param(
+        15, ge=2, le=200, help="Neighbours per point: few show local detail, many the overall structure."
+    )
     min_dist: float = param(0.1, ge=0.0, le=0.99, help="Smallest distance between points of the map.")
     metric: Literal["cosine", "l2"] = param("cosine", help="Distance between embeddings.")
     target_weight: float = param(

@@ -10,11 +10,9 @@ from workbench.ui.style import theme
 from workbench.ui.style.words import percent
 from workbench.ui.widgets.labels import plain_tip
 
-TALL, EDGE, DOT = (
-    30,
-    7,
-    3.0,
-)  # px: height at 100%, above and below the curve, radius of the shown epoch's dot
+TALL = 30  # px of height at 100% text
+EDGE = 7  # px above and below the curve
+DOT = 3.0  # px: radius of the shown epoch's dot
 GAP = 4  # px between the dot and its number
 
 

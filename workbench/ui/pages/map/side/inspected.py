@@ -61,11 +61,12 @@ def read_selection(workspace: Workspace, evaluation_id: int, chosen: np.ndarray)
         return None
     labels, counts = np.unique(queries.labels[among], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    named = [names[label] if label < len(names) else str(label) for label in queries.labels[among[:SHEET]].tolist()]
-    lines = [
-        f"{names[labels[rank]] if labels[rank] < len(names) else labels[rank]}: {counts[rank]:,}"
-        for rank in order[:CLASSES]
-    ]
+
+    def name_of(label: int) -> str:
+        return names[label] if label < len(names) else str(label)
+
+    most = order[:CLASSES]
+    lines = [f"{name_of(label)}: {count:,}" for label, count in zip(labels[most], counts[most], strict=True)]
     if len(order) > CLASSES:
         lines.append(f"and {counted(len(order) - CLASSES, 'more class', 'more classes')}")
     ap = queries.ap[among]
@@ -74,5 +75,7 @@ def read_selection(workspace: Workspace, evaluation_id: int, chosen: np.ndarray)
     mean = (
         f"Mean AP {percentage(float(scored.mean()))}, {counted(wrong, 'failure')}" if len(scored) else "None has an AP"
     )
-    sheet = [(sample, "", name) for sample, name in zip(queries.sample_ids[among[:SHEET]].tolist(), named, strict=True)]
+    first = among[:SHEET]
+    shown = zip(queries.sample_ids[first].tolist(), queries.labels[first].tolist(), strict=True)
+    sheet = [(sample, "", name_of(label)) for sample, label in shown]
     return Inspected(None, f"{len(among):,} selected", "\n".join([mean, "", *lines]), f"The first {len(sheet)}", sheet)
