@@ -11,7 +11,7 @@ from workbench.registry import register
 
 
 class LossNameParams(Params):
-    scale: float = param(16.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by this value before the softmax.")
+    scale: float = param(16.0, gt=0, le=1000, symbol="s", help="Multiplies the cosines before the softmax.")
 
 
 @register(

@@ -98,7 +98,7 @@ def _broken(place: Path, damage: Damage, before: dict[str, bytes], status: int, 
                 return f"run {run_id} is not what it was"
             named = all(_names(run_id, words) for words in (said, told)) and status == later == 1
             interrupted = run_id in present and workspace.run(run_id).problem != ""
-            untouched = damage.good or "is whole: " in said  # files beside a whole database: the drill of hashes
+            untouched = damage.good or "is intact: " in said  # files beside a whole database: the drill of hashes
             if not (same or named or interrupted or untouched):
                 return f"run {run_id} lost something and nobody says so ({told})"
     for name in damage.strange:

@@ -389,7 +389,7 @@ def test_a_repair_that_is_killed_while_the_databases_change_places_is_completed(
 
 def test_remains_of_a_repair_that_was_killed_after_its_work_are_removed(folder):
     (folder / f".repair-{2**22 + 1}-abc" / "new").mkdir(parents=True)
-    assert "is whole" in repair(folder)[0]
+    assert "is intact" in repair(folder)[0]
     assert not list(folder.glob(".repair-*"))
 
 
@@ -414,4 +414,4 @@ def test_two_programs_do_not_repair_one_workspace_at_once(folder, locks_folders,
 
     assert "3 runs came back" in repair(folder, second)[0]
     assert len(list(folder.glob("*.damaged-*"))) == 1
-    assert "is whole" in repair(folder)[0]
+    assert "is intact" in repair(folder)[0]

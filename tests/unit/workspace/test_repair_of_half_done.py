@@ -35,7 +35,7 @@ def notes(space):
 
 def test_what_was_half_done_is_undone(killed):
     said, _ = repair(killed)
-    assert "is whole" in said
+    assert "is intact" in said
     assert notes(killed) == {1: "", 2: ""}
 
 

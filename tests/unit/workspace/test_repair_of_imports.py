@@ -44,11 +44,11 @@ def test_an_evaluation_that_was_refused_is_named_and_no_repair_is_advised(run, t
     spoil(run)
     with Workspace(tmp_path / "space", create=True) as workspace:
         assert len(ingest(workspace, run).doubts) == 1
-    said = [f"of run 1 is missing: the evaluation of epoch 3, which could not be used when its run came from {run}"]
+    said = [f"run 1 lacks: the evaluation of epoch 3, which could not be used when its run came from {run}"]
     assert lacks(tmp_path / "space") == said
     for _ in range(2):
         done, left = repair(tmp_path / "space")
-        assert done == f"The database of {tmp_path / 'space'} is whole: 1 run. Nothing was changed."
+        assert done == f"The database of {tmp_path / 'space'} is intact: 1 run. Nothing was changed."
         assert left == said
 
 
@@ -57,7 +57,7 @@ def test_an_evaluation_that_has_not_come_is_imported_and_not_repaired(run, tmp_p
     with Workspace(tmp_path / "space", create=True) as workspace:
         ingest(workspace, run)
     said = "the evaluation of epoch 3, whose arrays have not come from"
-    assert lacks(tmp_path / "space") == [f"of run 1 is missing: {said} {run}; `workbench ingest {run}` imports them"]
+    assert lacks(tmp_path / "space") == [f"run 1 lacks: {said} {run}; `workbench ingest {run}` imports them"]
     assert "Nothing was changed." in repair(tmp_path / "space")[0]
     shutil.move(kept, run / "embeddings-3.npy")
     with Workspace(tmp_path / "space") as workspace:

@@ -48,7 +48,7 @@ class Rebuilt:
 
     def not_restored(self) -> list[str]:
         """Sentences on what could not be restored."""
-        parts = [f"Of run {run_id} is missing: {'; '.join(what)}." for run_id, what in self.missing.items()]
+        parts = [f"Run {run_id} lacks: {'; '.join(what)}." for run_id, what in self.missing.items()]
         parts += [
             f"runs/{name} could not be brought back and is left as it is: {why}." for name, why in self.left.items()
         ]

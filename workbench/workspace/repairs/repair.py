@@ -109,12 +109,12 @@ def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str
         with closing(open_reader(database)) as db:
             count = db.execute("select count(*) from runs").fetchone()[0]
             lacks = behind_journal(db, runs) or any(_is_run(runs / name) for name in without_row(db, runs))
-        said = f"The database of {folder} is whole: {'1 run' if count == 1 else f'{count} runs'}. Nothing was changed."
+        said = f"The database of {folder} is intact: {'1 run' if count == 1 else f'{count} runs'}. Nothing was changed."
         if lacks:
             with Workspace(folder) as workspace:
                 rebuilt = rebuild(workspace, None, progress)
             if rebuilt.back or rebuilt.completed:
-                said = f"The database of {folder} is whole, but lacked what folders of runs hold. {rebuilt}"
+                said = f"The database of {folder} is intact, but lacked what folders of runs hold. {rebuilt}"
             else:
                 said = " ".join([said, *rebuilt.not_restored()])
     with closing(open_reader(database)) as db:
@@ -161,7 +161,7 @@ def missing(db: Connection, folder: Path) -> list[str]:
     """Sentences on what a workspace lacks: folders without a row, rows without a folder, runs restored in part."""
     said = []
     for name in without_row(db, folder / "runs"):
-        why = "`doctor --repair` adds it"
+        why = "`workbench doctor --repair` adds it"
         try:
             readable(folder / "runs" / name)
         except UNREADABLE as error:
@@ -175,11 +175,13 @@ def missing(db: Connection, folder: Path) -> list[str]:
             unmade = f"run {number} has no folder, because its program ended before it made one; {todo}"
             said.append(unmade if _never_begun(db, number) else gone)
         if noted := [part for part in _noted(environment) if not _has_come(db, number, part)]:
-            said.append(f"of run {number} is missing: {'; '.join(noted)}")
+            said.append(f"run {number} lacks: {'; '.join(noted)}")
         elif number in behind and behind[number].here:
-            said.append(f"the journal of run {number} says more than the database; `doctor --repair` completes it")
+            said.append(
+                f"run {number} has more in its journal than in the database; `workbench doctor --repair` completes it"
+            )
         elif number in behind and not _live(db, number):
-            said.append(f"of run {number} is missing: {_not_come(db, number, behind[number].elsewhere)}")
+            said.append(f"run {number} lacks: {_not_come(db, number, behind[number].elsewhere)}")
     return said
 
 
