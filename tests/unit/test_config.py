@@ -235,10 +235,10 @@ def test_a_run_with_a_relative_path_is_of_its_config_in_its_working_folder_alone
         ({"training.keep_side": 0, "augmentation.crops_of": "square"}, ""),
         ({"training.keep_side": 255}, "The image size is 256 px"),
         ({"dataset.fit": "stretch"}, "Stretched images"),
-        ({"augmentation.crops_of": "square"}, "Only of whole images"),
+        ({"augmentation.crops_of": "square"}, "Squares have the image size"),
         ({"augmentation.crops_of": "square", "augmentation.evaluated": "whole"}, ""),
         ({"augmentation.crops_of": "square", "training.keep_images": "encoded"}, ""),
-        ({"augmentation.name": "none"}, "Only of whole images"),
+        ({"augmentation.name": "none"}, "Squares have the image size"),
     ],
 )
 def test_a_short_side_that_would_not_be_kept_is_refused(changes, says):

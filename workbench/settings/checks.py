@@ -83,7 +83,7 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
     if config.training.clip_decay and not config.training.clip_norm:
         errors["training.clip_decay"] = "The norm of the gradient has no limit: set Clip gradients above 0."
     elif config.training.clip_decay and config.training.optimiser == "adamw":
-        errors["training.clip_decay"] = "AdamW's weight decay is no part of the gradient: choose SGD or Adam."
+        errors["training.clip_decay"] = "AdamW's weight decay is not part of the gradient: choose SGD or Adam."
     if config.training.patience and not config.holds_out(known):
         errors["training.patience"] = (
             "Early stopping needs images held out: choose MLRC folds, a share of the training half, or the data "
@@ -99,7 +99,7 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         )
     if config.training.keep_features and config.training.backbone_lr:
         errors["training.keep_features"] = (
-            "Features are computed once only of a frozen backbone: set the backbone learning rate to 0."
+            "Features are computed once only for a frozen backbone: set the backbone learning rate to 0."
         )
     elif config.training.keep_features and config.fact(known, "augmentation", "changes") is not False:
         errors["training.keep_features"] = "This needs images without augmentation: choose no augmentation."
@@ -129,10 +129,10 @@ def _larger_than_needed(config: "RunConfig", known: Catalog) -> str:
     if isinstance(size, int) and side < size:
         return f"The image size is {size} px: keep that much at least, or 0, which is the same."
     if config.value(known, "dataset", "fit") == "stretch":
-        return "Stretched images are squares of the image size, of which no more is kept: set 0, or Fit to centre."
+        return "Stretched images are kept as squares of the image size: set 0, or set Fit to centre."
     whole = [config.value(known, "augmentation", field) for field in ("crops_of", "evaluated")]
     if config.training.keep_images != "encoded" and "whole" not in whole:
-        return "Only of whole images more is kept: take crops of whole images, or set Keep images to encoded."
+        return "Squares have the image size: to keep more, take crops of whole images, or set Keep images to encoded."
     return ""
 
 

@@ -133,11 +133,11 @@ def _why(weights: tuple[str, Path] | None, looked_in: list[Path], known: Catalog
         folders = ", ".join(str(folder) for folder in looked_in[:MOST_NAMED])
         return {
             "backbone.name": "A small network starts untrained.",
-            "backbone.weights": "No ImageNet weights were found on this machine. Pretrained networks find photographs "
-            f"far better: choose SqueezeNet 1.0 and its weights. They are looked for in {folders}, and in a folder "
-            "weights in each of them.",
+            "backbone.weights": "No ImageNet weights were found on this machine. Pretrained networks retrieve "
+            "photographs far better: choose SqueezeNet 1.0 and its weights. Workbench looks for weights in "
+            f"{folders}, and in a folder named weights in each of these.",
         }
     backbone, file = weights
     title = known.get(f"backbone/{backbone}", {}).get("title", backbone)
-    why = f"{title} starts from the ImageNet weights {file}, since few photographs teach a network little."
+    why = f"{title} starts from the ImageNet weights {file}, because a network learns little from few photographs."
     return {"backbone.name": why}
