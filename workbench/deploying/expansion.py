@@ -1,11 +1,11 @@
 """Means of an embedding and its neighbours: alpha query expansion, and the same of each gallery image beforehand.
 
 Radenovic, Tolias, Chum: "Fine-tuning CNN image retrieval with no human annotation", TPAMI 2019, section 3.4: the query
-becomes the mean of itself and its k nearest, each weighted by its cosine to the power of alpha; alpha 3. That the mean
-is brought to unit length again, and that the query itself has the weight 1, is as in the public code of Gordo et al.,
-"End-to-end learning of deep visual representations for image retrieval", IJCV 2017, who expand the gallery likewise
-(database-side augmentation). Neither says what a negative cosine weighs: here 0, since an odd power would subtract an
-image, and a fractional one has no value.
+becomes the mean of itself and its k nearest, each weighted by its cosine to the power of alpha; alpha 3. As in the
+public code of Gordo et al., "End-to-end learning of deep visual representations for image retrieval", IJCV 2017, the
+mean is brought to unit length again, and the query itself has the weight 1. Gordo et al. expand the gallery likewise
+(database-side augmentation). Neither paper says what a negative cosine weighs. Here it weighs 0: an odd power would
+subtract an image, and a fractional one has no value.
 """
 
 from collections.abc import Iterator

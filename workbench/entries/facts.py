@@ -60,10 +60,14 @@ class AugmentationFacts(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackboneFacts(Facts):
-    """Facts of a backbone, whose `build(params, channels)` gives a module [n, C, H, W] -> [n, feature_dim] with
-    `.feature_dim`, `.mean` and `.std` (tuples of length `channels`), `.weights_path` where it loaded a file, and
-    `.licence` (text) where that of its weights is known, and `.pretrained_input` (side in px, share of the image's
-    side) where the centre crop is known on which its weights were evaluated.
+    """Facts of a backbone, whose `build(params, channels)` gives a module [n, C, H, W] -> [n, feature_dim].
+
+    The module has `.feature_dim`, and `.mean` and `.std` (tuples of length `channels`). It also has:
+
+    - `.weights_path`, if it loaded a file;
+    - `.licence` (text), if the licence of its weights is known;
+    - `.pretrained_input` (side in px, share of the image's side), if the centre crop is known on which its weights were
+      evaluated.
     """
 
     pretrained: bool = False

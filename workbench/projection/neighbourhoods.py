@@ -64,9 +64,9 @@ def map_groups(points: np.ndarray, shown: np.ndarray, farthest: np.ndarray) -> n
 def doubts(points: np.ndarray, true: np.ndarray, shown: np.ndarray, farthest: np.ndarray) -> tuple[Doubt, ...]:
     """Doubtful groups of the map, largest first.
 
-    A group is doubtful when less than half of the true neighbours of its points are in it, or when it consists of two
-    or more pieces, each with at least a tenth of it, without one true neighbour in each other. Groups below 30 points
-    or 1% of all are not judged.
+    A group is doubtful when less than half of the true neighbours of its points are in it. It is also doubtful when it
+    falls into pieces that have no true neighbour in each other, at least two of them with a tenth of it or more. Groups
+    below 30 points or 1% of all are not judged.
     """
     of = map_groups(points, shown, farthest)
     sizes = np.bincount(of)
