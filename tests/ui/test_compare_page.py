@@ -25,6 +25,8 @@ from workbench.exchange.own_loop import record_run
 from workbench.fair.stored import FairComparisons
 from workbench.numerals import minus
 from workbench.ui.actions.run_actions import RunActions
+from workbench.ui.pages.compare.cost.panel import CostPanel
+from workbench.ui.pages.compare.difference.panel import DifferencePanel
 from workbench.ui.pages.compare.groups.group_table import CELL_ROLE, CHIP_ROLE, GroupTable, significant
 from workbench.ui.pages.compare.groups.group_view import MARGIN, SHORTENED_PX, TITLE_BESIDE, TITLE_PX, GroupView
 from workbench.ui.pages.compare.groups.more_seeds import ALL_LEFT_OUT, NO_TICKS, NONE_HERE
@@ -32,6 +34,7 @@ from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SEARCHED_SECOND, SECOND, TICK_TWO
 from workbench.ui.pages.compare.page import ComparePage, number_or_text
+from workbench.ui.pages.compare.queries.panel import QueryDifferences
 from workbench.ui.pages.compare.queries.query_plot import RING_PX, QueryPlot
 from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, WORSE
 from workbench.ui.pages.compare.style.group_styles import legend_titles, short_title, styles
@@ -169,7 +172,7 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     assert page.tabs.difference.verdict.text() == (
         "“<b>Bold</b>” is better: the 95% interval over seeds excludes zero (n = 3)."
     )
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     assert cells(page.tabs.settings.model) == [["Training: Learning rate", "0.001", "0.5"]]
     rows = cells(page.tabs.difference.model)
     assert [row[0] for row in rows] == ["all seeds", "seed 0 (1, 2)", "seed 1 (3, 4)", "seed 2 (5, 6)"]
@@ -238,7 +241,7 @@ def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, ses
         store(workspace, {1: np.full(6, 0.9)}, seed=seed, metrics={"recall@1": value}, name="<b>Birds</b>", **birds)
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    page.tabs.setCurrentWidget(page.tabs.papers)
+    page.tabs.open("Papers")
     panel = page.tabs.papers
     assert panel.box.count() == len(page.model.overview.papers) > 1
     panel.box.setCurrentIndex(next(i for i in range(panel.box.count()) if "Boudiaf" in panel.box.itemText(i)))
@@ -263,7 +266,7 @@ def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, sessio
     experiments.set_result(workspace, number, result)
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    page.tabs.setCurrentWidget(page.tabs.papers)
+    page.tabs.open("Papers")
     assert [row[0] for row in cells(page.tabs.papers.model)[-3:]] == [
         "Birds (here, n = 1)",
         "Birds, experiment 1: folds concatenated (here, n = 1)",
@@ -462,7 +465,7 @@ def test_without_a_paper_s_table_the_tab_says_so(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    page.tabs.setCurrentWidget(page.tabs.papers)
+    page.tabs.open("Papers")
     assert page.tabs.papers.hint.text().startswith("No paper's table")
     assert not page.tabs.papers.view.isVisibleTo(page.tabs.papers)
 
@@ -471,7 +474,7 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     two_groups(workspace, 3)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    page.tabs.setCurrentWidget(page.tabs.cost)
+    page.tabs.open("Cost")
     page.tabs.setCurrentWidget(page.tabs.curves)
     curves = page.tabs.curves.seeds
     qtbot.waitUntil(lambda: not curves.drawing)
@@ -532,7 +535,7 @@ def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
 def test_each_query_is_a_point_that_chooses_its_row(qtbot, session, workspace):
     page, _ = three_queries(qtbot, session, workspace)
     queries = page.tabs.queries
-    page.tabs.setCurrentWidget(queries)
+    page.tabs.open("Queries")
     points = [item for item in queries.plot.plot.items() if isinstance(item, pg.ScatterPlotItem)]
     drawn = sorted(pair for item in points for pair in zip(*item.getData(), strict=True))
     assert np.allclose(drawn, [(50, 20), (50, 50), (50, 90)]), "percent, and no ring yet"
@@ -581,7 +584,7 @@ def test_a_click_lists_every_query_with_the_same_scores(qtbot, session, workspac
         at = np.isclose(scores.first, first) & np.isclose(scores.second, second)
         queries.plot.picked.emit(np.flatnonzero(at))
 
-    page.tabs.setCurrentWidget(queries)
+    page.tabs.open("Queries")
     counts = {
         (round(item.pos().x()), round(item.pos().y())): item.toPlainText().strip()
         for item in queries.plot.plot.items()
@@ -733,6 +736,39 @@ def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
     qtbot.waitUntil(lambda: page.model.overview is not None)
 
 
+def test_a_panel_is_made_when_its_tab_is_opened_and_shows_what_came_before(qtbot, session, workspace):
+    two_groups(workspace, 2)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2, 3, 4)
+    compared(qtbot, page)
+    opened = {"Difference": DifferencePanel, "Queries": QueryDifferences, "Cost": CostPanel}
+    for title, kind in opened.items():
+        assert not page.findChildren(kind)
+        page.tabs.open(title)
+        assert len(page.findChildren(kind)) == 1
+    assert "Not enough seeds (n = 2)" in page.findChild(DifferencePanel).verdict.text()
+    assert page.findChild(QueryDifferences).model.rowCount() > 0
+    assert page.findChild(CostPanel).seconds.plot.accessibleDescription()
+
+
+def test_tab_goes_from_the_tabs_into_a_panel_that_was_made_when_it_was_opened(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    window.resize(1600, 900)  # wide enough for all tabs
+    with qtbot.waitExposed(window):
+        window.show()
+    session.ticks.choose([1, 2])
+    session.show_page("compare")
+    page = window.pages.page("compare")
+    compared(qtbot, page)
+    page.tabs.open("Cost")
+    qtbot.settle(window)
+    page.tabs.tabBar().setFocus()
+    qtbot.keyClick(page.tabs.tabBar(), Qt.Key.Key_Tab)
+    assert page.tabs.cost.isAncestorOf(QApplication.focusWidget())
+
+
 def test_what_is_ticked_before_the_group_is_known_stays_ticked(qtbot, session, workspace, monkeypatch):
     two_groups(workspace, 2)
     window, goes_on = QWidget(), Event()
@@ -779,7 +815,7 @@ def test_cost_tells_what_is_known(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    page.tabs.setCurrentWidget(page.tabs.cost)
+    page.tabs.open("Cost")
     assert page.tabs.cost.memory.plot.accessibleName() == "Memory: not known"
     with workspace.writing() as db:
         db.execute("update runs set memory_bytes = ?, seconds = 3.0", (1_024_000_000,))
@@ -804,7 +840,7 @@ def test_groups_are_named_without_what_all_have_in_common(qtbot, session, worksp
     page.tabs.setCurrentWidget(page.tabs.curves)
     qtbot.waitUntil(lambda: len(page.tabs.curves.seeds.plot.series) == 2)
     assert [series.title for series in page.tabs.curves.seeds.plot.series] == short
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     head = page.tabs.settings.model
     assert [head.headerData(section, Qt.Orientation.Horizontal) for section in (1, 2)] == short
     box.setCurrentIndex(1)

@@ -35,7 +35,7 @@ def page(qtbot, session, workspace):
 @pytest.fixture
 def panel(qtbot, page):
     tick(qtbot, page, 1, 2, 3)
-    page.tabs.setCurrentWidget(page.tabs.similarity)
+    page.tabs.open("Similarity")
     qtbot.waitUntil(lambda: page.tabs.similarity.similarity is not None)
     return page.tabs.similarity
 
@@ -59,7 +59,7 @@ def test_every_pair_of_groups_has_a_cell_by_cka_or_by_neighbours(qtbot, panel):
 
 def test_one_run_has_nothing_to_be_compared_with(qtbot, page):
     tick(qtbot, page, 3)
-    page.tabs.setCurrentWidget(page.tabs.similarity)
+    page.tabs.open("Similarity")
     qtbot.waitUntil(lambda: page.tabs.similarity.words.text().startswith("There are no two runs here"))
     assert not page.tabs.similarity.plot.isVisible()
 
@@ -77,7 +77,7 @@ def test_after_a_cancel_the_tab_reads_again_when_it_is_shown(qtbot, session, pan
     asked[0]()
     assert panel.words.text() == CANCELLED
     page.tabs.setCurrentIndex(0)
-    page.tabs.setCurrentWidget(panel)
+    page.tabs.open("Similarity")
     qtbot.waitUntil(lambda: panel.similarity is not None)
 
 

@@ -61,7 +61,7 @@ def settings(qtbot, workspace, page):
     sweep(workspace)
     page.session.runs_changed.emit()
     tick(qtbot, page, *range(1, 7))
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     qtbot.waitUntil(lambda: len(page.tabs.settings.parallel.lines.runs) == 6)
     return page.tabs.settings
 
@@ -74,7 +74,7 @@ def test_groups_on_other_images_are_not_in_the_heat_map_and_named_below_it(qtbot
     )  # fmt: skip
     page.session.runs_changed.emit()
     tick(qtbot, page, *range(1, 8))
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     note = page.tabs.settings.note
     qtbot.waitUntil(lambda: "“Cars”" in note.text())
     assert "Not in the heat map, as they were not tested on the images of “Sweep: " in note.text()
@@ -93,7 +93,7 @@ def test_a_setting_that_the_first_decides_is_no_second_setting(qtbot, workspace,
         store(workspace, {1: np.full(6, 0.5)}, name="Losses", loss=Choice(name=loss, params=params))
     page.session.runs_changed.emit()
     tick(qtbot, page, 1, 2, 3, 4)
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     settings = page.tabs.settings
     qtbot.waitUntil(lambda: settings.column.findText("Loss: Margin") > 0)
     assert settings.column.currentText() == NO_OTHER
@@ -108,7 +108,7 @@ def test_the_second_setting_of_the_heat_map_is_the_one_with_the_fewest_values(qt
         store(workspace, {1: np.full(6, 0.5)}, training=TrainingParams(lr=rate), embedding=embedding, loss=loss)
     page.session.runs_changed.emit()
     tick(qtbot, page, *range(1, 10))
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     settings = page.tabs.settings
     qtbot.waitUntil(lambda: settings.column.count() > 2)
     assert (settings.row.currentText(), settings.column.currentText()) == ("Embedding: Embedding size", "Loss")
@@ -173,7 +173,7 @@ def test_a_setting_with_many_values_has_ranges_and_the_note_says_so(qtbot, works
     page.session.runs_changed.emit()
     tick(qtbot, page, *range(1, MOST_VALUES + 2))
     settings = page.tabs.settings
-    page.tabs.setCurrentWidget(settings)
+    page.tabs.open("Settings")
     qtbot.waitUntil(lambda: settings.note.text().startswith("Learning rate: 12 ranges, as there are more than 24"))
     assert [row[0] for row in settings.heat.rows()[1:3]] == ["0.001 to 0.00169", "0.00169 to 0.00286"]
 
@@ -231,7 +231,7 @@ def test_the_table_and_the_heat_map_of_many_groups_follow_in_turns(qtbot, worksp
     page.session.runs_changed.emit()
     tick(qtbot, page, 1, 2)
     settings = page.tabs.settings
-    page.tabs.setCurrentWidget(settings)
+    page.tabs.open("Settings")
     assert settings.model.rowCount() == 0
     qtbot.waitUntil(lambda: len(settings.parallel.lines.runs) == 2)
     assert settings.model.rowCount() == 1
@@ -244,7 +244,7 @@ def test_the_importance_of_the_parameters_is_one_click_away_for_runs_of_a_sweep(
     page.session.runs_changed.emit()
     tick(qtbot, page, 1, 2)
     settings = page.tabs.settings
-    page.tabs.setCurrentWidget(settings)
+    page.tabs.open("Settings")
     qtbot.waitUntil(lambda: not page.session.reading)
     assert settings.importance.isHidden(), "no sweep made these runs"
     plan = planned(read_config("sample-digits"), [read("training.lr=0.1,0.2")], "grid", catalog.current())
@@ -378,7 +378,7 @@ def test_the_heat_map_and_the_lines_write_powers_of_ten_as_people_do(qtbot, work
         store(workspace, {1: np.full(6, 0.1 * (place + 1))}, name="Sweep", training=TrainingParams(lr=rate))
     page.session.runs_changed.emit()
     tick(qtbot, page, 1, 2)
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     settings = page.tabs.settings
     qtbot.waitUntil(lambda: len(settings.parallel.lines.runs) == 2)
     assert "1×10⁻⁸ 10.00 (n 1)" in settings.heat.picture.accessibleDescription()
@@ -411,7 +411,7 @@ def test_runs_of_one_config_have_no_settings_to_show(qtbot, page, workspace):
         store(workspace, {1: np.full(6, 0.5)}, seed=seed)
     page.session.runs_changed.emit()
     tick(qtbot, page, 1)
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     assert page.tabs.settings.currentWidget() is page.tabs.settings.nothing
 
 
@@ -454,7 +454,7 @@ def test_a_run_that_was_stopped_is_dotted_and_pale_and_not_in_the_heat_map(qtbot
         db.execute("update runs set status = 'stopped', epoch = 1, epochs = 4 where id = 6")
     page.session.runs_changed.emit()
     tick(qtbot, page, *range(1, 7))
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     settings = page.tabs.settings
     plot = settings.parallel
     qtbot.waitUntil(lambda: len(plot.lines.runs) == 6)
@@ -493,7 +493,7 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
     page, runs = moved
     panel = page.tabs.neighbours
     assert panel.overlap is None, "read when it is looked at"
-    page.tabs.setCurrentWidget(panel)
+    page.tabs.open("Neighbours")
     qtbot.waitUntil(lambda: panel.overlap is not None)
     found = panel.overlap
     assert panel.words.text() == in_sentences(found)
@@ -516,14 +516,14 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
 def test_a_missing_ranking_is_said_in_the_tab(moved, workspace, qtbot):
     page, _ = moved
     (workspace.folder(1) / "ranking-1.npz").unlink()
-    page.tabs.setCurrentWidget(page.tabs.neighbours)
+    page.tabs.open("Neighbours")
     qtbot.waitUntil(lambda: "is missing" in page.tabs.neighbours.words.text())
     assert page.tabs.neighbours.table.isHidden()
 
 
 def test_queries_that_win_and_lose_have_pictures(moved, qtbot):
     page, _ = moved
-    page.tabs.setCurrentWidget(page.tabs.queries)
+    page.tabs.open("Queries")
     index = page.tabs.queries.model.index(0, 0)
     qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None)
 
@@ -536,7 +536,7 @@ def test_settings_of_one_name_are_axes_with_their_parts(qtbot, workspace, page):
         )  # fmt: skip
     page.session.runs_changed.emit()
     tick(qtbot, page, 1, 2, 3)
-    page.tabs.setCurrentWidget(page.tabs.settings)
+    page.tabs.open("Settings")
     plot = page.tabs.settings.parallel
     qtbot.waitUntil(lambda: len(plot.lines.runs) == 3)
     titles = [axis.title for axis in plot.lines.axes]

@@ -29,7 +29,7 @@ def difference_tab(qtbot, session, *runs):
     with qtbot.waitExposed(page):
         page.show()
     tick(qtbot, page, *runs)
-    page.tabs.setCurrentWidget(page.tabs.difference)
+    page.tabs.open("Difference")
     return page
 
 
@@ -110,7 +110,7 @@ def test_the_differences_in_the_metric_stand_beside_the_curves_and_a_click_opens
     assert beside.forest.claims.text() == "“ICE” beats “CE” on MAP@R."
     for row, name in ((1, "<b>Few</b>"), (0, "ICE"), (0, "ICE")):
         qtbot.mouseClick(picture, Qt.MouseButton.LeftButton, pos=row_of(picture, row))
-        assert tabs.currentWidget() is tabs.difference
+        assert tabs.tabText(tabs.currentIndex()) == "Difference"
         assert compared(qtbot, page).second.title == name
         tabs.setCurrentWidget(tabs.curves)
     page.resize(800, 900)

@@ -79,6 +79,6 @@ def test_the_curves_are_those_of_the_first_groups_of_the_table(qtbot, page, monk
 def test_the_copied_table_and_the_forest_have_that_order(page):
     page.order_action.trigger()
     assert [line.split("\t")[0] for line in page.groups.table.lines()[2:5]] == ["High", "Middle", "Low"]
-    page.tabs.setCurrentWidget(page.tabs.difference)
+    page.tabs.open("Difference")
     names = [row[0] for row in page.tabs.difference.forest.plot.rows()[1:]]
     assert names[:3] == ["High", "Middle", "Low"]

@@ -43,7 +43,7 @@ def test_the_rows_of_many_groups_are_computed_on_a_thread(qtbot, session, worksp
     assert len(threads) == 3, "the rows are kept while groups and columns stay"
     session.theme.choose("dark")
     assert len(threads) == 3
-    page.tabs.setCurrentWidget(page.tabs.difference)
+    page.tabs.open("Difference")
     qtbot.waitUntil(lambda: page.model.comparison is not None)
     assert "better" in page.tabs.difference.verdict.text() or "winner" in page.tabs.difference.verdict.text()
     assert main_thread() not in threads

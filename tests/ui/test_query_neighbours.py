@@ -50,7 +50,7 @@ def page(qtbot, session, workspace):
         compare.show()
     tick(qtbot, compare, 1, 2)
     qtbot.waitUntil(lambda: compare.model.comparison is not None)
-    compare.tabs.setCurrentWidget(compare.tabs.queries)
+    compare.tabs.open("Queries")
     return compare
 
 

@@ -55,8 +55,11 @@ def _blank_pages(alone):
     alone()
 
 
-def shown(qtbot, window, name, kind, part):
+def shown(qtbot, window, name, kind, part, opened=()):
+    """A part of a page that is shown; tabs of these titles are opened first, the page's others are not made."""
     window.session.show_page(name)
+    for title in opened:
+        window.pages.page(name).tabs.open(title)
     qtbot.waitUntil(lambda: window.findChild(kind, part) is not None)
     return window.findChild(kind, part)
 
@@ -221,7 +224,7 @@ def test_the_splitters_of_the_pages_are_in_its_care(qtbot, start, alone):
     alone("compare")
     window = start()
     names = {"compare-plots", "compare-settings", "compare-difference"}
-    shown(qtbot, window, "compare", QSplitter, "compare-plots")
+    shown(qtbot, window, "compare", QSplitter, "compare-plots", ["Settings", "Difference"])
     assert names <= {part.objectName() for part in window.findChildren(QSplitter)}
     for name in names:
         drag(window.findChild(QSplitter, name), 1)
@@ -447,6 +450,18 @@ def test_the_table_of_a_view_that_is_made_when_it_is_first_shown(qtbot, start, a
     assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (0, UP)
 
 
+def test_a_table_of_the_remembered_tab_has_its_first_order_again(qtbot, start, alone):
+    alone("compare")
+    head = shown(qtbot, start(), "compare", QTableView, "compare-neighbours", ["Neighbours"]).horizontalHeader()
+    first = head.sortIndicatorSection(), head.sortIndicatorOrder()
+    head.setSortIndicator(1, DOWN)
+    window = start()
+    head = shown(qtbot, window, "compare", QTableView, "compare-neighbours").horizontalHeader()
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (1, DOWN)
+    window.reset_layout()
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == first
+
+
 @pytest.mark.usefixtures("_blank_pages")
 def test_an_order_by_a_column_that_is_not_there_any_more_is_passed_over(qtbot, start):
     window = start()
@@ -502,14 +517,15 @@ def test_reset_leaves_columns_that_fit_their_text(qtbot, start, alone):
 
 
 def test_the_tables_of_the_pages_are_in_its_care(qtbot, start, alone):
-    for page, names in (
-        ("retrieval", {"retrieval-queries"}), ("compare", {"compare-neighbours"}), ("map", {"map-classes"}),
-    ):  # fmt: skip
+    for page, name, opened in (
+        ("retrieval", "retrieval-queries", ()),
+        ("compare", "compare-neighbours", ["Neighbours"]),
+        ("map", "map-classes", ()),
+    ):
         alone(page)
         window = start()
-        for name in names:
-            head = shown(qtbot, window, page, QTableView, name).horizontalHeader()
-            head.setSortIndicator(1, DOWN)
-            assert window.session.preferences.number(f"layout/{name}-order", 0) == ~1
-            window.reset_layout()
-            assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) != (1, DOWN)
+        head = shown(qtbot, window, page, QTableView, name, opened).horizontalHeader()
+        head.setSortIndicator(1, DOWN)
+        assert window.session.preferences.number(f"layout/{name}-order", 0) == ~1
+        window.reset_layout()
+        assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) != (1, DOWN)

@@ -146,6 +146,7 @@ class MainWindow(QMainWindow):
         session.page_asked.connect(self.show_page)
         session.page_asked.connect(self.arrangement.remember_page)
         session.part_made.connect(self.arrangement.follow)
+        session.part_made.connect(self._order_soon)
         session.said.connect(self._notice)
         session.mentioned.connect(self.activity.mention)
         session.settled.connect(self.message.settle)
@@ -242,8 +243,7 @@ class MainWindow(QMainWindow):
 
     def _page_made(self, name: str, page: QWidget) -> None:
         self.arrangement.follow(page)
-        if self._first_paint_seen:
-            self._ordering.start()
+        self._order_soon()
         title = next(info.title for info in PAGES if info.name == name)
         for action in page.actions():
             if action.text() and not action.isSeparator():
@@ -254,6 +254,10 @@ class MainWindow(QMainWindow):
     def _regions(self) -> tuple[QWidget, ...]:
         beside = (self.inspector, self.activity, self.status)
         return (self.rail, self.runs, self.message, self.welcome, self.pages, *beside)
+
+    def _order_soon(self) -> None:
+        if self._first_paint_seen:
+            self._ordering.start()
 
     def _order_stops(self) -> None:
         """Have Tab go through the regions in reading order."""

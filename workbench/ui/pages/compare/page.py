@@ -122,7 +122,7 @@ class ComparePage(QStackedWidget):
         self.head.baseline_chosen.connect(self._show_pair)
         self.head.columns_chosen.connect(partial(self._with_rows, self._draw_table))
         self.groups.order_chosen.connect(self._show_order)
-        self.tabs.difference.chosen.connect(self._show_pair)
+        self.tabs.pair_chosen.connect(self._show_pair)
         self.head.copy_button.clicked.connect(self._copy_table)
         self.head.report_button.clicked.connect(self._report)
         self.report_action.triggered.connect(self._report)
@@ -130,8 +130,7 @@ class ComparePage(QStackedWidget):
         self.order_action.triggered.connect(self._order_by_metric)
         self.more_seeds.queued.connect(self._await)
         self.fair_alone.announced.connect(session.notify)
-        self.tabs.queries.opened.connect(self._open)
-        self.tabs.neighbours.opened.connect(self._open)
+        self.tabs.opened.connect(self._open)
         session.runs_changed.connect(self._refresh)
         session.catalog_changed.connect(self._refresh)
         session.workspace_changed.connect(self._forget)
@@ -318,7 +317,7 @@ class ComparePage(QStackedWidget):
         for asked in (self._tabling, self._pairing):
             asked.cancel()  # an answer about the groups before must not come between the steps
         self._turns.begin(
-            self.head.refresh, self.tabs.difference.show_groups, partial(self._with_rows, self._draw_pair),
+            self.head.refresh, self.tabs.show_groups, partial(self._with_rows, self._draw_pair),
             long=self._many,
         )  # fmt: skip
 

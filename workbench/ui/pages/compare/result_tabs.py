@@ -1,8 +1,10 @@
-"""The tabs of the Compare page: each is drawn when it is opened, and again when its content has changed."""
+"""The tabs of the Compare page: each is made and drawn when it is opened, and again drawn when its content changed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeVar
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from workbench.comparing.difference.baseline import BaselineRow
@@ -21,59 +23,132 @@ from workbench.ui.pages.compare.similarity.panel import SimilarityPanel
 from workbench.ui.pages.compare.style.group_styles import GroupStyle, styles
 from workbench.ui.state.pages.in_parts import Parts, begun
 from workbench.ui.state.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.images.pictures import PictureLoader
 
+Panel = TypeVar("Panel", bound=QWidget)
+CURVES, DIFFERENCE, QUERIES = "Curves", "Difference", "Queries"
 LEAST = 240  # px, so that a tab can be read where the page scrolls
 
 
 class ResultTabs(QTabWidget):
-    """Draws the model's groups, and the two of them that are compared."""
+    """Draws the model's groups, and the two of them that are compared.
+
+    All panels but the curves are made when their tab is first opened, or when they are first asked for.
+    """
+
+    pair_chosen = Signal()  # the model has another pair of groups
+    opened = Signal(int, object)  # run, sample id: a query is to be shown in that run
 
     def __init__(self, session: Session, model: CompareModel, loader: PictureLoader, *, in_parts: bool = False) -> None:
         super().__init__()
-        self._model = model
+        self._session, self._model = session, model
         self._rows: list[BaselineRow] = []
         self._ordered = False  # whether the user chose their order
-        self._stale: set[QWidget] = set()  # tabs that do not show the model's current state
+        self._said: str | None = ""  # the sentence in place of the comparison of two groups, None while that is shown
+        self._fair = FairComparisons()
+        self._holders: dict[type[QWidget], QWidget] = {}  # what a tab shows before its panel is made, and around it
+        self._makers: dict[type[QWidget], Callable[[QWidget], QWidget]] = {}
+        self._made: dict[type[QWidget], QWidget] = {}
+        self._stale: set[type[QWidget]] = set()  # panels that do not show the model's current state
         self.making = begun(self._parts(session, loader), in_parts)
 
     def _parts(self, session: Session, loader: PictureLoader) -> Parts:
         place = self.findChild(QStackedWidget)  # a panel that came here later would be styled again, with all in it
         self.curves = CurvesPanel(session, place)
         yield
-        self.difference = DifferencePanel(self._model, place)
-        yield
-        self.queries, self.neighbours = QueryDifferences(session, loader, place), NeighbourPanel(session, loader, place)
-        yield
-        self.cost = CostPanel(place)
-        yield
-        self.settings, self.similarity = SettingsPanel(session, place), SimilarityPanel(session, place)
-        yield
-        self.papers, self.fair = PapersPanel(place), FairPanel(place)
-        yield
         self.setObjectName("compare-results")
         self.setDocumentMode(True)
         self.setMinimumHeight(LEAST)
-        for widget, title in (
-            (self.curves, "Curves"),
-            (self.difference, "Difference"),
-            (self.queries, "Queries"),
-            (self.neighbours, "Neighbours"),
-            (self.similarity, "Similarity"),
-            (self.settings, "Settings"),
-            (self.papers, "Papers"),
-            (self.cost, "Cost"),
-            (self.fair, "Fair ranking"),
-        ):
-            self.addTab(widget, title)
-            yield
-        self.show_fair(FairComparisons())
-        for panel in (self.curves, self.difference, self.settings, self.similarity, self.fair):
-            panel.announced.connect(session.notify)
+        self.addTab(self.curves, CURVES)
+        self._made[CurvesPanel] = self.curves
+        self._add(DifferencePanel, DIFFERENCE, partial(DifferencePanel, self._model))
+        self._add(QueryDifferences, QUERIES, partial(QueryDifferences, session, loader))
+        self._add(NeighbourPanel, "Neighbours", partial(NeighbourPanel, session, loader))
+        self._add(SimilarityPanel, "Similarity", partial(SimilarityPanel, session))
+        self._add(SettingsPanel, "Settings", partial(SettingsPanel, session))
+        self._add(PapersPanel, "Papers", PapersPanel)
+        self._add(CostPanel, "Cost", CostPanel)
+        self._add(FairPanel, "Fair ranking", FairPanel)
+        self.show_fair(self._fair)
+        self.curves.announced.connect(session.notify)
         self.curves.beside.forest.plot.chosen.connect(self._open_difference)
-        self.curves.without.difference_asked.connect(partial(self.setCurrentWidget, self.difference))
-        self.curves.without.queries_asked.connect(partial(self.setCurrentWidget, self.queries))
+        self.curves.without.difference_asked.connect(partial(self.open, DIFFERENCE))
+        self.curves.without.queries_asked.connect(partial(self.open, QUERIES))
         self.currentChanged.connect(self._draw_shown)
+        yield
+
+    def _add(self, kind: type[QWidget], title: str, maker: Callable[[QWidget], QWidget]) -> None:
+        self._holders[kind], self._makers[kind] = QWidget(), maker
+        self.addTab(self._holders[kind], title)
+
+    @property
+    def difference(self) -> DifferencePanel:
+        """The tab Difference."""
+        return self._panel(DifferencePanel)
+
+    @property
+    def queries(self) -> QueryDifferences:
+        """The tab Queries."""
+        return self._panel(QueryDifferences)
+
+    @property
+    def neighbours(self) -> NeighbourPanel:
+        """The tab Neighbours."""
+        return self._panel(NeighbourPanel)
+
+    @property
+    def similarity(self) -> SimilarityPanel:
+        """The tab Similarity."""
+        return self._panel(SimilarityPanel)
+
+    @property
+    def settings(self) -> SettingsPanel:
+        """The tab Settings."""
+        return self._panel(SettingsPanel)
+
+    @property
+    def papers(self) -> PapersPanel:
+        """The tab Papers."""
+        return self._panel(PapersPanel)
+
+    @property
+    def cost(self) -> CostPanel:
+        """The tab Cost."""
+        return self._panel(CostPanel)
+
+    @property
+    def fair(self) -> FairPanel:
+        """The tab Fair ranking."""
+        return self._panel(FairPanel)
+
+    def _panel(self, kind: type[Panel]) -> Panel:
+        """The panel of a kind, made now if it does not exist yet."""
+        if kind not in self._made:
+            self._make(kind)
+        panel = self._made[kind]
+        assert isinstance(panel, kind)
+        return panel
+
+    def _make(self, kind: type[QWidget]) -> None:
+        holder = self._holders[kind]
+        panel = self._made[kind] = self._makers[kind](holder)
+        in_column((panel, 1), on=holder)
+        if isinstance(panel, DifferencePanel | SettingsPanel | SimilarityPanel | FairPanel):
+            panel.announced.connect(self._session.notify)
+        if isinstance(panel, QueryDifferences | NeighbourPanel):
+            panel.opened.connect(self.opened)
+        if isinstance(panel, DifferencePanel):
+            panel.chosen.connect(self.pair_chosen)
+            panel.show_groups()
+        if isinstance(panel, FairPanel):
+            panel.show_comparisons(self._fair.comparisons)
+        self._tell_pair(panel)
+        self._session.part_made.emit(panel)
+
+    def open(self, title: str) -> None:
+        """Show the tab of that title."""
+        self.setCurrentIndex(next(at for at in range(self.count()) if self.tabText(at) == title))
 
     def hasHeightForWidth(self) -> bool:
         """No: each tab scrolls by itself, so what it would like at a width is no reason for the page to scroll, too."""
@@ -88,12 +163,19 @@ class ResultTabs(QTabWidget):
 
     def show_fair(self, answer: FairComparisons) -> None:
         """Show the fair comparisons; their tab is hidden if there are none."""
-        self.fair.show_comparisons(answer.comparisons)
-        self.setTabVisible(self.indexOf(self.fair), bool(answer.comparisons))
+        self._fair = answer
+        if FairPanel in self._made:
+            self.fair.show_comparisons(answer.comparisons)
+        self.setTabVisible(self.indexOf(self._holders[FairPanel]), bool(answer.comparisons))
+
+    def show_groups(self) -> None:
+        """Show the groups that can be compared, and which two are."""
+        if DifferencePanel in self._made:
+            self.difference.show_groups()
 
     def draw_groups(self) -> None:
         """Show the current groups of the model."""
-        self._stale |= {self.papers, self.curves, self.cost, self.settings, self.similarity}
+        self._stale |= {PapersPanel, CurvesPanel, CostPanel, SettingsPanel, SimilarityPanel}
         self._draw_shown()
 
     def show_rows(self, rows: Sequence[BaselineRow], *, ordered: bool = False) -> None:
@@ -103,43 +185,62 @@ class ResultTabs(QTabWidget):
             ordered: whether the user chose their order: then the curves, too, are those of the first groups.
         """
         self._rows, self._ordered = list(rows), ordered
-        self._stale.add(self.difference)
+        self._stale.add(DifferencePanel)
         if self.currentWidget() is self.curves:
             self.curves.show_rows(self._rows, self.styles)
         self._draw_shown()
 
     def say(self, text: str) -> None:
         """Show a sentence in place of the comparison of two groups."""
-        self._stale.discard(self.neighbours)
-        self.difference.say(text)
-        self.neighbours.say(text)
-        self.queries.show_comparison(None, {}, text)
+        self._said = text
+        self._tell_pairs()
 
     def show_pair(self) -> None:
         """Show the comparison of the model's two groups; the model must have one."""
-        pair = self._model.pair
-        assert pair is not None
-        self.difference.show_comparison(pair.comparison)
-        hint, paired = self._model.queries_hint, self._model.paired_runs()
-        titles = list(self.styles)
-        called = dict(zip(titles, unlike_parts(titles), strict=True)).get(pair.comparison.second.title, "")
-        self.queries.show_comparison(pair.comparison, pair.named, hint, paired, called)
-        if pair.comparison.seeds:
-            self._stale.add(self.neighbours)
-        else:
-            self.neighbours.say(NO_PAIRS)
+        self._said = None
+        self._tell_pairs()
         self._draw_shown()
+
+    def _tell_pairs(self) -> None:
+        for panel in self._made.values():
+            self._tell_pair(panel)
+
+    def _tell_pair(self, panel: QWidget) -> None:
+        """Show in a panel of two groups their comparison, or the sentence in its place; other panels have neither."""
+        pair, words = self._model.pair if self._said is None else None, self._said or ""
+        if isinstance(panel, DifferencePanel):
+            if pair is None:
+                panel.say(words)
+            else:
+                panel.show_comparison(pair.comparison)
+        elif isinstance(panel, QueryDifferences):
+            if pair is None:
+                panel.show_comparison(None, {}, words)
+            else:
+                titles = list(self.styles)
+                called = dict(zip(titles, unlike_parts(titles), strict=True)).get(pair.comparison.second.title, "")
+                paired = self._model.paired_runs()
+                panel.show_comparison(pair.comparison, pair.named, self._model.queries_hint, paired, called)
+        elif isinstance(panel, NeighbourPanel):
+            self._stale.discard(NeighbourPanel)
+            if pair is None:
+                panel.say(words)
+            elif pair.comparison.seeds:
+                self._stale.add(NeighbourPanel)
+            else:
+                panel.say(NO_PAIRS)
 
     def _open_difference(self, title: str) -> None:
         self.curves.beside.forest.plot.mark("")  # the same row can be opened again
         self.difference.choose(title)
-        self.setCurrentWidget(self.difference)
+        self.open(DIFFERENCE)
 
     def _draw_shown(self) -> None:
-        overview, panel = self._model.overview, self.currentWidget()
-        if overview is None or panel not in self._stale:
+        kind = next((kind for kind, holder in self._holders.items() if holder is self.currentWidget()), CurvesPanel)
+        overview, panel = self._model.overview, self._panel(kind)
+        if overview is None or kind not in self._stale:
             return
-        self._stale.discard(panel)
+        self._stale.discard(kind)
         if isinstance(panel, NeighbourPanel):
             if self._model.pair is not None:
                 panel.show_pairs(self._model.paired_runs(), self._model.pair.named)

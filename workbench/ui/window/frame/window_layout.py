@@ -71,16 +71,16 @@ class WindowLayout(QObject):
                 splitter.splitterMoved.connect(partial(self._remember_split, splitter))
                 for place in range(1, splitter.count()):
                     splitter.handle(place).installEventFilter(self)
-        for tabs in part.findChildren(QTabWidget):
+        for table in part.findChildren(QTableView):
+            if key := _key(table):
+                self._tables.follow(key, table)
+        for tabs in part.findChildren(QTabWidget):  # last: a tab that is opened may make a part, which is followed then
             if key := _key(tabs):
                 chosen = self._preferences.number(key, 0)
                 if 0 < chosen < tabs.count() and tabs.isTabVisible(chosen):
                     tabs.setCurrentIndex(chosen)
                 self._tabs[key] = tabs
                 tabs.currentChanged.connect(partial(self._remember_tab, key, tabs))
-        for table in part.findChildren(QTableView):
-            if key := _key(table):
-                self._tables.follow(key, table)
 
     @property
     def page(self) -> str:
