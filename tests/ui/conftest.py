@@ -1,6 +1,7 @@
 """Shared by the window's tests: settings of their own, and a session on an empty workspace."""
 
 import gc
+import os
 import shutil
 from collections.abc import Generator, Iterator
 from itertools import count
@@ -42,6 +43,14 @@ def _imports_left_out():
     gc.freeze()
     yield
     gc.unfreeze()  # else libraries report at the end what was never freed
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_power_cut():
+    """What is written is left to the system: to have the disk take each file took a tenth of the tests' time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

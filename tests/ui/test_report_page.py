@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 
+from tests.ui.drawn_here import DrawnHere
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
 from workbench.reports.templates import template
@@ -16,6 +17,7 @@ from workbench.ui.pages.report.model import ReportModel
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.preview import MARGIN, READING, Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
+from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.report_offer import ReportOffer
 from workbench.ui.widgets.dialogs.text_question import TextQuestion
 from workbench.workspace.choices.report_templates import arrangements, choice, store_arrangement
@@ -40,15 +42,29 @@ def open_page(qtbot, session, workspace, tmp_path):
 
 
 @pytest.fixture
-def page(open_page, workspace):
+def _drawn_here(session):
+    session.drawing.close()
+    session.drawing = AnalysisClient(session, DrawnHere)
+    yield
+    session.drawing.close()
+
+
+@pytest.fixture
+def page(open_page, workspace, _drawn_here):
     """With the summary alone ticked, which is drawn in a moment: most tests look at something else."""
     store_arrangement(workspace, "one-run", {"ticked": ["summary"]})
     return open_page()
 
 
 @pytest.fixture
-def whole_page(open_page):
+def whole_page(open_page, _drawn_here):
     """With all that is ticked at first."""
+    return open_page()
+
+
+@pytest.fixture
+def process_page(open_page):
+    """The same, drawn by the process that draws in the program; other tests draw in their own."""
     return open_page()
 
 
@@ -82,11 +98,11 @@ def test_the_tools_of_the_preview_are_whole_in_a_narrow_window(qtbot, width):
     assert (preview.zoom_box.mapTo(preview, QPoint()).y() > preview.on.height()) == (width == 240)
 
 
-def test_the_preview_follows_the_ticks(whole_page, qtbot):
-    qtbot.waitUntil(lambda: whole_page.preview.count >= 3)
-    tick_only(whole_page, "summary")
-    assert whole_page.choices.sections() == ["summary"]
-    qtbot.waitUntil(lambda: whole_page.preview.count == 1)
+def test_the_preview_follows_the_ticks(process_page, qtbot):
+    qtbot.waitUntil(lambda: process_page.preview.count >= 3)
+    tick_only(process_page, "summary")
+    assert process_page.choices.sections() == ["summary"]
+    qtbot.waitUntil(lambda: process_page.preview.count == 1)
 
 
 def test_pages_are_shown_at_reading_width_and_zoomed(whole_page, qtbot):
@@ -206,19 +222,19 @@ def test_another_paper_is_drawn_anew(page, qtbot):
     qtbot.waitUntil(shorter)
 
 
-def test_export_writes_the_ticked_formats_under_the_given_title(whole_page, qtbot, tmp_path):
-    whole_page.choices.title.setText("<i>My & title</i>")
-    whole_page.formats.boxes["pdf"].setChecked(False)
-    whole_page.formats.boxes["csv"].setChecked(True)
-    whole_page.folder.setText(str(tmp_path / "out"))
-    whole_page.export()
-    qtbot.waitUntil(lambda: bool(whole_page.model.written))
-    assert {path.relative_to(tmp_path / "out").as_posix() for path in whole_page.model.written} == {
+def test_export_writes_the_ticked_formats_under_the_given_title(process_page, qtbot, tmp_path):
+    process_page.choices.title.setText("<i>My & title</i>")
+    process_page.formats.boxes["pdf"].setChecked(False)
+    process_page.formats.boxes["csv"].setChecked(True)
+    process_page.folder.setText(str(tmp_path / "out"))
+    process_page.export()
+    qtbot.waitUntil(lambda: bool(process_page.model.written))
+    assert {path.relative_to(tmp_path / "out").as_posix() for path in process_page.model.written} == {
         "report.html", "metrics.csv", "scalars.csv", "classes.csv", "settings.csv", "queries.csv",
         *(f"figures/{name}.csv" for name in ("ce-spce", "retrieval", "loss", "map", "worst", "best")),
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert whole_page.written.open_file.isVisible()
+    assert process_page.written.open_file.isVisible()
 
 
 def test_a_copied_path_has_no_letter_that_cannot_be_seen(page, qtbot):
@@ -236,6 +252,7 @@ def test_a_place_that_cannot_be_written_is_said_and_export_can_be_tried_again(pa
     said = []
     session.noticed.connect(said.append)
     (tmp_path / "file").write_text("in the way")
+    page.formats.boxes["pdf"].click()
     page.folder.setText(str(tmp_path / "out"))
     page.export()
     qtbot.waitUntil(lambda: bool(page.model.written))
