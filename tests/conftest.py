@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from tests.threads import outliving
 from tests.waits import PatientBot
+from workbench.jobs import collect_rarely
 from workbench.progress import quiet
 from workbench.workspace.database import connection
 from workbench.workspace.schema import migrations
@@ -22,6 +23,8 @@ from workbench.workspace.schema import migrations
 # Else each of the suite's many processes compiles the package again, and each worker every test.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+collect_rarely()  # as the program does: a test neither waits longer, nor by chance after one of the command line
 
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")

@@ -29,6 +29,7 @@ from workbench.commands.results import (
 from workbench.commands.terminal import INTERRUPTED, printable, spell_out
 from workbench.commands.training import benchmark, data, find_rate, ingest, place, run, sweep
 from workbench.config import BadConfig
+from workbench.jobs import collect_rarely
 from workbench.problem import Problem, UnknownName
 
 WINDOWS = os.name == "nt"
@@ -89,6 +90,7 @@ for commands in GROUPS.values():
 
 def main(arguments: list[str]) -> int:
     """Run one command line; returns the exit status instead of leaving the program."""
+    collect_rarely()
     spell_out()
     try:
         cli(arguments, prog_name="workbench")

@@ -2,7 +2,7 @@
 
 from workbench.jobs.byte_process import BytePool, ByteProcess, Request, serve_bytes
 from workbench.jobs.imports import given_up_by
-from workbench.jobs.interpreter import command_line, python
+from workbench.jobs.interpreter import collect_rarely, command_line, python
 from workbench.jobs.processes import (
     AnalysisProcess,
     Answer,
@@ -37,6 +37,7 @@ __all__ = [
     "ToldProcess",
     "Work",
     "call_tool",
+    "collect_rarely",
     "command_line",
     "cores",
     "given_up_by",

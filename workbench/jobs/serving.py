@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import IO, Any, TypeVar
 
 from workbench.control import Cancelled
+from workbench.jobs.interpreter import collect_rarely
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -171,6 +172,7 @@ def run(ops: Ops, *, awaited: bool = False) -> None:
     the process that started this one, which then closes the input.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
     if not awaited:
         step_back()
     own_input, own_output = os.dup(0), os.dup(1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Event
-from workbench.jobs import Answer, serve_rank
+from workbench.jobs import Answer, collect_rarely, serve_rank
 from workbench.problem import Problem
 from workbench.running.devices.launched_ranks import Launched, meet_launched
 from workbench.running.devices.together import Order, device_of_rank, meet
@@ -74,5 +74,6 @@ def _unheard(event: Event) -> None:
 
 
 if __name__ == "__main__":
+    collect_rarely()
     import_module("workbench.running.engine")  # what fails here fails before the others wait for this rank
     serve_rank(train)

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from workbench.control import Control
 from workbench.events import Ended, Event, Progress, Waiting
-from workbench.jobs import let_the_window_go_first, start_daemon
+from workbench.jobs import collect_rarely, let_the_window_go_first, start_daemon
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.running.processes.spare import WAITING
@@ -28,6 +28,7 @@ Tell = Callable[[dict[str, Any]], None]
 def main(words: list[str]) -> int:
     """Train the run that the words name; returns the exit status."""
     tell = _own_output()
+    collect_rarely()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the process that started this one
     if words == [WAITING]:
         words = wait_for_run(sys.stdin.buffer, tell)
