@@ -11,8 +11,9 @@ from workbench.workspace import Workspace
 
 
 def sample_values(epochs: int) -> dict[str, Any]:
-    """The nested values of the sample project's config, with so many epochs."""
+    """The nested values of the sample project's config, with so many epochs and a narrow network: it trains faster."""
     values = next(preset.config for preset in presets() if preset.key == "sample-digits").model_dump()
+    values["backbone"]["width"] = 8
     values["training"]["epochs"] = epochs
     return values
 
