@@ -167,7 +167,7 @@ def test_a_damaged_file_of_embeddings_is_named(workspace):
 
 
 @pytest.mark.parametrize("asks", [None, np.arange(len(LABELS)) % 4 == 0])
-@pytest.mark.parametrize("word", ["Run 2", "Runs 1 and 2 together", "Runs all 3 together"])
+@pytest.mark.parametrize("word", ["Run 2", "Runs 1 and 2 together", "All 3 runs together"])
 def test_a_cancel_is_heard_at_every_stage(workspace, word, asks):
     for seed, loss in enumerate(("ce", "triplet", "margin")):
         store_searched(workspace, blobs_of(seed), loss=loss, asks=asks)

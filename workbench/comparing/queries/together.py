@@ -113,8 +113,9 @@ def _tell(
     progress: Progress, runs: tuple[SearchedRun, ...], done: int, every: int, text: str, rows: int, count: int
 ) -> None:
     """The progress of one search as that of all, in hundredths of a search."""
-    named = " and ".join(str(searched_run.run.id) for searched_run in runs) if len(runs) == 2 else f"all {len(runs)}"
-    progress(f"Runs {named} together", 100 * done + (100 * rows // count if count else 0), 100 * every)
+    numbers = [str(searched_run.run.id) for searched_run in runs]
+    named = f"Runs {' and '.join(numbers)}" if len(runs) == 2 else f"All {len(runs)} runs"
+    progress(f"{named} together", 100 * done + (100 * rows // count if count else 0), 100 * every)
 
 
 def _in_set(images: SameImages, alone: Mapping[int, _Alone], joined: Sequence[Ensemble]) -> Iterator[Ensemble]:
