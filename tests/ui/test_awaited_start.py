@@ -113,7 +113,8 @@ def test_a_start_that_the_check_refuses_makes_no_run_and_says_why(page, qtbot, g
 
 
 @pytest.mark.parametrize("how", ["button", "edit", "activity"])
-def test_a_start_that_waits_can_be_cancelled(page, session, qtbot, gate, started, checked, notices, how):  # noqa: F811
+def test_a_start_that_waits_can_be_cancelled(page, session, qtbot, gate, started, checked, notices, how, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(QApplication, "doubleClickInterval", lambda: 0)
     page.start_run()
     qtbot.waitUntil(gate.begun.is_set)
     if how == "button":
@@ -251,6 +252,20 @@ def test_a_sweep_whose_config_the_check_refuses_is_not_started(page, qtbot, gate
     qtbot.waitUntil(lambda: dialog.trials.value() == 3)
     assert not dialog.start.isEnabled()
     assert stored == []
+
+
+def test_a_double_click_on_start_starts_one_run_and_cancels_nothing(page, qtbot, gate, started):  # noqa: F811
+    qtbot.waitUntil(page.start.isEnabled)
+    for _ in range(2):
+        page.start.click()
+    qtbot.waitUntil(gate.begun.is_set)
+    assert page.start.text() == "Cancel start"
+    gate.open.set()
+    qtbot.waitUntil(lambda: len(started) == 1)
+    page.show()
+    for _ in range(2):
+        page.start.click()
+    assert len(started) == 1, "the run is still being made"
 
 
 def test_a_run_that_is_queued_behind_another_is_not_checked_and_does_not_wait(page, session, started, queued, checked):

@@ -27,6 +27,7 @@ from workbench.ui.pages.setup.preflight.runner import PreflightRunner
 from workbench.ui.pages.setup.start.at_place import start_at_place
 from workbench.ui.pages.setup.start.awaited import AwaitedStart
 from workbench.ui.pages.setup.start.column import COPY, StartColumn
+from workbench.ui.pages.setup.start.double_click import DoubleClick
 from workbench.ui.pages.setup.start.offered import OfferedStart
 from workbench.ui.pages.setup.start.queueing import Queueing
 from workbench.ui.pages.setup.start.rate import open_rate
@@ -90,6 +91,7 @@ class SetupPage(QWidget):
         self.runner = PreflightRunner(self.session, self)
         self.awaited = AwaitedStart(self.runner, self)
         self.queueing = Queueing(self.session, self)
+        self._asked, self._begun = DoubleClick(), DoubleClick()
         self.answers = PreflightAnswers(self, self.runner, self.card, self)
         self.finder = DataFinder(self.session, self)
         self.data_look = DataLook(self.session, self)
@@ -203,19 +205,22 @@ class SetupPage(QWidget):
         if self.config is None or not self.start.isEnabled() or self.awaited.waits:
             return
         if self.runner.checking:
+            self._asked.counts()
             self.awaited.ask(self.config)
         else:
             self._start_now()
 
     def _start_or_cancel(self) -> None:
-        if self.awaited.waits:
-            self.awaited.drop()
-        else:
+        if not self.awaited.waits:
             self.start_run()
+        elif not self._asked.is_under_way:  # else the second click of a double-click would cancel the start
+            self.awaited.drop()
 
     def _start_now(self) -> None:
         assert self.draft is not None
         assert self.config is not None
+        if not self._begun.counts():
+            return
         self._keep()
         self.runner.give_way()
         self.finder.remember(self.draft)

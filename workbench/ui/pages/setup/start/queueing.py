@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QElapsedTimer, QObject
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject
 
 from workbench.config import RunConfig
 from workbench.names import visible_name
@@ -19,13 +18,9 @@ class Queueing(QObject):
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
-        self._since = QElapsedTimer()  # the last one was added
 
     def add(self, config: RunConfig) -> None:
-        """Queue all runs of a config; the second click of a double-click adds nothing."""
-        if self._since.isValid() and self._since.elapsed() < QApplication.doubleClickInterval():
-            return
-        self._since.start()
+        """Queue all runs of a config."""
         failed = partial(self._session.notify, concern=EVERYWHERE)
         self._session.add_runs([config], partial(self._added, visible_name(config.name, LONGEST)), failed)
 
