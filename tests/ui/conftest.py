@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from tests.ui.played_analysis import Analysis
+from tests.ui.thread_process import ThreadProcess
 from tests.ui.trained import trained_run
 from workbench.config import RunConfig
 from workbench.entries import catalog
@@ -24,6 +25,7 @@ from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.preferences import Preferences
+from workbench.ui.state import process_work
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
@@ -257,6 +259,12 @@ def stored_evaluation(workspace):
             ).lastrowid
 
     return store
+
+
+@pytest.fixture
+def in_a_thread(monkeypatch):
+    """Exports, imports and what else has a process for itself alone are done by threads of this process."""
+    monkeypatch.setattr(process_work, "AnalysisProcess", ThreadProcess)
 
 
 @pytest.fixture

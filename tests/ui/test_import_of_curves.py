@@ -67,6 +67,7 @@ def test_the_dialog_imports_a_folder_and_shows_its_newest_run(qtbot, window, ses
     assert "curves of another program" in page.header.state.text()
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_a_run_of_curves_has_no_empty_tiles_above_them(qtbot, window, session, tmp_path, said):
     for name, head in (("mine", "step,mine"), ("known", "step,batch/loss")):
         path = tmp_path / name / "metrics.csv"
@@ -85,6 +86,7 @@ def test_a_run_of_curves_has_no_empty_tiles_above_them(qtbot, window, session, t
     assert page.tiles.loss.number.text() != NO_VALUE
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_what_is_wrong_stays_in_the_dialog(qtbot, window, said, tmp_path, session):
     dialog = window.run_actions.exchange.ask_curves()
     dialog.source.take(str(tmp_path / "nowhere"))
@@ -112,6 +114,7 @@ def test_a_cancel_in_the_activity_panel_frees_the_dialog(qtbot, window, said, se
     dialog.reject()
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_a_dropped_folder_of_tensorboard_is_imported_and_not_taken_for_images(qtbot, window, session, said, runs):
     offered = []
     session.config_offered.connect(offered.append)
@@ -123,6 +126,7 @@ def test_a_dropped_folder_of_tensorboard_is_imported_and_not_taken_for_images(qt
     assert offered == []
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_a_dropped_tree_of_tables_is_imported_and_one_with_images_is_a_data_set(qtbot, window, said, session, tmp_path):
     offered = []
     session.config_offered.connect(offered.append)
@@ -138,6 +142,7 @@ def test_a_dropped_tree_of_tables_is_imported_and_one_with_images_is_a_data_set(
     assert offered[0].dataset.params["folder"] == str(tmp_path / "logs")
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_a_dropped_table_is_imported_if_it_has_curves(qtbot, window, session, said, tmp_path):
     (tmp_path / "curve.csv").write_text("step,loss\n1,2\n", "utf-8")
     drop(window, tmp_path / "curve.csv")
@@ -222,6 +227,7 @@ def test_what_a_dropped_path_is_is_found_out_on_a_thread_and_the_last_path_count
         release.set()
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_compare_draws_a_curve_of_runs_that_have_no_evaluation(qtbot, window, session, said, runs):
     drop(window, runs)
     qtbot.waitUntil(lambda: bool(said))

@@ -1,6 +1,7 @@
 """The Report page: preview of what is ticked, export, and a place that cannot be written."""
 
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 
-from tests.ui.drawn_here import DrawnHere
+from tests.ui.thread_process import ThreadProcess
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
 from workbench.reports.templates import template
@@ -44,7 +45,7 @@ def open_page(qtbot, session, workspace, tmp_path):
 @pytest.fixture
 def _drawn_here(session):
     session.drawing.close()
-    session.drawing = AnalysisClient(session, DrawnHere)
+    session.drawing = AnalysisClient(session, partial(ThreadProcess, module="workbench.reports.server"))
     yield
     session.drawing.close()
 

@@ -12,6 +12,7 @@ from workbench.problem import Problem
 from workbench.running import launch, trained_network
 
 pytestmark = [
+    pytest.mark.usefixtures("in_a_thread"),
     pytest.mark.qt_log_ignore("propagateSizeHints"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning:numba"),
 ]
