@@ -22,6 +22,7 @@ EPOCH = ("--set", "training.epochs=1")
 FAIR = ("--trials", "1", "--seeds", "2", "--steps", "1")
 SHORTER: Mapping[str, Sequence[str]] = {  # how a command begins -> words put behind it; the longest beginning counts
     "workbench run": EPOCH,
+    "workbench run sample-digits": (*EPOCH, "--set", "backbone.width=8"),
     "workbench run cub-ce": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=64"),
     "workbench sweep start": EPOCH,
     "workbench sweep start ice-scale": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=112"),

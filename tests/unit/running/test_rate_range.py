@@ -197,8 +197,9 @@ def test_what_a_run_refuses_the_test_refuses():
 
 
 def test_a_rate_that_is_suggested_trains_better_than_one_a_hundred_times_larger(tmp_path):
-    values = sample_values(2)
+    values = sample_values(1)
     values["device"] = "cpu"
+    values["evaluation"] |= {"probe_size": 0, "untrained": False}
     test: RateTest = find_rate(RunConfig.model_validate(values))
     assert test.suggestion.rate is not None
     scores = []

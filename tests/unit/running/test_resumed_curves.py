@@ -28,7 +28,7 @@ CASES = {
     },
     "adam": {
         "loss": Choice(name="norm_ce"), "augmentation": Choice(name="shift"),
-        "training": SHORT.model_copy(update={"optimiser": "adam", "views": 2, "batch_size": 32}),
+        "training": SHORT.model_copy(update={"optimiser": "adam", "views": 2, "batch_size": 32, "epochs": 2}),
     },
     "xbm": {"loss": Choice(name="xbm", params={"memory": 150, "warm_up": 6}), "sampler": IN_CLASSES},
     "snca": {"loss": Choice(name="snca", params={"memory": 150}), "sampler": IN_CLASSES},
@@ -54,7 +54,10 @@ CASES = {
         "augmentation": Choice(name="crop_flip", params={"crops_of": "whole", "evaluated": "whole"}),
         "training": SHORT.model_copy(update={"weight_average": 0.9}),
     },
-    "ccp": {"loss": Choice(name="ccp", params=PROJECTED), **FEW_CLASSES},
+    "ccp": {
+        "loss": Choice(name="ccp", params=PROJECTED), **FEW_CLASSES,
+        "training": SHORT.model_copy(update={"batch_size": 32, "epochs": 2}),
+    },
     "samples": {"loss": Choice(name="ccp", params=PROJECTED | {"variant": "samples"}), "sampler": IN_CLASSES},
 }  # fmt: skip
 

@@ -94,23 +94,23 @@ def test_what_sqlite_counted_is_no_addition(space):
     Workspace(space).close()
 
 
-BOMBS = {  # each takes 1.2 GB of memory
+BOMBS = {  # each takes 600 MB of memory
     "a check": (
-        ("create table songs (a text check (length(hex(zeroblob(400000000))) > 0))",),
+        ("create table songs (a text check (length(hex(zeroblob(200000000))) > 0))",),
         ("insert into songs values ('x')",),
     ),
     "the steps": (
         ("drop table _sqlite_migrations",),
         (
             "create table _sqlite_migrations (id integer primary key, migration_set text, applied_at text, "
-            "name text generated always as (hex(zeroblob(400000000))))",
+            "name text generated always as (hex(zeroblob(200000000))))",
         ),
         ("insert into _sqlite_migrations (migration_set, applied_at) values ('workbench', 'now')",),
     ),
 }
 OPENS = """
 import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 try:
@@ -121,7 +121,7 @@ except Problem as problem:
 
 
 def opened(space):
-    """What is said when it is opened by a process with 1 GiB of memory."""
+    """What is said when it is opened by a process with 512 MiB of memory."""
     return subprocess.run(
         [sys.executable, "-c", OPENS, str(space)], capture_output=True, text=True, check=True, timeout=60
     ).stdout
@@ -142,7 +142,7 @@ def test_a_log_of_any_length_is_read_in_parts(space, begin):
         report_templates.store_arrangement(workspace, "own-2", {"title": "Other", "base": "one-run"})
         content = log.read_bytes()
     log.write_bytes(content if begin == "whole" else b"\0")
-    os.truncate(log, 32 + (5 << 28) // (24 + PAGE) * (24 + PAGE))
+    os.truncate(log, 32 + (5 << 27) // (24 + PAGE) * (24 + PAGE))
     assert ("-wal is damaged" in opened(space)) == (begin == "zeros")
     for copy in space.glob("workspace.db-wal.damaged-*"):
         assert copy.stat().st_blocks * 512 < 1 << 20, "the zeros take no room"
