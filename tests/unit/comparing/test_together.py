@@ -10,6 +10,7 @@ from tests.unit.comparing.searched_runs import LABELS, blobs_of, plain_search, s
 from workbench import cli
 from workbench.comparing.overview import overview
 from workbench.comparing.queries import searched_alike as alike
+from workbench.comparing.queries.replacing import replacing
 from workbench.comparing.queries.together import METRICS, together
 from workbench.comparing.statistics.intervals import paired_bootstrap
 from workbench.comparing.together_text import HEAD, together_columns, together_notes, together_rows
@@ -135,6 +136,15 @@ def test_runs_by_hyperbolic_distance_and_more_than_six_are_left_out(workspace):
     result = together(workspace, compared(workspace))
     assert result.sets == ((1, 2, 3, 4, 5, 6),)
     assert dict(result.left_out) == {alike.HYPERBOLIC: (9,), alike.TOO_MANY: (7, 8)}
+
+
+def test_runs_without_two_images_of_a_class_are_left_out(workspace):
+    for seed, loss in enumerate(("ce", "triplet")):
+        store_searched(workspace, blobs_of(seed), loss=loss)
+    store_searched(workspace, blobs_of(2, labels=np.arange(9)), loss="ice", labels=np.arange(9), name="Alone")
+    shown = overview(workspace, workspace.runs(), catalog.current(), "queries", "last")
+    assert together(workspace, shown).left_out == ((alike.NO_QUERIES, (3,)),)
+    assert replacing(workspace, shown).left_out == ((alike.NO_QUERIES, (3,)),)
 
 
 def test_the_first_run_of_each_group_comes_before_the_second_ones(workspace, monkeypatch):

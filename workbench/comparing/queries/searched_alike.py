@@ -22,6 +22,7 @@ from workbench.workspace.rows import Evaluation, Run
 MOST_READ = 100  # runs that are looked at
 MOST_RUNS = 6  # that are used: the number of pairs grows with its square
 NOT_KEPT, ALONE = "no embeddings are kept", "no other run here was tested on the same images"
+NO_QUERIES = "no test image has another one of its class"
 HYPERBOLIC = "searched by hyperbolic distance"
 TOO_MANY = f"beyond the first {MOST_RUNS} runs"
 NO_TWO = "There are no two runs here that kept embeddings of the same test images."
@@ -83,10 +84,14 @@ def searched_alike(workspace: Workspace, shown: Overview, progress: Progress) ->
     for done, candidate in enumerate(candidates):
         progress(f"Run {candidate.run.id}", done, len(candidates))
         left_out[candidate.run.id] = HYPERBOLIC if candidate.evaluation.distance == "hyperbolic" else NOT_KEPT
-        if candidate.evaluation.distance != "hyperbolic" and candidate.evaluation.kept:
-            with suppress(NoEvaluation):  # deleted meanwhile
+        if candidate.evaluation.distance == "hyperbolic" or not candidate.evaluation.kept:
+            continue
+        with suppress(NoEvaluation):  # deleted meanwhile
+            if read_r(workspace, candidate.evaluation.id).any():
                 read.append(_Read(candidate, _mark(workspace, candidate)))
                 del left_out[candidate.run.id]
+            else:
+                left_out[candidate.run.id] = NO_QUERIES
     partnered = [one for one in read if _count(one, read) > 1]
     left_out |= {one.searched_run.run.id: ALONE for one in read if one not in partnered}
     used = partnered[:MOST_RUNS]
