@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
-from shiboken6 import isValid
+from shiboken6 import delete, isValid
 
 from workbench.ui.window.frame.kept_focus import KeptFocus
 
@@ -131,3 +131,14 @@ def test_a_window_can_be_destroyed_while_a_part_of_it_has_the_focus(qtbot):
     window.deleteLater()
     QApplication.sendPostedEvents(window, QEvent.Type.DeferredDelete.value)
     assert not isValid(window)
+
+
+def test_a_part_that_is_hidden_after_its_control_was_deleted_passes_the_focus_on(window, qtbot):
+    window.export.hide()
+    assert window.focusWidget() is window.card
+    delete(window.export)
+    window.stops.remove(window.export)
+    window.card.hide()
+    qtbot.waitUntil(lambda: window.focusWidget() is window.far)
+    window.card.show()
+    qtbot.waitUntil(lambda: window.focusWidget() is window.card)

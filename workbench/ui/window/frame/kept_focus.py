@@ -61,8 +61,7 @@ class KeptFocus(QObject):
                 self._keep(self._focused)
         elif watched is self._keeper and event.type() in CHANGES and not event.spontaneous():
             if self._focused is not None and not (self._keeper.isEnabled() and self._keeper.isVisible()):
-                self._let_go()
-                self._keep(self._focused)  # as where a field hides its button, and then the line of it
+                self._keep_once_more(self._focused, self._keeper)
         elif watched is self._keeper and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._go_on(DIRECTIONS.get(event.key(), 0))
         return False
@@ -78,6 +77,16 @@ class KeptFocus(QObject):
         self._keeper = None if holds is control else holds
         if self._keeper is not None:
             self._keeper.installEventFilter(self)
+
+    def _keep_once_more(self, control: QWidget, keeper: QWidget) -> None:
+        """Keep the focus elsewhere, as where a field hides its button, and then the line of it."""
+        self._let_go()
+        if not isValid(
+            control
+        ):  # a field for a name, which is deleted with its end: the list of it gets the focus back
+            control = self._focused = keeper
+            keeper.installEventFilter(self)
+        self._keep(control)
 
     def _go_on(self, by: int) -> bool:
         """Focus the next (1) or the last (-1) control that can be used; False where Qt is to do it.
