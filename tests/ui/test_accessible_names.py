@@ -75,21 +75,22 @@ def test_a_button_without_words_and_tooltip_is_found(window):
     assert untold(window.pages) == ["Close"]
 
 
-@pytest.mark.parametrize("name", ["setup", "train", "map", "retrieval", "compare", "report"])
-def test_every_control_has_a_name(window, qtbot, name):
-    window.show_page(name)
-    page = window.pages.page(name)
-    if name == "setup":
-        page.groups.unfold.click()
-    qtbot.deliver()
-    for tabs in [tabs for tabs in page.findChildren(QTabWidget) if tabs.isVisible()]:
-        for index in range(tabs.count()):
-            tabs.setCurrentIndex(index)
-            qtbot.deliver()
-            assert nameless(window) == [], (name, tabs.tabText(index))
-            assert untold(window) == [], (name, tabs.tabText(index))
-    assert nameless(window) == []
-    assert untold(window) == []
+def test_every_control_has_a_name(window, qtbot):
+    for name in ("setup", "train", "map", "retrieval", "compare", "report"):
+        window.show_page(name)
+        page = window.pages.page(name)
+        qtbot.waitUntil(lambda page=page: window.pages.currentWidget() is page)
+        if name == "setup":
+            page.groups.unfold.click()
+        qtbot.deliver()
+        for tabs in [tabs for tabs in page.findChildren(QTabWidget) if tabs.isVisible()]:
+            for index in range(tabs.count()):
+                tabs.setCurrentIndex(index)
+                qtbot.deliver()
+                assert nameless(window) == [], (name, tabs.tabText(index))
+                assert untold(window) == [], (name, tabs.tabText(index))
+        assert nameless(window) == [], name
+        assert untold(window) == [], name
 
 
 @pytest.mark.parametrize("command", ["file.places", "edit.palette", "edit.shortcuts"])

@@ -88,7 +88,7 @@ def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_b
     assert seeds.plot.x_title == "epoch"
 
 
-@pytest.mark.parametrize(("groups", "opacity"), [(3, 46), (4, 46), (12, 15)])
+@pytest.mark.parametrize(("groups", "opacity"), [(4, 46), (12, 15)])
 def test_bands_of_many_groups_are_fainter(qtbot, session, workspace, groups, opacity):
     """Twelve bands over each other hid the lines."""
     for number in range(groups):

@@ -63,7 +63,8 @@ def test_the_ranking_is_shown_as_a_picture_too(qtbot, comparison, tmp_path):
         [method.name, method.rank, method.low, method.high] for method in comparison.placed
     ]
     assert "ce 1.0, ice 2.0" in panel.ranks.picture.accessibleDescription()
-    colours = {panel.ranks.image().pixelColor(x, y).name() for x in range(0, 800, 3) for y in range(60, 160, 3)}
+    image = panel.ranks.image()
+    colours = {image.pixelColor(x, y).name() for x in range(0, 800, 3) for y in range(60, 160, 3)}
     assert len(colours) > 3, "lines, names and means"
     panel.ranks.save(tmp_path / "ranks.svg")
     assert "Mean rank over seeds" in (tmp_path / "ranks.svg").read_text("utf-8")

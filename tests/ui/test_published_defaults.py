@@ -148,15 +148,17 @@ def test_a_batch_that_cannot_be_dealt_is_refused(draft, batch, each, said):
     assert bool(draft.check()[1]) == bool(said)
 
 
-@pytest.mark.parametrize(
-    "recipe", [each for each in presets() if each.sources and "-lt-" not in each.key and "-512" not in each.key]
-)
-def test_a_recipe_and_what_its_loss_declares_say_the_same(draft, recipe):
-    draft.load(recipe.config)
-    loss = recipe.config.loss
-    named = published_fields(draft.catalog, loss.name, recipe.config.dataset.name, loss.params)
-    other = {path for path, value in named.items() if draft.value(path) != value}
-    assert other == set()
+def test_a_recipe_and_what_its_loss_declares_say_the_same(draft):
+    recipes = [
+        preset for preset in presets() if preset.sources and "-lt-" not in preset.key and "-512" not in preset.key
+    ]
+    assert len(recipes) > 50
+    for recipe in recipes:
+        draft.load(recipe.config)
+        loss = recipe.config.loss
+        named = published_fields(draft.catalog, loss.name, recipe.config.dataset.name, loss.params)
+        other = {path for path, value in named.items() if draft.value(path) != value}
+        assert other == set(), recipe.key
 
 
 @pytest.mark.parametrize(("key", "images", "longest"), [("sop-ccp", 59_551, 124_000), ("inshop-ccp", 25_882, 131_000)])

@@ -183,31 +183,28 @@ def test_every_preset_fills_the_form_and_can_start_once_its_data_is_named(sessio
         assert not any(row(page, path).dot.text() for path in page.draft.paths())
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "sentence"),
-    [
+def test_a_wrong_value_is_explained_and_start_is_off(page):
+    for path, text, sentence in (
         ("training.lr", "0", "Must be more than 0."),
         ("training.lr", "fast", "Must be a number."),
         ("training.epochs", "1.5", "Must be a whole number."),
         ("loss.dropout", "-1", "Must be 0 or more."),
         ("split.test_share", "1", "Must be less than 1."),
         ("seed", "-1", "Must be 0 or more."),
-    ],
-)
-def test_a_wrong_value_is_explained_and_start_is_off(page, path, text, sentence):
-    assert page.start.isEnabled()
-    typed(page, path, text)
-    assert row(page, path).error.text() == sentence
-    assert row(page, path).error.isVisibleTo(page)
-    assert not page.start.isEnabled()
-    assert sentence in page.start.toolTip()
-    fields = {path: field for heading in GROUPS for path, field in page.draft.fields(heading).items()}
-    title = title_of(path, fields[path])
-    assert page.beside.trouble.text() == f"1 field must be changed: {title}.", "the sentence itself is at the field"
-    assert not page.beside.save.isEnabled()
-    page.undo.click()
-    assert page.start.isEnabled()
-    assert row(page, path).error.text() == ""
+    ):
+        assert page.start.isEnabled()
+        typed(page, path, text)
+        assert row(page, path).error.text() == sentence
+        assert row(page, path).error.isVisibleTo(page)
+        assert not page.start.isEnabled()
+        assert sentence in page.start.toolTip()
+        fields = {path: field for heading in GROUPS for path, field in page.draft.fields(heading).items()}
+        title = title_of(path, fields[path])
+        assert page.beside.trouble.text() == f"1 field must be changed: {title}.", "the sentence is at the field"
+        assert not page.beside.save.isEnabled()
+        page.undo.click()
+        assert page.start.isEnabled()
+        assert row(page, path).error.text() == ""
 
 
 def test_wrong_values_of_different_parts_are_all_explained_at_once(page):
