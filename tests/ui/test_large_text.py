@@ -6,7 +6,16 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractButton, QApplication, QCheckBox, QComboBox, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QTableView,
+    QToolButton,
+    QWidget,
+)
 
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.trained import trained_run
@@ -32,7 +41,7 @@ from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.icons import icon
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.numbers.tile import Tile
-from workbench.ui.widgets.tables.row_table import head_width
+from workbench.ui.widgets.tables.row_table import head_width, set_row_height
 from workbench.ui.window.frame.rail import Rail
 from workbench.ui.window.frame.welcome import Welcome
 
@@ -49,6 +58,17 @@ def cut(widget: QWidget) -> list[str]:
         for part in parts
         if part.isVisible() and part.width() < part.minimumSizeHint().width()
     ]
+
+
+def test_rows_of_a_table_are_higher_with_larger_text(session, qtbot):
+    table = QTableView()
+    qtbot.addWidget(table)
+    set_row_height(table, 24)
+    heights = []
+    for percent in (100, 150, 100):
+        session.theme.set_text_size(percent)
+        heights.append(table.verticalHeader().defaultSectionSize())
+    assert heights == [24, 36, 24]
 
 
 def test_what_stands_beside_the_boxes_of_the_legend_is_whole_or_in_their_tooltips(large, qtbot):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import QEvent, QLocale, QObject, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QTableView
 
@@ -36,6 +36,31 @@ def select_rows(table: QTableView, name: str) -> None:
     table.horizontalHeader().setHighlightSections(False)  # titles stay as they are where a row is chosen
     table.setShowGrid(False)
     table.verticalHeader().hide()
+
+
+def set_row_height(table: QTableView, px: int) -> None:
+    """Give all rows a height that follows the size of the text; `px` is that at 100%."""
+    _RowHeight(table, px)
+
+
+class _RowHeight(QObject):
+    """Listens to the rows' header, which is told of other text as the table is, but of nothing that is painted."""
+
+    def __init__(self, table: QTableView, px: int) -> None:
+        super().__init__(table)
+        self._header, self._px = table.verticalHeader(), px
+        self._header.installEventFilter(self)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the text."""
+        if event.type() in theme.DRESSES:
+            self._fit()
+        return False
+
+    def _fit(self) -> None:
+        if self._header.defaultSectionSize() != theme.text_px(self._px):
+            self._header.setDefaultSectionSize(theme.text_px(self._px))
 
 
 def fit_columns_to_words(table: QTableView) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 from workbench.ui.pages.compare.style.group_styles import SWATCH
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.widgets.tables.row_table import select_rows
+from workbench.ui.widgets.tables.row_table import select_rows, set_row_height
 
 Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -88,7 +88,7 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
     select_rows(table, name)
     table.setIconSize(QSize(*SWATCH))
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    table.verticalHeader().setDefaultSectionSize(ROW_PX)
+    set_row_height(table, ROW_PX)
     table.horizontalHeader().setMinimumSectionSize(40)
     table.horizontalHeader().setResizeContentsPrecision(MEASURED)
     table.horizontalHeader().setMaximumSectionSize(3 * WIDEST)

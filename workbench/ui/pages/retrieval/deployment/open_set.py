@@ -20,7 +20,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.labels import label, plain_tip
-from workbench.ui.widgets.tables.row_table import head_width, select_rows
+from workbench.ui.widgets.tables.row_table import head_width, select_rows, set_row_height
 
 LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 14, 22, 34, 15  # px around the axes, and of a line of words
 DOT, TALL, ROW_PX = 3.0, 180, 24  # px; least height of the plot; a row at 100% text
@@ -231,7 +231,7 @@ class OpenSetSide(QWidget):
         self.table = QTableView()
         self.table.setModel(self.rows)
         select_rows(self.table, "Open-set identification")
-        self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
+        set_row_height(self.table, ROW_PX)
         head = self.table.horizontalHeader()
         head.setTextElideMode(Qt.TextElideMode.ElideNone)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

@@ -30,7 +30,7 @@ from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
-from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
+from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
 from workbench.workspace.measured.deployments import RULES, Measurement, read_deployment
 
 SERVER = "workbench.deploying.server"
@@ -85,7 +85,7 @@ class DeployPanel(QStackedWidget):
         self.table = QTableView()
         self.table.setModel(self.stores)
         select_rows(self.table, "Stores")
-        self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
+        set_row_height(self.table, ROW_PX)
         header = self.table.horizontalHeader()
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)  # in the order in which they are measured

@@ -17,7 +17,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.tables.row_table import head_width, select_rows
+from workbench.ui.widgets.tables.row_table import head_width, select_rows, set_row_height
 
 ROW_PX = 24  # at 100% text
 RATE_PERCENT = 0.1  # false accepts, at first
@@ -50,7 +50,7 @@ class ThresholdSide(QWidget):
         self.class_table.setModel(self.classes)
         select_rows(self.class_table, "Threshold by class")
         self.class_table.setObjectName("deploy-classes")
-        self.class_table.verticalHeader().setDefaultSectionSize(ROW_PX)
+        set_row_height(self.class_table, ROW_PX)
         self.class_table.setSortingEnabled(True)
         head = self.class_table.horizontalHeader()
         head.setTextElideMode(Qt.TextElideMode.ElideNone)  # Qt elides as if the arrow stood beside the title

@@ -32,7 +32,7 @@ from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.scrolled import ScrolledDown
-from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows
+from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
 from workbench.workspace import Workspace
 from workbench.workspace.measured.robustness import checked_robustness
 
@@ -110,6 +110,7 @@ class RobustnessPanel(QStackedWidget):
         self.table = QTableView()
         self.table.setModel(self.strengths)
         select_rows(self.table, "Scores by change and strength")
+        set_row_height(self.table, ROW_PX)
         header = self.table.horizontalHeader()
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -145,7 +146,6 @@ class RobustnessPanel(QStackedWidget):
         self._fit_text()
 
     def _fit_text(self) -> None:
-        self.table.verticalHeader().setDefaultSectionSize(self.session.theme.px(ROW_PX))
         fit_columns_to_words(self.table)
         self.strengths.pictures_came(set())
 

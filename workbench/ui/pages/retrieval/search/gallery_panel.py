@@ -23,7 +23,7 @@ from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.tables.row_table import select_rows
+from workbench.ui.widgets.tables.row_table import select_rows, set_row_height
 from workbench.workspace.folders.run_folders import folder_of
 
 SERVER = "workbench.searching.server"
@@ -121,7 +121,7 @@ class GalleryPanel(QWidget):
         self.table = QTableView()
         self.table.setModel(self.rows)
         select_rows(self.table, "Nearest neighbours")
-        self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
+        set_row_height(self.table, ROW_PX)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)

@@ -15,6 +15,7 @@ from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
+from workbench.ui.widgets.tables.row_table import set_row_height
 from workbench.workspace.rows import Evaluation
 
 FULL_SIZE = "All metrics at full size"
@@ -43,7 +44,7 @@ class EvaluationTable(QFrame):
         self.model = EpochTable(accuracy_at)
         self.table = WideTable(self.model, "Metrics of each evaluated epoch, newest first")
         self.table.setToolTip("Double-click shows that epoch on the other pages")
-        self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
+        set_row_height(self.table, ROW_PX)
         self.title, self.count = label("Evaluations", "strong"), ElidedLabel("", "caption")
         self._kept = self._measured = 0  # evaluations
         self._more = True

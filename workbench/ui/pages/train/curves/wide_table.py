@@ -75,7 +75,7 @@ class WideTable(QTableView):
             self.left_out = left_out
             self.left_out_changed.emit()
         below = self.horizontalScrollBar().sizeHint().height() if room < sum(behind.values()) else 0
-        self.setMinimumHeight(TABLE_ROWS * ROW_PX + below)
+        self.setMinimumHeight(TABLE_ROWS * theme.text_px(ROW_PX) + below)
         self.setMaximumHeight(ANY_PX if self.card else self.minimumHeight())
 
     def _that_fit(self, least: dict[int, int], room: int) -> set[int]:
