@@ -1,5 +1,6 @@
 """Shared by all tests: no display needed, real data found or skipped, and no thread outlives its test."""
 
+import atexit
 import gc
 import os
 import sys
@@ -26,6 +27,9 @@ sys.dont_write_bytecode = False
 
 collect_rarely()  # as the program does: a test neither waits longer, nor by chance after one of the command line
 
+# Else libraries report at the end what was never freed. pytest's own last look through all objects is quick before it.
+atexit.register(gc.unfreeze)
+
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")
 
@@ -39,11 +43,6 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    """Else libraries report at the end what was never freed."""
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
