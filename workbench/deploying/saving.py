@@ -69,8 +69,8 @@ def save(
 
     Returns:
         The faiss file (two for a store that compares the nearest again), ids.csv with the sample id and path of each
-        row, signs.csv where signs are taken about a mean, and note.json, which has the thresholds that were measured and
-        says how to search where one scan is not all.
+        row, signs.csv where signs are taken about a mean, and note.json, which has the thresholds that were measured,
+        and says how to search where one scan is not all.
 
     Raises:
         Problem: embeddings of this dimension or number cannot be stored this way, or the folder cannot be written.
