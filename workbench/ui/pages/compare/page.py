@@ -72,8 +72,7 @@ class ComparePage(QStackedWidget):
             "Set up a run",
         )
         self.unticked = EmptyHint("No runs are ticked", TICK_TWO, TICK_ALL)
-        self.fair_alone, self.ranking = FairPanel(), QWidget()
-        in_column(label(TICK_TWO, "muted", wrap=True), (self.fair_alone, 1), on=self.ranking, spacing=8)
+        self.ranking = QWidget()
         self.reading = label("Reading…", "muted", wrap=True)
         self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._loader = PictureLoader(self.session, lambda: self.model.dataset_id, self)
@@ -87,6 +86,8 @@ class ComparePage(QStackedWidget):
         self.result = ScrolledDown(result)
         for shown in (self.unticked, self.ranking, self.reading, self.result):
             self.content.addWidget(shown)
+        self.fair_alone = FairPanel(self.ranking)
+        in_column(label(TICK_TWO, "muted", wrap=True), (self.fair_alone, 1), on=self.ranking, spacing=8)
         self.tabs = ResultTabs(self.session, self.model, self._loader, in_parts=True)
         self.notes, self.groups = Notes(self), GroupView()
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])

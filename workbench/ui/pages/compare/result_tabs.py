@@ -79,7 +79,7 @@ class ResultTabs(QTabWidget):
         yield
 
     def _add(self, kind: type[QWidget], title: str, maker: Callable[[QWidget], QWidget]) -> None:
-        self._holders[kind], self._makers[kind] = QWidget(), maker
+        self._holders[kind], self._makers[kind] = QWidget(self.findChild(QStackedWidget)), maker
         self.addTab(self._holders[kind], title)
 
     @property
