@@ -24,6 +24,7 @@ from workbench.workspace.folders.journal import last_state
 
 CONFIG = RunConfig.model_validate(
     {
+        "backbone": {"name": "conv4", "width": 8},
         "training": {"epochs": 2, "batch_size": 65, "optimiser": "sgd", "lr": 1e-3},
         "sampler": {"name": "random"},
         "evaluation": {"probe_size": 100, "probe_every": 5, "linear_probe": True, "anatomy_every": 0},

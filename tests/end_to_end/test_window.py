@@ -110,6 +110,8 @@ def test_a_run_of_another_process_is_followed_live(qtbot, session, tmp_path):
         "training.epochs=1",
         "--set",
         "dataset.image_size=8",
+        "--set",
+        "backbone.width=8",
         "--quiet",
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}

@@ -22,7 +22,7 @@ CURVATURE, RADIUS = 0.001, 100.0
 def config(distance, **loss):
     return RunConfig(
         device="cpu", loss=Choice(name="hyperbolic", params={"curvature": CURVATURE, "radius": RADIUS} | loss),
-        sampler=Choice(name="classes_images"),
+        backbone=Choice(name="conv4", params={"width": 8}), sampler=Choice(name="classes_images"),
         split=Choice(name="classes", params={"validation": 0.4}),
         embedding=EmbeddingParams(dim=8, batch_norm=False), training=TrainingParams(epochs=1, batch_size=12),
         evaluation=EvaluationParams(distance=distance, untrained=False, other_distance=True, store_training=True),

@@ -17,7 +17,8 @@ from workbench.running.engine import Engine
 @pytest.mark.parametrize("curvature", [0.1, 0.0])
 def test_a_run_is_measured_by_the_hyperbolic_distance(tmp_path, curvature):
     config = RunConfig(
-        device="cpu", loss=Choice(name="hyperbolic", params={"curvature": curvature}),
+        device="cpu", backbone=Choice(name="conv4", params={"width": 8}),
+        loss=Choice(name="hyperbolic", params={"curvature": curvature}),
         sampler=Choice(name="classes_images"), split=Choice(name="random"),
         embedding=EmbeddingParams(dim=8, batch_norm=False), training=TrainingParams(epochs=1, batch_size=40),
         evaluation=EvaluationParams(every=1, probe_size=0, untrained=False, other_distance=True),

@@ -14,7 +14,10 @@ from workbench.workspace import Workspace
 
 
 def test_a_pause_before_the_first_image_is_read_is_said_and_ended(tmp_path):
-    config = RunConfig(device="cpu", split=Choice(name="random"), training=TrainingParams(epochs=1))
+    backbone = Choice(name="conv4", params={"width": 4})
+    config = RunConfig(
+        device="cpu", backbone=backbone, split=Choice(name="random"), training=TrainingParams(epochs=1)
+    )  # fmt: skip
     control, heard, waits = Control(), [], threading.Event()
 
     def listen(event):

@@ -13,7 +13,8 @@ from workbench.workspace import Workspace
 @pytest.mark.parametrize("asked", [False, True])
 def test_a_run_stores_its_training_half_if_asked(tmp_path, asked):
     config = RunConfig(
-        device="cpu", split=Choice(name="classes"), embedding=EmbeddingParams(dim=8),
+        device="cpu", backbone=Choice(name="conv4", params={"width": 8}), split=Choice(name="classes"),
+        embedding=EmbeddingParams(dim=8),
         training=TrainingParams(epochs=1, batch_size=256),
         evaluation=EvaluationParams(probe_size=0, untrained=False, store_training=asked),
     )  # fmt: skip

@@ -11,7 +11,8 @@ from workbench.running.engine import Engine
 
 def test_a_run_that_keeps_one_neighbour_lets_ten_vote(tmp_path):
     config = RunConfig(
-        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        device="cpu", backbone=Choice(name="conv4", params={"width": 8}), split=Choice(name="random"),
+        embedding=EmbeddingParams(dim=8),
         training=TrainingParams(epochs=1, batch_size=256),
         evaluation=EvaluationParams(probe_size=0, untrained=False, neighbours=1),
     )  # fmt: skip

@@ -21,7 +21,8 @@ from workbench.workspace import Workspace
 
 def test_each_level_has_its_own_recall_and_map_at_r(tmp_path):
     config = RunConfig(
-        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        device="cpu", backbone=Choice(name="conv4", params={"width": 8}), split=Choice(name="random"),
+        embedding=EmbeddingParams(dim=8),
         training=TrainingParams(epochs=1, batch_size=256),
         evaluation=EvaluationParams(every=1, probe_size=0, untrained=False),
     )  # fmt: skip
