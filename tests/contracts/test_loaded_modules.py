@@ -20,7 +20,8 @@ RESULTS = [name for name in NAMES if name.startswith("workbench.results")] + ["w
 ANALYSIS = [name for name in NAMES if name.startswith("workbench.projection")]
 
 PROBE = """
-import importlib, json, sys
+import gc, importlib, json, sys
+gc.disable()  # all that is made here stays
 for modules, unwanted in json.loads(sys.argv[1]):
     for name in modules:
         importlib.import_module(name)
