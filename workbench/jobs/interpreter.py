@@ -28,7 +28,7 @@ def python(module: str, program: str = "") -> list[str]:
 def collect_rarely() -> None:
     """Have this process look for unreachable cycles of objects after 10,000 new ones; Python itself does after 700.
 
-    What libraries make while they load stays, and to look through it took 1.0 of the 4.5 s of CPU time of a short run.
+    What libraries make while they load stays, and to look through it took 0.6 of the 4.5 s of CPU time of a short run.
     """
     gc.set_threshold(GARBAGE_AFTER)
 
