@@ -298,7 +298,7 @@ def test_ticked_runs_are_queued_again_with_a_changed_setting(
 ):
     queued, noticed = [], []
     monkeypatch.setattr(session.queue, "add", lambda run_id, alone: queued.append(run_id))
-    session.noticed.connect(lambda message: noticed.append(str(message)))
+    session.mentioned.connect(lambda message: noticed.append(str(message)))
     for run_id, lr in ((5, 0.1), (6, 0.2)):
         workspace.create_run(RunConfig.model_validate({"name": f"Run {run_id}", "training": {"lr": lr}}))
     session.follower.look()
@@ -318,7 +318,7 @@ def test_ticked_runs_are_queued_again_with_a_changed_setting(
 def test_runs_that_become_alike_are_queued_once(qtbot, session, workspace, actions, ticked, answers, monkeypatch):
     noticed = []
     monkeypatch.setattr(session.queue, "add", lambda run_id, alone: None)
-    session.noticed.connect(lambda message: noticed.append(str(message)))
+    session.mentioned.connect(lambda message: noticed.append(str(message)))
     typed, said = answers
     typed += ["", ""]
     actions.ticked.again.action.trigger()
@@ -340,7 +340,7 @@ def test_one_seed_for_the_seeds_of_an_experiment_is_asked_about_first(
     """Cancelled, nothing is queued. A number that is added keeps the seeds apart, and nothing is asked."""
     noticed = []
     monkeypatch.setattr(session.queue, "add", lambda run_id, alone: None)
-    session.noticed.connect(lambda message: noticed.append(str(message)))
+    session.mentioned.connect(lambda message: noticed.append(str(message)))
     numbers = [workspace.create_run(RunConfig.model_validate({"seed": seed})) for seed in (0, 1, 2)]
     session.follower.look()
     session.ticks.choose(numbers)

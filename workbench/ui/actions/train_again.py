@@ -98,4 +98,4 @@ class TrainAgain(QObject):
         said = f"Queued {counted(len(numbers), 'run')}."
         if alike:
             said += f" {counted(alike, 'other')} would have had the same settings."
-        self._session.notify(said, EVERYWHERE)
+        self._session.mention(said)
