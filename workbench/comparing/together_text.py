@@ -103,7 +103,8 @@ def _cells(ensemble: Ensemble, metric: str) -> tuple[str, str]:
 
 def _queries(of_runs: Together) -> str:
     if len(of_runs.sets) == 1:
-        return f"All {len(of_runs.sets[0])} runs were tested with the same {of_runs.queries[0]:,} queries."
+        every = "Both" if len(of_runs.sets[0]) == 2 else f"All {len(of_runs.sets[0])}"
+        return f"{every} runs were tested with the same {of_runs.queries[0]:,} queries."
     parts = (f"{runs_named(runs)} ({count:,})" for runs, count in zip(of_runs.sets, of_runs.queries, strict=True))
     return f"Runs with the same queries, and how many: {'; '.join(parts)}. Only these are put together."
 
@@ -152,4 +153,4 @@ def _scaled(of_runs: Together) -> str:
 def _too_large(of_runs: Together) -> str:
     large = [ensemble_title(ensemble, of_runs) for ensemble in of_runs.ensembles if not ensemble.values]
     named = ", ".join(large)
-    return f"Not searched, as that needs more memory than is free: {named}. Tick fewer runs." if large else ""
+    return f"Not searched, as that needs more memory than is free: {named}. Choose fewer runs." if large else ""

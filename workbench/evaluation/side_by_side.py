@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-LEAST_LENGTH = 1e-12  # a shorter vector counts as zero
 ROWS = 4096  # normalised at a time
 
 
@@ -58,5 +57,6 @@ def _read(part: np.ndarray, unit: bool, order: np.ndarray) -> Iterator[tuple[sli
         rows = slice(first, first + ROWS)
         vectors = part[order[rows]].astype(np.float64)
         if unit:
-            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), LEAST_LENGTH)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors /= np.where(lengths > 0, lengths, 1)
         yield rows, vectors

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.ui.small_run import Images, blobs
+from workbench import files
 from workbench.config import Choice, RunConfig
 from workbench.evaluation import retrieve
 from workbench.events import Ended, Evaluated, Status
@@ -75,3 +76,15 @@ def store_searched(
     )  # fmt: skip
     recorder(Ended("done"))
     return run_id
+
+
+def spoil_embeddings(workspace, run_id, value):
+    """Put a number into the stored embeddings of a run, with the hash of the new file, as elsewhere may write it."""
+    path = workspace.file(run_id, "embeddings-1.npy")
+    table = np.load(path)
+    table[3, 1] = value
+    np.save(path, table)
+    with workspace.writing() as db:
+        db.execute(
+            "update artefacts set blake2b = ? where run_id = ? and path = ?", (files.digest(path), run_id, path.name)
+        )

@@ -6,7 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from tests.unit.comparing.searched_runs import blobs_of, gaps, plain_search, store_searched, unit_rows
+from tests.unit.comparing.searched_runs import (
+    blobs_of,
+    gaps,
+    plain_search,
+    spoil_embeddings,
+    store_searched,
+    unit_rows,
+)
 from workbench import cli
 from workbench.comparing.overview import overview
 from workbench.comparing.queries import replacing as crossing
@@ -178,7 +185,7 @@ def test_runs_by_another_distance_or_of_other_images_are_not_mixed(workspace):
         "Not searched in each other's gallery, as they are searched by different distances: runs 1, 3 and run 2."
         in (notes)
     )
-    with pytest.raises(Problem, match="There are no two runs here that are searched by the same distance"):
+    with pytest.raises(Problem, match="No two of these runs searched the same images by the same distance"):
         replacing(workspace, compared(workspace, 1, 2))
 
 
@@ -210,6 +217,24 @@ def test_a_damaged_file_is_named_and_minutes_can_be_refused(workspace):
     content[-1] ^= 1
     path.write_bytes(content)
     with pytest.raises(Problem, match=r"embeddings-1\.npy is damaged"):
+        replacing(workspace, compared(workspace))
+
+
+def test_a_new_run_with_a_number_that_is_none_is_left_out(workspace):
+    for seed, (loss, width) in enumerate((("ce", 6), ("triplet", 5), ("margin", 4))):
+        store_searched(workspace, blobs_of(seed, width), loss=loss)
+    spoil_embeddings(workspace, 2, np.nan)
+    result = replacing(workspace, compared(workspace))
+    assert [(pair.old, pair.new) for pair in result.pairs] == [(1, 3), (3, 1)]
+    assert "Left out: run 2 (some of its embeddings are NaN or infinite)." in replacing_notes(result)
+
+
+def test_stored_queries_that_are_not_those_of_the_embeddings_are_refused(workspace):
+    for seed, loss in enumerate(("ce", "triplet")):
+        store_searched(workspace, blobs_of(seed), loss=loss)
+    with workspace.writing() as db:  # so many queries are those of an official list, and this data set has none
+        db.execute("update evaluations set metrics = json_set(metrics, '$.queries', 5) where run_id = 2")
+    with pytest.raises(Problem, match="The queries that are stored of run 2 are not those of its embeddings"):
         replacing(workspace, compared(workspace))
 
 

@@ -6,7 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from tests.unit.comparing.searched_runs import LABELS, blobs_of, plain_search, store_searched, unit_rows
+from tests.unit.comparing.searched_runs import (
+    LABELS,
+    blobs_of,
+    plain_search,
+    spoil_embeddings,
+    store_searched,
+    unit_rows,
+)
 from workbench import cli
 from workbench.comparing.overview import overview
 from workbench.comparing.queries import searched_alike as alike
@@ -145,6 +152,30 @@ def test_runs_without_two_images_of_a_class_are_left_out(workspace):
     shown = overview(workspace, workspace.runs(), catalog.current(), "queries", "last")
     assert together(workspace, shown).left_out == ((alike.NO_QUERIES, (3,)),)
     assert replacing(workspace, shown).left_out == ((alike.NO_QUERIES, (3,)),)
+
+
+def test_only_queries_with_another_image_of_their_class_are_counted(workspace):
+    labels = np.concatenate([LABELS, [4, 5]])  # the last two classes have one image each
+    for seed, loss in enumerate(("ce", "triplet")):
+        store_searched(workspace, blobs_of(seed, labels=labels), loss=loss, labels=labels)
+    result = together(workspace, compared(workspace))
+    assert result.queries == (len(LABELS),)
+    assert together_notes(result)[0] == "Both runs were tested with the same 48 queries."
+
+
+def test_a_run_whose_embeddings_are_not_all_numbers_is_left_out(workspace):
+    for seed, loss in enumerate(("ce", "triplet", "margin")):
+        store_searched(workspace, blobs_of(seed), loss=loss)
+    spoil_embeddings(workspace, 2, np.inf)
+    result = together(workspace, compared(workspace))
+    assert (result.sets, result.left_out) == (((1, 3),), ((alike.NOT_FINITE, (2,)),))
+
+
+def test_very_short_embeddings_count_as_much_as_long_ones(workspace):
+    tables = [blobs_of(0, scale=1e-20), blobs_of(1)]
+    for loss, table in zip(("ce", "triplet"), tables, strict=True):
+        store_searched(workspace, table, loss=loss)
+    agrees(of(together(workspace, compared(workspace)), 1, 2), [unit_rows(table) for table in tables], "cosine")
 
 
 def test_the_first_run_of_each_group_comes_before_the_second_ones(workspace, monkeypatch):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 METRIC = "recall@1"
 MOST_QUERIES = 10_000  # drawn from more: recall@1 then varies by about half a point from draw to draw
 MOST_FITTED = 20_000  # images that a rotation is fitted on, drawn from more
-NO_TWO = "There are no two runs here that are searched by the same distance, and of the same images."
+NO_TWO = "No two of these runs searched the same images by the same distance."
 SEED = 0  # of the draws, and of the two halves of the classes
 SEARCHES = 2  # of all queries, for two runs: as they are, and rotated
 
@@ -108,7 +108,7 @@ def replacing(workspace: Workspace, shown: Overview, progress: Progress = quiet,
         if old.evaluation.distance == new.evaluation.distance
     ]
     if not pairs:
-        raise Problem(NO_TWO, todo="Tick runs that are all searched by cosine, or all by Euclidean distance.")
+        raise Problem(NO_TWO, todo="Choose runs that are all searched by cosine, or all by Euclidean distance.")
     dims = {run.run.id: table(workspace, run)[0].shape[1] for images in alike.sets for run in images.runs}
     products = (
         SEARCHES * len(one.queries) * len(one.gallery) * max(dims[old.run.id], dims[new.run.id])
@@ -143,17 +143,14 @@ def _tell(progress: Progress, text: str, done: int, every: int, part: int, parts
 
 def _asked(images: SameImages) -> _Asked:
     rng, labels = np.random.default_rng(SEED), images.labels
-    is_query = np.ones(len(labels), bool) if images.is_query is None else images.is_query
-    gallery = np.arange(len(labels)) if images.is_query is None else np.flatnonzero(~is_query)
+    gallery = np.arange(len(labels)) if images.is_query is None else np.flatnonzero(~images.is_query)
     names, classes = np.unique(labels, return_inverse=True)
-    itself = int(images.is_query is None)
-    true = np.bincount(classes[gallery], minlength=len(names))[classes] - itself
-    every = np.flatnonzero(is_query & (true > 0))
+    itself, every = int(images.is_query is None), images.queries()
     queries = every if len(every) <= MOST_QUERIES else np.sort(rng.choice(every, MOST_QUERIES, replace=False))
     half = np.zeros(len(names), bool)
     half[rng.permutation(len(names))[: len(names) // 2]] = True
     folds = (half[classes], ~half[classes]) if len(names) > 1 else ()
-    chance = true[queries] / max(1, len(gallery) - itself)
+    chance = images.of_class()[queries] / max(1, len(gallery) - itself)
     return _Asked(images, queries, len(every), gallery, queries if itself else None, chance, folds)
 
 
@@ -161,9 +158,9 @@ def _alone(workspace: Workspace, run: SearchedRun, asked: _Asked) -> np.ndarray:
     """Hits [m] of the queries of a run in its own gallery, as they were stored."""
     with closing(workspace.reader()) as db:
         stored = read_query_values(db, run.run, run.evaluation, METRIC)
-    ids, order = asked.images.sample_ids[asked.queries], np.argsort(stored.sample_ids)
-    rows = order.take(np.searchsorted(stored.sample_ids, ids, sorter=order), mode="clip")
-    if not np.array_equal(stored.sample_ids[rows], ids):
+    ids = asked.images.sample_ids[asked.queries]
+    _, rows, asked_rows = np.intersect1d(stored.sample_ids, ids, assume_unique=True, return_indices=True)
+    if len(asked_rows) < len(ids):
         raise Problem(f"The queries that are stored of run {run.run.id} are not those of its embeddings.")
     return np.asarray(stored.values[rows])
 

@@ -24,11 +24,13 @@ MOST_RUNS = 6  # that are used: the number of pairs grows with its square
 NOT_KEPT, ALONE = "no embeddings are kept", "no other run here was tested on the same images"
 NO_QUERIES = "no test image has another one of its class"
 HYPERBOLIC = "searched by hyperbolic distance"
+NOT_FINITE = "some of its embeddings are NaN or infinite"
 TOO_MANY = f"beyond the first {MOST_RUNS} runs"
 NO_TWO = "There are no two runs here that kept embeddings of the same test images."
-TODO = "Tick runs with the same split, or several seeds of one config."
+TODO = "Choose runs with the same split, or several seeds of one config."
 TIMES_TABLE = 6  # memory of a search, in tables of its embeddings in float64: 5.3 measured for 60,000 x 1,024
 MINUTES = "To search with the embeddings of these runs takes minutes."
+ROWS = 4096  # checked at a time
 ELSEWHERE = "Compare has it in its tab Similarity, and `workbench compare` with --together or --replace."
 
 
@@ -54,6 +56,17 @@ class SameImages:
     sample_ids: np.ndarray  # [n] int64, rising
     labels: np.ndarray  # [n] int64
     is_query: np.ndarray | None  # [n] bool; None: every image searches all others
+
+    def of_class(self) -> np.ndarray:
+        """How many other images of its class each image can find [n] int64."""
+        names, classes = np.unique(self.labels, return_inverse=True)
+        searched_classes = classes if self.is_query is None else classes[~self.is_query]
+        return np.bincount(searched_classes, minlength=len(names))[classes] - int(self.is_query is None)
+
+    def queries(self) -> np.ndarray:
+        """The rows [m] of the queries that count: those that can find an image of their class."""
+        counted = self.of_class() > 0
+        return np.flatnonzero(counted if self.is_query is None else counted & self.is_query)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,15 +96,13 @@ def searched_alike(workspace: Workspace, shown: Overview, progress: Progress) ->
     read, left_out = list[_Read](), dict[int, str]()
     for done, candidate in enumerate(candidates):
         progress(f"Run {candidate.run.id}", done, len(candidates))
-        left_out[candidate.run.id] = HYPERBOLIC if candidate.evaluation.distance == "hyperbolic" else NOT_KEPT
-        if candidate.evaluation.distance == "hyperbolic" or not candidate.evaluation.kept:
-            continue
+        left_out[candidate.run.id] = NOT_KEPT
         with suppress(NoEvaluation):  # deleted meanwhile
-            if read_r(workspace, candidate.evaluation.id).any():
+            if not (why := _why_unused(workspace, candidate)):
                 read.append(_Read(candidate, _mark(workspace, candidate)))
                 del left_out[candidate.run.id]
             else:
-                left_out[candidate.run.id] = NO_QUERIES
+                left_out[candidate.run.id] = why
     partnered = [one for one in read if _count(one, read) > 1]
     left_out |= {one.searched_run.run.id: ALONE for one in read if one not in partnered}
     used = partnered[:MOST_RUNS]
@@ -143,6 +154,17 @@ def _candidates(shown: Overview) -> Iterator[SearchedRun]:
         yield from (candidate for candidate in row if candidate is not None)
 
 
+def _why_unused(workspace: Workspace, candidate: SearchedRun) -> str:
+    """Why a run cannot be searched with others; empty where it can. Raises NoEvaluation."""
+    if candidate.evaluation.distance == "hyperbolic":
+        return HYPERBOLIC
+    if not candidate.evaluation.kept:
+        return NOT_KEPT
+    if not read_r(workspace, candidate.evaluation.id).any():
+        return NO_QUERIES
+    return "" if _is_finite(workspace, candidate) else NOT_FINITE
+
+
 def _count(one: _Read, among: list[_Read]) -> int:
     return sum(other.mark == one.mark for other in among)
 
@@ -154,6 +176,12 @@ def _mark(workspace: Workspace, candidate: SearchedRun) -> str:
     for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
+
+
+def _is_finite(workspace: Workspace, candidate: SearchedRun) -> bool:
+    """Whether all its embeddings are numbers: a workspace of elsewhere may hold others."""
+    _, _, vectors = workspace.embeddings(candidate.evaluation.id)
+    return all(np.isfinite(vectors[first : first + ROWS]).all() for first in range(0, len(vectors), ROWS))
 
 
 def _images(workspace: Workspace, candidate: SearchedRun) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -120,7 +120,7 @@ def similarity(workspace: Workspace, shown: Overview, progress: Progress = quiet
     if not cells:
         raise Problem(
             "There are no two runs here that kept embeddings of the same test images.",
-            todo="Tick runs with the same split, or several seeds of one config.",
+            todo="Choose runs with the same split, or several seeds of one config.",
         )
     used = {place for cell in cells for place in cell}
     largest = max(evaluation.count for evaluation in seen)

@@ -55,7 +55,7 @@ class Together:
     ensembles: tuple[Ensemble, ...]  # set by set
     titles: Mapping[int, str]  # run -> title of its group
     sets: tuple[tuple[int, ...], ...]  # of runs with the same images
-    queries: tuple[int, ...]  # of each set
+    queries: tuple[int, ...]  # of each set: those that count
     scaled: tuple[int, ...]  # runs searched by Euclidean distance, whose embeddings are scaled to the same spread
     left_out: tuple[tuple[str, tuple[int, ...]], ...]  # (reason, runs)
 
@@ -103,8 +103,7 @@ def together(workspace: Workspace, shown: Overview, progress: Progress = quiet, 
     return Together(
         tuple(ensembles), {searched_run.run.id: searched_run.title for searched_run in used},
         tuple(tuple(searched_run.run.id for searched_run in images.runs) for images in alike.sets),
-        tuple(len(images.sample_ids) if images.is_query is None else int(images.is_query.sum())
-              for images in alike.sets),
+        tuple(len(images.queries()) for images in alike.sets),
         tuple(searched_run.run.id for searched_run in used if not searched_run.by_cosine), alike.left_out,
     )  # fmt: skip
 
