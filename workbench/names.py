@@ -46,9 +46,9 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
 
 
 def inside_sentence(title: str) -> str:
-    """A title as it stands inside a sentence: "learning rate"; "K", "NMI" and "GeM" keep their capitals."""
+    """A title as it stands inside a sentence: "learning rate"; "K", "NMI", "R@1" and "GeM" keep their capitals."""
     first = title.partition(" ")[0]
-    named = len(first) == 1 or first[1:] != first[1:].lower()
+    named = len(first) == 1 or "@" in first or first[1:] != first[1:].lower()
     return title if named else title[:1].lower() + title[1:]
 
 

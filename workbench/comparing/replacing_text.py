@@ -61,7 +61,7 @@ def replacing_lines(of_runs: Replacing | Problem) -> list[str]:
     """The rows as Markdown, and the notes; or why there are none."""
     if isinstance(of_runs, Problem):
         return [str(of_runs)]
-    head = [title if "@" in title else inside_sentence(title) for title in HEAD]
+    head = [*map(inside_sentence, HEAD)]
     notes = (MEANING, *replacing_notes(of_runs))
     return [markdown_table(head, replacing_rows(of_runs)), "", *(f"- {note}" for note in notes)]
 

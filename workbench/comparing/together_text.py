@@ -54,7 +54,7 @@ def together_lines(of_runs: Together | Problem) -> list[str]:
     """The rows as Markdown, and the notes; or why there are none."""
     if isinstance(of_runs, Problem):
         return [str(of_runs)]
-    head = [title if "@" in title else inside_sentence(title) for title in HEAD]
+    head = [*map(inside_sentence, HEAD)]
     notes = (MEANING, *together_notes(of_runs))
     return [
         markdown_table(head, together_rows(of_runs)),

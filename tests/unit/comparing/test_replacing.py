@@ -265,7 +265,7 @@ def test_the_command_prints_a_row_for_each_two_runs_and_the_same_as_json(workspa
     asked = ["compare", "1", "2", "3", "--replace", "--workspace", str(workspace.path)]
     assert cli.main(asked) == 0
     lines = capsys.readouterr().out.partition("## One run in place of another")[2].splitlines()
-    assert lines[2].startswith("| old → new | Old R@1 % | New R@1 % | as they are % | change [95%], points | rotated %")
+    assert lines[2].startswith("| old → new | old R@1 % | new R@1 % | as they are % | change [95%], points | rotated %")
     assert lines[4].startswith("| 1 → 2 | ")
     assert "so that they can only be compared rotated: 1 → 2, 2 → 1, 2 → 3, 3 → 2." in "\n".join(lines)
     assert cli.main([*asked, "--json"]) == 0
