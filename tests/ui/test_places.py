@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from tests.ui.test_setup import FOUND
@@ -376,6 +376,7 @@ def test_set_up_says_at_its_field_what_the_place_has_not_and_lets_it_be_tried_ag
     qtbot.waitUntil(lambda: "box has no /there/birds" in field.error.text())
     assert session.runs() == []
     assert page.start.isEnabled(), "its files may be copied meanwhile"
+    monkeypatch.setattr(QApplication, "doubleClickInterval", lambda: 0)  # a person reads the refusal first
     played.states_of = {}
     page.start_run()
     assert field.error.text() == ""
