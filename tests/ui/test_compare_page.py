@@ -137,6 +137,21 @@ def test_the_search_compares_the_ticked_runs_that_it_leaves(qtbot, session, work
     assert not page.none_fits.isVisible()
 
 
+def test_where_no_run_fits_the_search_no_other_evaluation_is_chosen(qtbot, session, workspace):
+    two_groups(workspace, 2)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2, 3, 4)
+    qtbot.waitUntil(page.groups.isVisible)
+    page.head.search.setText("state=queued")
+    qtbot.waitUntil(page.none_fits.isVisible)
+    for box in (page.head.at_box, page.head.metric_box, page.head.baseline_box):
+        qtbot.keyClick(box, Qt.Key.Key_Down)
+    page.none_fits.go.click()
+    qtbot.waitUntil(page.groups.isVisible)
+    assert (page.model.metric, page.model.at) == ("MAP@R", "best")
+    assert page.head.at_box.isEnabled()
+
+
 def test_where_there_is_one_group_it_says_what_to_do(qtbot, session, workspace):
     store(workspace, {1: np.linspace(0, 1, COUNT)}, name="Only")
     page = shown(qtbot, session)

@@ -115,7 +115,7 @@ class Head(QWidget):
         self.seeds_button.setToolTip(plain_tip(action.toolTip()))
 
     def refresh(self) -> None:
-        """Show what can be chosen, and what the model has chosen."""
+        """Show what can be chosen, and what the model has chosen; nothing can be while no run is compared."""
         model, baseline = self._model, self._model.baseline
         groups = model.overview.groups if model.overview is not None else ()
         self.summary.setText(model.summary)
@@ -127,6 +127,8 @@ class Head(QWidget):
         self.baseline_box.setToolTip(plain_tip(baseline.title) if baseline is not None else "")
         _fill(self.metric_box, [(metric_name(name), name) for name in model.metric_choices], model.metric)
         _fill(self.at_box, model.at_choices, model.at)
+        for chooser in (self.baseline_box, self.metric_box, self.at_box, self.columns_button):
+            chooser.setEnabled(model.overview is not None)  # where no run fits the search they would choose nothing
         self.columns.clear()
         for name in model.metric_choices:
             action = self.columns.addAction(metric_name(name))
