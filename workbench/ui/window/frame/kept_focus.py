@@ -81,9 +81,7 @@ class KeptFocus(QObject):
     def _keep_once_more(self, control: QWidget, keeper: QWidget) -> None:
         """Keep the focus elsewhere, as where a field hides its button, and then the line of it."""
         self._let_go()
-        if not isValid(
-            control
-        ):  # a field for a name, which is deleted with its end: the list of it gets the focus back
+        if not isValid(control):  # a field for a name, deleted when it was typed: its list gets the focus back
             control = self._focused = keeper
             keeper.installEventFilter(self)
         self._keep(control)
