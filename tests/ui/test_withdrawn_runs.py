@@ -69,6 +69,21 @@ def test_what_another_window_has_taken_meanwhile_is_named_and_the_others_are_put
     assert "was not undone" in said[0]
 
 
+def test_undo_leaves_what_is_in_the_queue_again_and_what_has_ended_since(session, actions, queued):
+    said = []
+    session.noticed.connect(lambda message: said.append(str(message)))
+    session.end_runs(queued[1:])
+    session.follower.look()
+    session.resume_run(queued[3])
+    with session.workspace.writing() as db:
+        db.execute("update runs set status = 'done', problem = '' where id = ?", (queued[2],))
+    actions.undo_stack.undo()
+    assert session.queue.waiting == [queued[3], queued[1]]
+    assert session.workspace.run(queued[2]).status == "done"
+    (sentence,) = said
+    assert f"Run {queued[2]} was started again meanwhile, and has ended. It was not changed." in sentence
+
+
 def test_what_has_begun_is_not_taken_from_the_queue_again(qtbot, session, actions, queued):
     said = []
     session.noticed.connect(lambda message: said.append(str(message)))

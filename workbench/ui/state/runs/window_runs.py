@@ -17,10 +17,11 @@ from workbench.ui.state.background.tasks import heard_by
 from workbench.ui.state.concern import EVERYWHERE, Concern
 from workbench.ui.state.runs.placed_runs import PlacedRuns
 from workbench.ui.state.runs.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several, wants_spare
-from workbench.ui.state.runs.run_queue import RunQueue
+from workbench.ui.state.runs.run_queue import WITHDRAWN, RunQueue
 from workbench.ui.state.selection.shown import Shown
 from workbench.workspace.database.problems import Full, Gone
 from workbench.workspace.news import Watch
+from workbench.workspace.rows import Run
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -253,14 +254,17 @@ class WindowRuns(Shown):
     def put_back(self, run_ids: Sequence[int], refused: Callable[[Problem], None]) -> None:
         """Queue runs again, in this order, that were taken from the queue; the shown run stays.
 
-        `refused` gets the Problem of the last one that cannot be queued, once the others are.
+        Those that are in the queue already, or at work here, stay where they are. `refused` gets the Problem of the last
+        one that cannot be queued, or was started again meanwhile, once the others are.
         """
         workspace = self.workspace
+        away = [run_id for run_id in run_ids if self.queue.control(run_id) is None]
 
         def work() -> tuple[list[int], list[Problem]]:
             taken, problems = list[int](), list[Problem]()
-            for run_id in run_ids:
+            for run_id in away:
                 try:
+                    _refuse_begun(workspace.run(run_id))
                     workspace.take_over(run_id)
                 except Problem as problem:
                     problems.append(problem)
@@ -380,3 +384,9 @@ class WindowRuns(Shown):
     def _concluded(self, result: dict[str, Any] | None) -> None:
         if result is not None:
             self.runs_changed.emit()
+
+
+def _refuse_begun(run: Run) -> None:
+    """Raise Problem if a run has ended in another way than by leaving the queue."""
+    if not (run.live or run.never_began or run.problem == WITHDRAWN):
+        raise Problem(f"Run {run.id} was started again meanwhile, and has ended.", kept="It was not changed.")
