@@ -254,8 +254,8 @@ class WindowRuns(Shown):
     def put_back(self, run_ids: Sequence[int], refused: Callable[[Problem], None]) -> None:
         """Queue runs again, in this order, that were taken from the queue; the shown run stays.
 
-        Those that are in the queue already, or at work here, stay where they are. `refused` gets the Problem of the last
-        one that cannot be queued, or was started again meanwhile, once the others are.
+        Those that are in the queue already, or at work here, stay where they are. `refused` gets the Problem of the
+        last one that cannot be queued, or was started again meanwhile, once the others are.
         """
         workspace = self.workspace
         away = [run_id for run_id in run_ids if self.queue.control(run_id) is None]
