@@ -38,6 +38,7 @@ def test_every_resource_is_inside(wheel):
 def test_every_module_is_inside_and_no_test(wheel):
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "workbench").rglob("*.py")}
     assert modules <= set(wheel.namelist())
+    assert "workbench/py.typed" in wheel.namelist()  # without it, type checkers ignore the package's types
     assert [name for name in wheel.namelist() if name.startswith(("tests/", "packaging/", "docs/"))] == []
 
 

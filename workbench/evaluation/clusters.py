@@ -1,11 +1,15 @@
 """Agreement of k-means clusters with classes (NMI), by torch: scikit-learn stays in the analysis process."""
 
 from collections.abc import Callable
+from typing import get_args
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
+from workbench.evaluation.plain_arrays import array_of, labels_of
+from workbench.events import Distance
 from workbench.problem import Problem
 
 ROUNDS = 100  # of k-means, at most
@@ -13,9 +17,9 @@ BLOCK = 2**23  # distances in memory at once (32 MB)
 
 
 def nmi(
-    embeddings: np.ndarray,
-    labels: np.ndarray,
-    distance: str = "cosine",
+    embeddings: ArrayLike,
+    labels: ArrayLike,
+    distance: Distance = "cosine",
     seed: int = 0,
     device: str = "cpu",
     between: Callable[[], None] = lambda: None,
@@ -23,22 +27,27 @@ def nmi(
     """Normalised mutual information, in 0..1 with the arithmetic mean, of k-means clusters and classes.
 
     Args:
-        embeddings: [n, d] finite; brought to unit length for "cosine"; of "hyperbolic" the points in the ball, as
-            they are.
-        labels: [n] int; k is the number of distinct ones.
+        embeddings: [n, d] finite, also lists and tensors; brought to unit length for "cosine"; of "hyperbolic" the
+            points in the ball, as they are.
+        labels: [n] numbers or names; k is the number of distinct ones.
+        distance: "cosine", "l2" or "hyperbolic".
         seed: of the k-means++ start; one start, as is usual in metric learning.
         between: called often; may raise to cancel.
 
     Raises:
-        Problem: no embeddings, lengths that differ, or embeddings that are not finite.
+        Problem: no embeddings, lengths that differ, embeddings that are not finite, or an unknown distance.
     """
-    if not len(embeddings) or len(embeddings) != len(labels):
-        raise Problem(f"There are {len(embeddings):,} embeddings and {len(labels):,} labels, so none can be clustered.")
+    if distance not in get_args(Distance):
+        raise Problem(f"There is no distance named {distance!r}.", todo=f"Known: {', '.join(get_args(Distance))}.")
+    vectors = array_of(embeddings)
+    if vectors.ndim != 2 or 0 in vectors.shape:
+        raise Problem(f"Embeddings must be a table of at least one row and one column, not {vectors.shape}.")
+    classes = labels_of(labels, len(vectors))
     with_double = "cpu" if torch.device(device).type == "mps" else device  # Apple's GPU has no float64
-    points = _in_range(torch.as_tensor(embeddings, device=with_double), by_row=distance == "cosine")
+    points = _in_range(torch.as_tensor(vectors, device=with_double), by_row=distance == "cosine")
     if distance == "cosine":
         points = torch.nn.functional.normalize(points)
-    return agreement(labels, _k_means(points, len(np.unique(labels)), seed, between).cpu().numpy())
+    return agreement(classes, _k_means(points, len(np.unique(classes)), seed, between).cpu().numpy())
 
 
 def _in_range(points: Tensor, by_row: bool) -> Tensor:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from workbench.evaluation.plain_arrays import labels_of, rows_of
 from workbench.problem import Problem
@@ -12,7 +13,7 @@ TALL = 20  # samples per dimension above which the covariance matrix is used
 BLOCK = 2**21  # distances in memory at once (16 MB)
 
 
-def covering_radius(embeddings: np.ndarray, labels: np.ndarray | None = None, centres: int = 1) -> float:
+def covering_radius(embeddings: ArrayLike, labels: ArrayLike | None = None, centres: int = 1) -> float:
     """Mean over classes of the radius within which `centres` of its own samples cover a class (Gürbüz et al. 2023).
 
     Args:
@@ -30,7 +31,7 @@ def covering_radius(embeddings: np.ndarray, labels: np.ndarray | None = None, ce
     return float(covering_radii(embeddings, labels, centres)[:, -1].mean())
 
 
-def covering_radii(embeddings: np.ndarray, labels: np.ndarray | None = None, centres: int = 1) -> np.ndarray:
+def covering_radii(embeddings: ArrayLike, labels: ArrayLike | None = None, centres: int = 1) -> np.ndarray:
     """Radii [K, centres] of every class, in order of label, with 1, 2, ... `centres` centres; see covering_radius."""
     if centres < 1:
         raise Problem("A covering radius needs at least one centre.")
@@ -119,7 +120,7 @@ def alignment_uniformity(embeddings: np.ndarray, labels: np.ndarray) -> tuple[fl
     return (near / pairs if pairs else float("nan")), (float(np.log(close / others)) if others else float("nan"))
 
 
-def _checked(embeddings: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _checked(embeddings: ArrayLike, labels: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
     """Float64 embeddings and classes 0..K-1. Raises Problem."""
     vectors = rows_of(embeddings)
     if vectors.ndim != 2 or 0 in vectors.shape or not np.isfinite(vectors).all():

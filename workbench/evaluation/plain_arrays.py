@@ -10,7 +10,12 @@ KINDS_OF_NUMBERS = "fiub"  # of NumPy
 
 
 def rows_of(embeddings: Any) -> np.ndarray:
-    """Embeddings as float64, also those of a network whose gradient is kept; their shape is the caller's to check.
+    """`array_of` as float64."""
+    return np.asarray(array_of(embeddings), dtype=np.float64)
+
+
+def array_of(embeddings: Any) -> np.ndarray:
+    """Embeddings as they are, also those of a network whose gradient is kept; their shape is the caller's to check.
 
     Raises:
         Problem: rows that differ in length, or what is no real number.
@@ -19,15 +24,18 @@ def rows_of(embeddings: Any) -> np.ndarray:
         array = np.asarray(_on_host(embeddings))
         if array.dtype == object:  # as a table of Python's own numbers
             array = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise Problem("Embeddings must be a table of numbers, with as many in each row.") from None
+    except (TypeError, ValueError, RuntimeError):  # RuntimeError: a list of tensors whose gradients are kept
+        raise Problem(
+            "Embeddings must be a table of numbers, with as many in each row.",
+            todo="Join a list of tensors by torch.cat or torch.stack.",
+        ) from None
     if array.dtype.kind not in KINDS_OF_NUMBERS:
         raise Problem(f"Embeddings must be real numbers, not of the type {array.dtype}.")
-    return np.asarray(array, dtype=np.float64)
+    return array
 
 
 def labels_of(labels: Any, count: int) -> np.ndarray:
-    """The labels of `count` embeddings: numbers or names. Raises Problem for another number of them, or for None."""
+    """The labels of `count` embeddings: numbers or names. Raises Problem for another number of them, None and NaN."""
     try:
         array = np.asarray(_on_host(labels))
     except ValueError:  # lists of several lengths
@@ -39,6 +47,8 @@ def labels_of(labels: Any, count: int) -> np.ndarray:
         )
     if array.dtype == object and not all(isinstance(label, int | float | str) for label in array):
         raise Problem("Labels must be numbers or names.")
+    if array.dtype.kind == "f" and (missing := int(np.isnan(array).sum())):
+        raise Problem(f"{missing:,} of {count:,} labels are NaN.", todo="Leave out the embeddings without a label.")
     return array
 
 

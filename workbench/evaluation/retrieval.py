@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from workbench.evaluation.conventions import Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Gallery
-from workbench.evaluation.plain_arrays import labels_of
+from workbench.evaluation.plain_arrays import array_of, labels_of
 from workbench.evaluation.ranked_blocks import Ranks, ranked_blocks
 from workbench.events import Distance
 from workbench.problem import Problem
@@ -72,11 +73,16 @@ def retrieve(
     Raises:
         Problem: empty or non-finite embeddings, lengths that differ, ids that repeat, an unknown distance.
     """
-    labels, sample_ids = np.asarray(labels), np.asarray(sample_ids)
+    vectors = array_of(embeddings)
+    count = len(vectors)
+    classes, sample_ids = labels_of(labels, count), np.asarray(sample_ids)
     if is_query is not None:
-        return _query_gallery(embeddings, labels, sample_ids, is_query, k, ks, distance, device, between)
-    gallery = Gallery(embeddings, sample_ids, distance, device)
-    ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k, between, progress)
+        asks = np.asarray(is_query, dtype=bool)
+        if not asks.shape == sample_ids.shape == (count,):
+            raise Problem("There must be one sample id for each embedding, and one mark whether it is a query.")
+        return _query_gallery(vectors, classes, sample_ids, asks, k, ks, distance, device, between)
+    gallery = Gallery(vectors, sample_ids, distance, device)
+    ranked = _rank(gallery, vectors, classes, classes, np.arange(gallery.count), k, between, progress)
     return _retrieval(ranked, _metrics(ranked, ks), sample_ids)
 
 
@@ -124,11 +130,11 @@ def _query_gallery(
 
 
 def retrieval_metrics(
-    embeddings: np.ndarray,
-    labels: np.ndarray,
+    embeddings: ArrayLike,
+    labels: ArrayLike,
     ks: Sequence[int] = (1, 2, 4, 8),
     distance: Distance = "cosine",
-    gallery: tuple[np.ndarray, np.ndarray] | None = None,
+    gallery: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> dict[str, float]:
     """Retrieval metrics of embeddings among themselves, or against a separate gallery.
 
@@ -150,22 +156,23 @@ def retrieval_metrics(
 
 
 def metrics_heard(
-    embeddings: np.ndarray,
-    labels: np.ndarray,
+    embeddings: ArrayLike,
+    labels: ArrayLike,
     ks: Sequence[int],
     distance: Distance,
-    gallery: tuple[np.ndarray, np.ndarray] | None,
+    gallery: tuple[ArrayLike, ArrayLike] | None,
     progress: Progress,
 ) -> dict[str, float]:
     """As `retrieval_metrics`; `progress` is called after each block of queries, and may raise Cancelled."""
+    queries, own = array_of(embeddings), None
     if gallery is None:
-        searched = Gallery(embeddings, None, distance)
+        searched = Gallery(queries, None, distance)
         own, classes = np.arange(searched.count), labels_of(labels, searched.count)
-        labels = classes
+        of_queries = classes
     else:
-        searched, own = Gallery(gallery[0], None, distance), None
-        labels, classes = labels_of(labels, len(embeddings)), labels_of(gallery[1], searched.count)
-    return _metrics(_rank(searched, embeddings, labels, classes, own, 0, progress=progress), ks)
+        searched = Gallery(array_of(gallery[0]), None, distance)
+        of_queries, classes = labels_of(labels, len(queries)), labels_of(gallery[1], searched.count)
+    return _metrics(_rank(searched, queries, of_queries, classes, own, 0, progress=progress), ks)
 
 
 def _rank(
@@ -179,8 +186,6 @@ def _rank(
     progress: Progress = quiet,
 ) -> _Ranked:
     """Rank the gallery for every query, block by block."""
-    if labels.shape != (len(queries),) or gallery_labels.shape != (gallery.count,):
-        raise Problem("There must be one label for each embedding.")
     classes, gallery_classes, r = _same_class(labels, gallery_labels)
     r = r if own is None else r - 1
     k = min(k, gallery.count - (own is not None))

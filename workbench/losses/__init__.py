@@ -11,7 +11,7 @@ from workbench.problem import Problem
 
 
 def build_loss(name: str, *, num_classes: int, embedding_dim: int, **params: Any) -> Loss:
-    """Build a registered loss: a module (embeddings [n, d], labels [n] int64 in [0, num_classes)) -> scalar.
+    """Build a registered loss: a module (embeddings [n, d], labels [n] in [0, num_classes)) -> scalar.
 
     Args:
         name: one of `list_losses()`.

@@ -57,7 +57,7 @@ class AdaFace(CosineSoftmax):
         self.register_buffer("deviation", torch.tensor(100.0))
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, len(self.proxies))
+        embeddings, labels = checked(embeddings, labels, len(self.proxies))
         with full_precision(embeddings):
             margin = self.params.margin
             quality = self._quality(embeddings.detach())

@@ -29,8 +29,8 @@ def labels_in_range() -> Iterator[None]:
         _in_range.reset(before)
 
 
-def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) -> Tensor:
-    """Check a batch; returns its embeddings [n, d] as float32 (float64 stays). `labels` are [n] int64.
+def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) -> tuple[Tensor, Tensor]:
+    """Check a batch; returns its embeddings [n, d] as float32 (float64 stays) and its labels [n] as int64.
 
     Raises:
         TypeError: arrays or lists, not tensors.
@@ -48,11 +48,12 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
         raise ValueError(f"a loss needs one label per embedding, at least one: got {shape[0]} and {of_labels[0]}")
     if labels.is_floating_point() or labels.dtype == torch.bool:
         raise ValueError(f"labels must be whole numbers: got {labels.dtype}")
+    labels = labels.long()  # a batch of MNIST has uint8, NumPy on Windows int32: torch takes neither as places
     if num_classes is not None and not _in_range.get():
         low, high = (bound.item() for bound in torch.aminmax(labels))
         if low < 0 or high >= num_classes:
             raise ValueError(f"labels must lie in 0..{num_classes - 1}: got {low}..{high}")
-    return embeddings if embeddings.dtype == torch.float64 else embeddings.float()
+    return (embeddings if embeddings.dtype == torch.float64 else embeddings.float()), labels
 
 
 def full_precision(tensor: Tensor) -> AbstractContextManager[object]:

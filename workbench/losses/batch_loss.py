@@ -26,6 +26,6 @@ class BatchLoss(Loss, Generic[OwnParams]):
         raise NotImplementedError
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
+        embeddings, labels = checked(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
             return keep_nan(self.forward_checked(embeddings, labels), embeddings)

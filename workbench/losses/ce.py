@@ -78,7 +78,7 @@ class CE(Loss):
             return F.linear(embeddings.to(self.classifier.weight.dtype), self.classifier.weight, self.classifier.bias)
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.classifier.out_features)
+        embeddings, labels = checked(embeddings, labels, self.classifier.out_features)
         return F.cross_entropy(self.logits(self.dropout(embeddings)), labels, label_smoothing=self.smoothing)
 
     def linear_logits(self) -> LinearLogits:

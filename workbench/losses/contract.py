@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -62,7 +62,7 @@ class Companion:
 
 
 class Loss(nn.Module):
-    """A module (embeddings [n, d], labels [n] int64 in [0, K)) -> scalar.
+    """A module (embeddings [n, d], labels [n] of any integer type in [0, K)) -> scalar.
 
     It is built as Loss(params, num_classes=K, embedding_dim=d). The engine uses whatever a subclass overrides; no other
     file needs to name the subclass.
@@ -70,6 +70,10 @@ class Loss(nn.Module):
 
     proxy_lr_multiplier: float = 1.0
     """Learning-rate factor of the loss's own parameters."""
+
+    if TYPE_CHECKING:  # torch says Any
+
+        def __call__(self, embeddings: Tensor, labels: Tensor) -> Tensor: ...
 
     def logits(self, embeddings: Tensor) -> Tensor | None:
         """Scores [n, K] of embeddings [n, d], if the loss classifies; probe CE and training accuracy use them."""

@@ -48,7 +48,7 @@ class CosineSoftmax(Loss):
             return on_sphere(embeddings.to(self.proxies.dtype), self.scale) @ on_sphere(self.proxies).T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, len(self.proxies))
+        embeddings, labels = checked(embeddings, labels, len(self.proxies))
         return F.cross_entropy(self.logits(embeddings), labels)
 
     def linear_logits(self) -> LinearLogits:

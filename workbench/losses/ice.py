@@ -67,7 +67,8 @@ class ICE(BatchLoss[ICEParams]):
 
     def weights(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Weights of Eq. 13 and 14, [n, n]: row a holds those of anchor a's positives, and of its negatives."""
-        _, of_positives, of_negatives = self._weighed(on_sphere(checked(embeddings, labels)), labels)
+        embeddings, labels = checked(embeddings, labels)
+        _, of_positives, of_negatives = self._weighed(on_sphere(embeddings), labels)
         return of_positives, of_negatives
 
     def charts(self, embeddings: Tensor, labels: Tensor) -> list[Chart]:

@@ -67,7 +67,7 @@ class PSC(Loss):
             return embeddings @ on_sphere(self.prototypes).T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, len(self.prototypes))
+        embeddings, labels = checked(embeddings, labels, len(self.prototypes))
         if self.follows and self.training:
             with torch.no_grad(), full_precision(embeddings):
                 follow_class_means(self.prototypes, on_sphere(embeddings), labels, KEPT)

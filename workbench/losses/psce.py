@@ -83,7 +83,7 @@ class PSCE(Loss):
             return (on_sphere(embeddings) if self.params.normalised else embeddings) @ prototypes.T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
+        embeddings, labels = checked(embeddings, labels, self.num_classes)
         return self._value(self.logits(embeddings), labels)
 
     def _value(self, logits: Tensor, labels: Tensor) -> Tensor:

@@ -58,6 +58,7 @@ class Statistics(nn.Module):
     def forward(self, apart: Tensor, weights: Mapping[str, Tensor] | None = None) -> Tensor:
         """V at distances [m]; with other weights than its own if `weights` names them."""
         of = dict(self.named_parameters()) if weights is None else weights
+        apart = apart.to(of["line"].dtype)
         hidden, last = apart[:, None], len(self.layers) - 1
         for layer in range(last + 1):
             hidden = F.linear(hidden, of[f"layers.{layer}.weight"], of[f"layers.{layer}.bias"])
@@ -153,7 +154,8 @@ class RankMI(BatchLoss[RankMIParams]):
 
         All negatives count. The bound is a supremum over V: if this V gives less than 0, V = 0 gives 0.
         """
-        apart = distances(on_sphere(checked(embeddings, labels)))
+        embeddings, labels = checked(embeddings, labels)
+        apart = distances(on_sphere(embeddings))
         positive, negative = pair_masks(labels)
         if not positive.any() or not negative.any():
             return 0.0

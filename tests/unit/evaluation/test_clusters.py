@@ -45,8 +45,10 @@ def test_copies_and_one_class():
 
 
 def test_what_cannot_be_clustered_is_said_and_it_can_be_given_up():
-    with pytest.raises(Problem, match="3 embeddings and 2 labels"):
+    with pytest.raises(Problem, match=r"there are 3 embeddings, and labels of the shape \(2,\)"):
         nmi(np.eye(3), np.array([0, 1]))
+    with pytest.raises(Problem, match="no distance named 'euclidean'"):
+        nmi(np.eye(3), np.arange(3), "euclidean")
 
     def give_up():
         raise Cancelled

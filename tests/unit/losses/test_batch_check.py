@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from workbench.losses import build_loss, list_losses
 from workbench.losses.anatomy import mutual_information, pce, spce, tightness_contrastive
 from workbench.losses.batch import checked, labels_in_range
 
@@ -13,7 +14,7 @@ def test_labels_are_read_unless_the_loop_knows_them():
     with pytest.raises(ValueError, match=r"labels must lie in 0\.\.6: got 0\.\.7"):
         checked(z, y, 7)
     with labels_in_range():
-        assert checked(z, y, 7) is z
+        assert checked(z, y, 7) == (z, y)
         with pytest.raises(ValueError, match="one label per embedding"):
             checked(z, y[:1], 7)
     with pytest.raises(ValueError, match="labels must lie in"):
@@ -52,3 +53,27 @@ def test_a_weight_of_another_shape_is_named(weight):
     for measure in (lambda: pce(z, y, weight), lambda: tightness_contrastive("ce", z, y, weight=weight)):
         with pytest.raises(ValueError, match=r"weight must be a tensor \[K, 3\]: got (Tensor|ndarray) \["):
             measure()
+
+
+@pytest.mark.parametrize("kind", [torch.uint8, torch.int8, torch.int16, torch.int32])
+@pytest.mark.parametrize("name", list_losses())
+def test_every_loss_takes_labels_of_any_whole_number(name, kind):
+    z, y = torch.randn(12, 4, generator=torch.Generator().manual_seed(0)), torch.arange(12) % 3
+    values = []
+    for labels in (y, y.to(kind)):
+        torch.manual_seed(1)
+        values.append(build_loss(name, num_classes=3, embedding_dim=4)(z, labels))
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("of_loss", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("of_embeddings", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", list_losses())
+def test_every_loss_takes_embeddings_of_another_precision_than_its_own(name, of_loss, of_embeddings):
+    torch.manual_seed(0)
+    loss = build_loss(name, num_classes=3, embedding_dim=4).to(of_loss)
+    z, y = torch.randn(12, 4, dtype=of_embeddings).requires_grad_(), torch.arange(12) % 3
+    value = loss(z, y) + loss(z, y)  # RankMI trains its network and the embeddings in turn
+    value.backward()
+    assert value.isfinite()
+    assert z.grad.isfinite().all()

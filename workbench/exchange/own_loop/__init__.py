@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pydantic import ValidationError
 
 from workbench import __version__
@@ -33,14 +34,14 @@ __all__ = ["RecordedRun", "record_run"]
 def record_run(
     workspace: Workspace | Path | str,
     name: str,
-    labels: Sequence[int | str] | np.ndarray,
+    labels: Sequence[int | str] | ArrayLike,
     *,
     epochs: int,
     steps: int = 0,
     paths: Sequence[str | PurePath] = (),
     images: Path | str | np.ndarray | None = None,
     image_size: int = IMAGE_SIZE,
-    queries: Sequence[bool] | np.ndarray | None = None,
+    queries: ArrayLike | None = None,
     data: str = "",
     same_data_as: int | None = None,
     settings: Mapping[str, Any] | None = None,

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 MOST_STEPS = 10**12
 MOST_EPOCHS = 100_000  # as in a config
@@ -36,7 +37,7 @@ def point_of(value: Any, name: str) -> float:
         raise TypeError(f"The point of {name} is too large a number.") from None
 
 
-def words_of(labels: Sequence[int | str] | np.ndarray) -> list[str]:
+def words_of(labels: Sequence[int | str] | ArrayLike) -> list[str]:
     """Labels as text, "3" for 3 and 3.0; those of tensors, too. Raises TypeError for one that is no number or name."""
     if isinstance(labels, str | bytes) or not hasattr(labels, "__iter__"):
         raise TypeError(f"Labels are a list or an array with one for each image, not {labels!r}.")
@@ -62,7 +63,7 @@ def encodable(words: Iterable[str], what: str) -> None:
             raise ValueError(f"The {what} {word!r} is not Unicode text: rename it.") from None
 
 
-def queries_of(queries: Sequence[bool] | np.ndarray, count: int) -> np.ndarray:
+def queries_of(queries: ArrayLike, count: int) -> np.ndarray:
     """[count] bool. Raises ValueError for anything else, such as numbers of rows."""
     mask = np.asarray(queries)
     if mask.shape != (count,) or mask.dtype != np.bool_:

@@ -89,7 +89,7 @@ class CCP(Loss):
         self._anchors: Callable[[], Tensor] | None = None
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
+        embeddings, labels = checked(embeddings, labels, self.num_classes)
         anchors = self._anchors() if self.begun and self._anchors else self.proxies.flatten(0, 1)
         with full_precision(embeddings):
             inside = bounded(embeddings)
