@@ -3,18 +3,20 @@
 import errno
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.control import Cancelled
-from workbench.jobs import run_tool
+from workbench.jobs import command_line, run_tool
 from workbench.places.contract import Answer, Unreachable
-from workbench.places.host import ssh_files
-from workbench.places.host.host_files import last_line
+from workbench.places.host import ssh_errors, ssh_files
 from workbench.problem import Problem
 
 CONNECT = 10  # seconds to connect
 SILENT = 5  # seconds between two keep-alive messages of a connection; three missing ones end it
 SSH_FAILED = 255  # exit status of ssh itself
+ANSWER = "workbench-answer:"  # printed before the output of a command
+GREETING = 64 << 10  # bytes that the user's shell may print before it
 Asked = Callable[[], bool]
 
 
@@ -49,17 +51,34 @@ class OpenSshHost:
 
     def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
         """As `Host.call`."""
-        command = [*self._ssh(), "--", self._host, shlex.join(words)]
-        answer = _called(command, stdin, seconds, most, self._host, None, self._cancelled)
+        command = [*self._ssh(), "--", self._host, f"printf %s {ANSWER}; {shlex.join(words)}"]
+        try:
+            answer = _called(command, stdin, seconds, most + GREETING, self._host, None, self._cancelled)
+        except Unreachable as problem:
+            problem.came = _without_greeting(problem.came)
+            raise
+        answer = replace(answer, out=_without_greeting(answer.out))
         if answer.status == SSH_FAILED:
-            why = last_line(answer.errors) if answer.errors.strip() else "the connection was lost"
-            raise _unreachable(f"{self._host} does not answer: {why}.", answer.out)
+            own = ["-F", str(self._config)] if self._config else []
+            why, todo = ssh_errors.in_words(self._whole(answer.errors), command_line("ssh", *own, self._host))
+            raise _unreachable(f"{self._host} does not answer: {why}.", answer.out, todo)
         return answer
 
-    def _ssh(self) -> list[str]:
+    def _whole(self, errors: str) -> str:
+        """The messages of a connection that failed, with those of its jump host, which a shared connection hides."""
+        if not ssh_errors.is_of_proxy(errors):
+            return errors
+        words = [*self._ssh(shared=False), "--", self._host, "true"]
+        try:
+            return _called(words, b"", 2 * CONNECT, 1 << 16, self._host, None, self._cancelled).errors or errors
+        except Problem:  # no answer, or too long a one: the first message stays
+            return errors
+
+    def _ssh(self, *, shared: bool = True) -> list[str]:
         words = ["ssh", "-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes"]
         words += ["-o", f"ServerAliveInterval={SILENT}", "-o", "ServerAliveCountMax=3"]
-        return [*words, *ssh_files.options(self._host, self._config)]
+        alone = [] if shared else ["-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "ControlPersist=no"]
+        return [*words, *alone, *ssh_files.options(self._host, self._config)]  # the first of two options counts
 
 
 def _called(
@@ -81,7 +100,12 @@ def _called(
     return Answer(done.status, done.out, done.errors)
 
 
-def _unreachable(sentence: str, came: bytes) -> Unreachable:
-    problem = Unreachable(sentence)
+def _without_greeting(out: bytes) -> bytes:
+    """The output of the command alone: the user's shell there may print a greeting before it."""
+    return out.partition(ANSWER.encode())[2]
+
+
+def _unreachable(sentence: str, came: bytes, todo: str = "") -> Unreachable:
+    problem = Unreachable(sentence, todo=todo)
     problem.came = came
     return problem
