@@ -41,6 +41,7 @@ class Entry:
 
 
 _ENTRIES: dict[tuple[str, str], Entry] = {}
+_DISCOVERED: set[str] = set()  # packages whose modules are all imported
 _LOADED: dict[str, str] = {}  # origin -> stamp of plug-ins that were loaded, or broke
 _BROKEN: dict[str, str] = {}  # origin -> sentence
 _LOADING = RLock()
@@ -101,7 +102,7 @@ def complaints(entry: Entry) -> list[str]:
 
 
 def discover(package: str, between: Callable[[], None] = lambda: None) -> None:
-    """Import every module of `package` and its folders, so that their entries register themselves.
+    """Import every module of `package` and its folders, once, so that their entries register themselves.
 
     `between` is called before each.
 
@@ -109,12 +110,15 @@ def discover(package: str, between: Callable[[], None] = lambda: None) -> None:
         Problem: a library that one needs does not load, as torchvision beside a torch of another device.
         ImportError, OSError, RuntimeError: the same of a file of the package itself, which is a defect of it.
     """
+    if package in _DISCOVERED:
+        return
     for module in iter_modules(import_module(package).__path__, f"{package}."):
         between()
         with loading_for(module.name), _no_search_for_garbage():
             import_module(module.name)
         if module.ispkg:
             discover(module.name, between)
+    _DISCOVERED.add(package)
 
 
 @contextmanager
