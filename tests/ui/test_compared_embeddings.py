@@ -1,5 +1,7 @@
 """The Similarity tab of the Compare page."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -73,7 +75,7 @@ def test_after_a_cancel_the_tab_reads_again_when_it_is_shown(qtbot, session, pan
         return run_in_thread(title, work, *others, **more)
 
     monkeypatch.setattr(session, "run_in_thread", kept)
-    panel.show_overview(page.model.overview)
+    panel.show_overview(replace(page.model.overview))  # another one
     asked[0]()
     assert panel.words.text() == CANCELLED
     page.tabs.setCurrentIndex(0)
@@ -86,6 +88,6 @@ def test_what_cannot_be_read_is_said(qtbot, panel, page, monkeypatch):
         raise Problem("The file is damaged.")
 
     monkeypatch.setattr("workbench.ui.pages.compare.similarity.panel.similarity", fail)
-    panel.show_overview(page.model.overview)
+    panel.show_overview(replace(page.model.overview))  # another one
     qtbot.waitUntil(lambda: panel.words.text() == "The file is damaged.")
     assert not panel.value.isVisible()

@@ -40,7 +40,7 @@ def page(qtbot, session, workspace):
 @pytest.fixture
 def panel(qtbot, page):
     tick(qtbot, page, 1, 2, 3)
-    page.tabs.setCurrentWidget(page.tabs.similarity)
+    page.tabs.open("Similarity")
     qtbot.waitUntil(lambda: page.tabs.similarity.similarity is not None)
     return page.tabs.similarity
 
@@ -102,7 +102,7 @@ def test_it_is_copied_and_saved_with_all_digits(qtbot, session, panel, tmp_path,
 
 def test_a_large_test_half_waits_for_the_button(qtbot, panel, page, monkeypatch):
     monkeypatch.setattr(searched_runs, "AT_ONCE", 10)
-    panel.show_overview(page.model.overview)
+    panel.show_overview(replace(page.model.overview))  # another one
     qtbot.waitUntil(lambda: panel.similarity is not None)
     choose(qtbot, panel)
     assert (
@@ -141,6 +141,19 @@ def test_other_runs_are_searched_again(qtbot, page, panel):
     page.session.ticks.choose([1, 3])
     qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None and len(shown(panel)) == 3)
     assert shown(panel)[2][0] == "1 + 3"
+
+
+def test_another_theme_baseline_or_order_keeps_what_took_minutes(qtbot, session, page, panel):
+    choose(qtbot, panel)
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
+    answer, similar = panel.searched[TOGETHER].answer, panel.similarity
+    session.theme.choose("light" if session.theme.tokens.dark else "dark")
+    page.order_action.trigger()
+    page.head.baseline_box.setCurrentIndex(1)
+    page.head.baseline_box.activated.emit(1)
+    assert page.model.baseline.runs[0].id == 2
+    assert (panel.searched[TOGETHER].answer, panel.similarity) == (answer, similar)
+    assert panel.searched[TOGETHER].view.isVisible()
 
 
 def test_a_damaged_file_is_said_and_searched_again_once_it_is_put_back(qtbot, workspace, panel):

@@ -84,7 +84,10 @@ class SimilarityPanel(QWidget):
         self._say("")
 
     def show_overview(self, overview: Overview) -> None:
-        """Compare the groups of this overview, on a thread."""
+        """Compare the groups of this overview, on a thread; of the one that is shown the answers are drawn again."""
+        if overview is self._overview and self.similarity is not None:
+            self._draw()  # in other colours
+            return
         self._overview = overview
         self._say(READING)
         for view in self.searched.values():
