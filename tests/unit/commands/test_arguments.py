@@ -161,3 +161,19 @@ def test_defaults_that_the_help_names_are_those_of_the_program(capsys):
     assert "300 by default" in told
     assert {name: fixed.folds for name, fixed in CONDITIONS.items()} == {"omniglot": 4, "mnist": 2, "caltech": 4}
     assert "by default 4, of mnist 2" in told
+
+
+def helps(command, path):
+    """Each command below this one, by the words that call it, with its help in 80 columns."""
+    context = click.Context(command, info_name=path, terminal_width=80)
+    yield path, command.get_help(context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            yield from helps(command.get_command(context, name), f"{path} {name}")
+
+
+def test_every_help_fits_into_80_columns_and_its_usage_into_one_line():
+    shown = dict(helps(cli.cli, "workbench"))
+    assert len(shown) > 40
+    assert [path for path, text in shown.items() if max(map(len, text.splitlines())) > 80] == []
+    assert [path for path, text in shown.items() if "\n" in text.partition("\n\n")[0]] == []

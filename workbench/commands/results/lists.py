@@ -29,15 +29,16 @@ KINDS = {
 
 
 @click.command("list", short_help="Show runs, presets, fields, losses and other entries.")
-@click.argument("what", type=click.Choice([*KINDS, "models", "fields", "presets", "runs"]))
+@click.argument("what", metavar="KIND", type=click.Choice([*KINDS, "models", "fields", "presets", "runs"]))
 @click.argument("words", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines: of runs with all scores and bytes.")
 @workspace_option
 def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path | None) -> None:
-    """Show the runs, the presets, or what a config can name: losses, backbones, data sets and so on.
+    """Show the runs, the presets, or what a config can name.
 
-    Each of the latter has its parameters, with default and range. `fields` has what all configs have, `models` the
-    models of timm.
+    KIND is runs, presets, losses, backbones, datasets, splits, samplers, augmentations, fields or models. What a
+    config can name has its parameters, with default and range. `fields` has what all configs have, `models` the models
+    of timm.
 
     With WORDS, only those that contain each of them. Of runs a word may be a condition, in quotes: "lr<0.01",
     "MAP@R>80" (in %), "tag=first try", state=failed, "size>1GB", date=today, "date>=2026-11-20".

@@ -31,8 +31,10 @@ TEMPLATES = ("one-run", "comparison", "paper-appendix")
     "--section",
     "sections",
     multiple=True,
+    metavar="NAME",
     type=click.Choice(tuple(SECTIONS)),
-    help="Write this section instead of the template's; may be given several times.",
+    help="Write this section instead of the template's; may be given several times. "
+    f"The sections: {', '.join(SECTIONS)}.",
 )
 @click.option("--title", type=TEXT, default="", help="By default the run's name.")
 @click.option(
