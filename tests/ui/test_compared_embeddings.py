@@ -7,12 +7,11 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.ui.small_run import blobs, store_run
-from tests.ui.ticking import tick
+from tests.ui.ticking import compare_page, similarity_panel, tick
 from workbench.comparing.comparison_text import SEEDS_BESIDE
 from workbench.comparing.queries.similarity import linear_cka
 from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
-from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.similarity.panel import CANCELLED
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
@@ -25,21 +24,12 @@ def page(qtbot, session, workspace):
     for loss, seed, table in (("ce", 0, TABLES[0]), ("ce", 1, TABLES[1]), ("triplet", 0, TABLES[2])):
         config = RunConfig(name=f"<b>{loss}</b>", seed=seed, loss=Choice(name=loss))
         store_run(workspace, LABELS, embeddings=[table], with_proxies=False, name="Digits", config=config)
-    session.theme.apply()
-    made = ComparePage(session)
-    qtbot.addWidget(made)
-    made.resize(1200, 800)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return compare_page(qtbot, session)
 
 
 @pytest.fixture
 def panel(qtbot, page):
-    tick(qtbot, page, 1, 2, 3)
-    page.tabs.open("Similarity")
-    qtbot.waitUntil(lambda: page.tabs.similarity.similarity is not None)
-    return page.tabs.similarity
+    return similarity_panel(qtbot, page, 1, 2, 3)
 
 
 def test_every_pair_of_groups_has_a_cell_by_cka_or_by_neighbours(qtbot, panel):

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from tests.ui.ticking import tick
+from tests.ui.ticking import compare_page, similarity_panel
 from tests.unit.comparing.searched_runs import blobs_of, store_searched
 from workbench.comparing.queries.replacing import replacing
 from workbench.comparing.queries.together import together
@@ -16,7 +16,6 @@ from workbench.comparing.replacing_text import MEANING as OF_REPLACING
 from workbench.comparing.replacing_text import replacing_notes, replacing_rows
 from workbench.comparing.together_text import HEAD, MEANING, together_notes, together_rows
 from workbench.problem import Problem
-from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.similarity import searched_runs
 from workbench.ui.pages.compare.similarity.panel import REPLACE, TOGETHER
 from workbench.ui.pages.compare.similarity.searched_runs import CANCELLED
@@ -28,21 +27,12 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support r
 def page(qtbot, session, workspace):
     for seed, loss in enumerate(("ce", "triplet", "margin")):
         store_searched(workspace, blobs_of(seed), loss=loss)
-    session.theme.apply()
-    made = ComparePage(session)
-    qtbot.addWidget(made)
-    made.resize(1200, 800)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return compare_page(qtbot, session)
 
 
 @pytest.fixture
 def panel(qtbot, page):
-    tick(qtbot, page, 1, 2, 3)
-    page.tabs.open("Similarity")
-    qtbot.waitUntil(lambda: page.tabs.similarity.similarity is not None)
-    return page.tabs.similarity
+    return similarity_panel(qtbot, page, 1, 2, 3)
 
 
 def choose(qtbot, panel, value=TOGETHER):

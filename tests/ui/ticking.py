@@ -1,6 +1,26 @@
 """What tests of the Compare page do alike."""
 
 from workbench.comparing.grouping.groups import grouped
+from workbench.ui.pages.compare.page import ComparePage
+
+
+def compare_page(qtbot, session):
+    """The page, on screen in the window's style."""
+    session.theme.apply()
+    page = ComparePage(session)
+    qtbot.addWidget(page)
+    page.resize(1200, 800)
+    with qtbot.waitExposed(page):
+        page.show()
+    return page
+
+
+def similarity_panel(qtbot, page, *runs):
+    """The tab Similarity of these runs, once it shows how similar they are."""
+    tick(qtbot, page, *runs)
+    page.tabs.open("Similarity")
+    qtbot.waitUntil(lambda: page.tabs.similarity.similarity is not None)
+    return page.tabs.similarity
 
 
 def tick(qtbot, page, *runs):

@@ -6,7 +6,9 @@ import numpy as np
 
 from tests.ui.small_run import Images, blobs
 from workbench import files
+from workbench.comparing.overview import overview
 from workbench.config import Choice, RunConfig
+from workbench.entries import catalog
 from workbench.evaluation import retrieve
 from workbench.events import Ended, Evaluated, Status
 from workbench.workspace.recorder import Recorder
@@ -76,6 +78,12 @@ def store_searched(
     )  # fmt: skip
     recorder(Ended("done"))
     return run_id
+
+
+def compared(workspace, *numbers):
+    """The overview of these runs, or of all, at their last epochs."""
+    runs = [workspace.run(number) for number in numbers] if numbers else workspace.runs()
+    return overview(workspace, runs, catalog.current(), "MAP@R", "last")
 
 
 def spoil_embeddings(workspace, run_id, value):

@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.comparing.searched_runs import (
     blobs_of,
+    compared,
     gaps,
     plain_search,
     spoil_embeddings,
@@ -15,7 +16,6 @@ from tests.unit.comparing.searched_runs import (
     unit_rows,
 )
 from workbench import cli
-from workbench.comparing.overview import overview
 from workbench.comparing.queries import replacing as crossing
 from workbench.comparing.queries import searched_alike as alike
 from workbench.comparing.queries.replacing import replacing
@@ -27,7 +27,6 @@ from workbench.comparing.replacing_text import (
 )
 from workbench.comparing.statistics.intervals import paired_bootstrap
 from workbench.control import Cancelled
-from workbench.entries import catalog
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -40,11 +39,6 @@ ASKS = np.arange(len(MANY)) % 4 == 0
 def workspace(tmp_path):
     with Workspace(tmp_path / "space", create=True) as opened:
         yield opened
-
-
-def compared(workspace, *numbers):
-    runs = [workspace.run(number) for number in numbers] if numbers else workspace.runs()
-    return overview(workspace, runs, catalog.current(), "MAP@R", "last")
 
 
 def of(result, old, new):

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.comparing.searched_runs import (
     LABELS,
     blobs_of,
+    compared,
     plain_search,
     spoil_embeddings,
     store_searched,
@@ -32,11 +33,6 @@ from workbench.workspace import Workspace
 def workspace(tmp_path):
     with Workspace(tmp_path / "space", create=True) as opened:
         yield opened
-
-
-def compared(workspace, *numbers):
-    runs = [workspace.run(number) for number in numbers] if numbers else workspace.runs()
-    return overview(workspace, runs, catalog.current(), "MAP@R", "last")
 
 
 def of(result, *runs):
