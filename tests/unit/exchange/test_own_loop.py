@@ -4,6 +4,7 @@ import json
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic, sleep
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
+from tests.waits import HANG
 from workbench.charts import Chart, Marks
 from workbench.cli import main
 from workbench.comparing.grouping.groups import grouped
@@ -893,3 +895,20 @@ def test_all_points_of_a_step_are_kept_until_the_disk_has_room(workspace, monkey
         run.scalars(2, {"batch/loss": 1.0, "mine/norm": 2.0})
     for name in ("batch/loss", "mine/norm", "system/seconds"):
         assert workspace.scalars(run.id, name)[0].tolist() == [1, 2]
+
+
+def seen(workspace, run_id):
+    """The state of the run, and the steps of its loss, as another program reads them."""
+    return workspace.run(run_id).status, workspace.scalars(run_id, "batch/loss")[0].tolist()
+
+
+def test_a_point_of_a_slow_loop_is_seen_before_its_next_call(workspace):
+    with record_run(workspace, "Slow", LABELS, epochs=1) as run:
+        for points, record in (([], lambda: None), ([1], lambda: run.scalars(1, {"batch/loss": 2.0}))):
+            record()
+            limit = monotonic() + HANG
+            while seen(workspace, run.id) != ("running", points) and monotonic() < limit:
+                sleep(0.05)
+            assert seen(workspace, run.id) == ("running", points)
+        with pytest.raises(TypeError, match="A note is text, not 5"):
+            run.note(5)

@@ -41,6 +41,7 @@ from workbench.workspace.recorders.recording import Recording
 LONGEST_NAME = 200  # letters of a curve's name
 LONGEST_ERROR = 200  # letters of the error of a cell, which shows all of it
 SPEED_OVER = 2.0  # seconds; the speed shown is that of the last moments
+LATE = 1.0  # seconds after which what waits for the loop's next call is written without it
 LOOK_EVERY = 0.5  # seconds between two looks for a request to stop, so that a loop may ask after each step
 IN_NOTEBOOK = "What was recorded is kept. The run continues when its loop records again; `end` of the run ends it."
 TRAINING, EVALUATING = "Training", "Evaluating"
@@ -79,10 +80,12 @@ class RecordedRun:
         self._scores = dict(scores)  # MAP@R by evaluated epoch
         self._stop_asked, self._looked = False, -inf
         self._paused = False  # since a cell of the notebook failed
+        self._waits = True  # whether something is recorded that may not be written yet
         self._alive = contextlib.ExitStack()
         self._alive.enter_context(jobs.repeating("sign of life", BEAT, beat))
         self._alive.enter_context(failed_cells(self._pause))
         self._recorder(Status(TRAINING))
+        self._alive.enter_context(jobs.repeating("late points", LATE, self._write_late))
 
     def scalars(self, step: int, values: Mapping[str, Any]) -> None:
         """Add a point to each of these curves, in place of an earlier one at that step.
@@ -114,11 +117,13 @@ class RecordedRun:
         """Show charts of that step in the tab Method of Train; raises ValueError for a step below 0."""
         with self._recording():
             self._reach(step)
-            self._recorder(Charted(self._step, tuple(charts)))
+            self._record(Charted(self._step, tuple(charts)))
 
     def note(self, text: str) -> None:
-        """Add a sentence to the run's note."""
+        """Add a sentence to the run's note; raises TypeError for what is no text."""
         with self._recording():
+            if not isinstance(text, str):
+                raise TypeError(f"A note is text, not {text!r}.")
             self._recorder(Noted(visible(text)))
 
     def evaluate(
@@ -223,8 +228,19 @@ class RecordedRun:
                 self._paused = True
                 self._recorder(Waiting(f"A cell of its notebook failed ({_in_short(error)}). {IN_NOTEBOOK}"))
 
+    def _write_late(self) -> None:
+        """Write what is recorded, so that the points of a slow loop are seen before its next call. Raises Problem."""
+        if self._waits and self._turn.acquire(blocking=False):  # not while `end`, in its turn, waits for this thread
+            try:
+                if not self._ended:
+                    self._recorder.flush()
+                    self._waits = False
+            finally:
+                self._turn.release()
+
     def _record(self, *events: Event) -> None:
         """Raises a Problem once all of the events are kept, so that those that could not be written are tried again."""
+        self._waits = True
         problem: Problem | None = None
         for event in events:
             try:
