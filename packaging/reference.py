@@ -33,6 +33,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "workbench.datasets.pictures": ("Pictures",),
     "workbench.evaluation.retrieval": ("Retrieval", "retrieve", "retrieval_metrics"),
     "workbench.evaluation.geometry": ("covering_radius",),
+    "workbench.evaluation.clusters": ("nmi",),
     "workbench.running.launch": ("prepare_run", "make_job"),
     "workbench.running.preflight": ("Preflight", "preflight"),
     "workbench.running.rate_range": ("RateTest", "find_rate"),

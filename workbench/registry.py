@@ -1,6 +1,7 @@
 """One registry. A file that decorates a factory appears in form, CLI, docs and property tests."""
 
 import gc
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -22,6 +23,15 @@ from workbench.problem import Problem
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 PACKAGES = ("workbench.datasets", "workbench.backbones", "workbench.losses")
+CALLS: dict[str, tuple[int, tuple[str, ...]]] = {  # kind -> arguments of its factory: by position, by name
+    "dataset": (1, ("progress",)),
+    "split": (3, ()),
+    "sampler": (1, ("labels", "batch_size", "seed")),
+    "augmentation": (1, ()),
+    "backbone": (2, ()),
+    "loss": (1, ("num_classes", "embedding_dim")),
+}
+METHODS = {"forward": "embeddings, labels", "forward_checked": "embeddings, labels"}  # of a loss, beside self
 PLAIN = (bool, int, float, str)  # types of parameters for which the form has editors, beside Literal of strings
 
 
@@ -63,10 +73,12 @@ def register(
 
     Raises:
         ValueError: the kind is unknown, or the name is taken.
-        TypeError: a fact that entries of this kind do not have.
+        TypeError: a fact that entries of this kind do not have, or `params` that are no class of parameters.
     """
     if kind not in OF_KIND:
         raise ValueError(f"there is no kind {kind!r}: known are {', '.join(OF_KIND)}")
+    if not (isinstance(params, type) and issubclass(params, Params)):
+        raise TypeError(f"params must be a class that derives from workbench.params.Params: got {params!r}")
     checked = OF_KIND[kind](**facts)
 
     def decorate(build: Factory) -> Factory:
@@ -98,7 +110,33 @@ def complaints(entry: Entry) -> list[str]:
         choices = get_args(parameter.annotation) if get_origin(parameter.annotation) is Literal else ()
         if parameter.annotation not in PLAIN and not (choices and all(isinstance(choice, str) for choice in choices)):
             faults.append(f"{name}: the form has no editor for {parameter.annotation}")
-    return faults
+    return faults + _wrong_signatures(entry)
+
+
+def _wrong_signatures(entry: Entry) -> list[str]:
+    """What cannot be called as Workbench calls it: the factory and, of a loss, what computes its value."""
+    if entry.kind not in CALLS:
+        return []
+    count, names = CALLS[entry.kind]
+    if getattr(entry.facts, "fetches", False):
+        names = (*names, "progress")
+    called = ", ".join(["params", *["..."] * (count - 1), *(f"{name}=..." for name in names)])
+    faults = [_refusal(entry.build, f"its factory is called with ({called})", count, names)]
+    if entry.kind == "loss":
+        for method, arguments in METHODS.items():
+            function = inspect.getattr_static(entry.build, method, None)
+            if inspect.isfunction(function):
+                faults.append(_refusal(function, f"its {method} is called with (self, {arguments})", 3, ()))
+    return [fault for fault in faults if fault]
+
+
+def _refusal(function: Callable[..., Any], said: str, count: int, names: tuple[str, ...]) -> str:
+    """Why a function takes other arguments than `count` by position and those names; empty if it takes them."""
+    try:
+        inspect.signature(function).bind(*[None] * count, **dict.fromkeys(names))
+    except TypeError as error:
+        return f"{said}: {error}"
+    return ""
 
 
 def discover(package: str, between: Callable[[], None] = lambda: None) -> None:

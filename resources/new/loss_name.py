@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision
+from workbench.losses.batch import checked_batch, full_precision
 from workbench.losses.contract import Loss
 from workbench.params import Params, param
 from workbench.registry import register
@@ -27,7 +27,7 @@ class LossName(Loss):
         self.proxies = nn.Parameter(torch.randn(num_classes, embedding_dim))
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, len(self.proxies))
+        embeddings, labels = checked_batch(embeddings, labels, len(self.proxies))
         return F.cross_entropy(self.logits(embeddings), labels)
 
     # What follows may be left out; workbench/losses/contract.py says what else a loss may tell and do.

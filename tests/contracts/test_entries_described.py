@@ -26,18 +26,37 @@ class Needy(Params):
     size: int = param(..., help="Size of the thing.")
 
 
+def build(params, *, num_classes, embedding_dim):
+    """A factory of losses."""
+
+
+def without_keywords(params, classes, dim):
+    """A factory that cannot be called by name."""
+
+
+class OfOneArgument:
+    def __init__(self, params, *, num_classes, embedding_dim):
+        self.params = params
+
+    def forward_checked(self, embeddings):
+        return embeddings
+
+
 @pytest.mark.parametrize(
     "planted",
     [
-        Entry("loss", "planted", "Planted", "No full stop", "A paper", NoParams, print),
-        Entry("loss", "planted", "Planted", "", "A paper", NoParams, print),
-        Entry("loss", "planted", "", "A sentence.", "A paper", NoParams, print),
-        Entry("loss", "planted", "Planted", "A sentence.", "", NoParams, print),
-        Entry("losses", "planted", "Planted", "A sentence.", "A paper", NoParams, print),
-        Entry("loss", "Planted Loss", "Planted", "A sentence.", "A paper", NoParams, print),
-        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Wordless, print),
-        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Shapeless, print),
-        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Needy, print),
+        Entry("loss", "planted", "Planted", "No full stop", "A paper", NoParams, build),
+        Entry("loss", "planted", "Planted", "", "A paper", NoParams, build),
+        Entry("loss", "planted", "", "A sentence.", "A paper", NoParams, build),
+        Entry("loss", "planted", "Planted", "A sentence.", "", NoParams, build),
+        Entry("losses", "planted", "Planted", "A sentence.", "A paper", NoParams, build),
+        Entry("loss", "Planted Loss", "Planted", "A sentence.", "A paper", NoParams, build),
+        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Wordless, build),
+        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Shapeless, build),
+        Entry("loss", "planted", "Planted", "A sentence.", "A paper", Needy, build),
+        Entry("loss", "planted", "Planted", "A sentence.", "A paper", NoParams, without_keywords),
+        Entry("loss", "planted", "Planted", "A sentence.", "A paper", NoParams, OfOneArgument),
+        Entry("dataset", "planted", "Planted", "A sentence.", "A paper", NoParams, without_keywords),
     ],
 )
 def test_a_planted_fault_is_found(planted):

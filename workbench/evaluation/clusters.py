@@ -1,5 +1,7 @@
 """Agreement of k-means clusters with classes (NMI), by torch: scikit-learn stays in the analysis process."""
 
+from __future__ import annotations  # `help` shows ArrayLike, not the types behind it
+
 from collections.abc import Callable
 from typing import get_args
 
@@ -44,6 +46,8 @@ def nmi(
         raise Problem(f"Embeddings must be a table of at least one row and one column, not {vectors.shape}.")
     classes = labels_of(labels, len(vectors))
     with_double = "cpu" if torch.device(device).type == "mps" else device  # Apple's GPU has no float64
+    if not vectors.flags.writeable:  # as those of a workspace, of which torch warns
+        vectors = vectors.copy()
     points = _in_range(torch.as_tensor(vectors, device=with_double), by_row=distance == "cosine")
     if distance == "cosine":
         points = torch.nn.functional.normalize(points)

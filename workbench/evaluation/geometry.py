@@ -1,5 +1,7 @@
 """The shape of an embedding: the spread of classes, the distances between them, the dimensions that are used."""
 
+from __future__ import annotations  # `help` shows ArrayLike, not the types behind it
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Retrieval metrics: recall@k, P@1, P@R and MAP@R (Musgrave et al., 2020)."""
 
+from __future__ import annotations  # `help` shows ArrayLike, not the types behind it
+
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
+from workbench.losses.batch import checked_batch, full_precision, keep_nan, on_sphere
 from workbench.losses.cosine_softmax import CosineSoftmax, proxy_rate
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
@@ -57,7 +57,7 @@ class AdaFace(CosineSoftmax):
         self.register_buffer("deviation", torch.tensor(100.0))
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings, labels = checked(embeddings, labels, len(self.proxies))
+        embeddings, labels = checked_batch(embeddings, labels, len(self.proxies))
         with full_precision(embeddings):
             margin = self.params.margin
             quality = self._quality(embeddings.detach())

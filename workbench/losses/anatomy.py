@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, pair_masks, sums_at
+from workbench.losses.batch import checked_batch, distances, pair_masks, sums_at
 
 SMALLEST_LAMBDA = 1e-8  # below this, terms in 1 / lambda are rounding noise, and PCE is undefined
 
@@ -35,7 +35,7 @@ def spce(embeddings: Tensor, labels: Tensor, num_classes: int) -> Tensor:
     """
     if not hasattr(num_classes, "__index__") or num_classes < 1:
         raise ValueError(f"num_classes must be a whole number of at least 1: got {num_classes!r}")
-    embeddings, labels = checked(embeddings, labels, num_classes)
+    embeddings, labels = checked_batch(embeddings, labels, num_classes)
     n = len(embeddings)
     hard_means = sums_at(labels, embeddings, num_classes) / n
     return F.cross_entropy(embeddings @ hard_means.T, labels)
@@ -68,7 +68,7 @@ def pce(embeddings: Tensor, labels: Tensor, weight: Tensor, bias: Tensor | None 
     Source:
         Boudiaf et al. 2020, Eq. 10 and, for lambda, Eq. 24. Cost: K eigen-decompositions of d x d.
     """
-    z, labels = checked(embeddings, labels, len(weight))
+    z, labels = checked_batch(embeddings, labels, len(weight))
     z = z.double()
     _check_weight(weight, z)
     logits = z @ weight.double().T + (0 if bias is None else bias.double())
@@ -132,7 +132,7 @@ def tightness_contrastive(
     Source:
         Boudiaf et al. 2020, Table 2; SPCE in Section 5.1; CE as T = -mean theta_y z, E = mean log-sum-exp.
     """
-    z, labels = checked(embeddings, labels)
+    z, labels = checked_batch(embeddings, labels)
     z = z.double()
     positive, negative = pair_masks(labels)
     match method:
@@ -196,7 +196,7 @@ def mutual_information(embeddings: Tensor, labels: Tensor, logits: Tensor | None
         Boudiaf et al. 2020, Eq. 1 and the entropy estimator of Eq. 6 over pairs i != j. Pairs of equal embeddings, as
         copies of an image have, are left out: one alone would make the entropy minus infinity.
     """
-    z, labels = checked(embeddings, labels)
+    z, labels = checked_batch(embeddings, labels)
     z = z.double()
     counts = torch.bincount(labels).double()
     shares = counts[counts > 0] / len(labels)

@@ -18,7 +18,7 @@ _in_range = ContextVar("labels_in_range", default=False)
 
 @contextmanager
 def labels_in_range() -> Iterator[None]:
-    """Inside this context `checked` does not read the labels; for a loop that has checked all labels before.
+    """Inside this context `checked_batch` does not read the labels; for a loop that has checked all labels before.
 
     Reading two numbers costs more than a small loss, and a GPU waits for it at every step.
     """
@@ -29,7 +29,12 @@ def labels_in_range() -> Iterator[None]:
         _in_range.reset(before)
 
 
-def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) -> tuple[Tensor, Tensor]:
+def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) -> Tensor:
+    """The embeddings alone of `checked_batch`, for plug-ins: labels of another integer type stay as they are."""
+    return checked_batch(embeddings, labels, num_classes)[0]
+
+
+def checked_batch(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) -> tuple[Tensor, Tensor]:
     """Check a batch; returns its embeddings [n, d] as float32 (float64 stays) and its labels [n] as int64.
 
     Raises:

@@ -4,7 +4,7 @@ from typing import Generic, TypeVar
 
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, keep_nan
+from workbench.losses.batch import checked_batch, full_precision, keep_nan
 from workbench.losses.contract import Loss
 from workbench.params import Params
 
@@ -26,6 +26,6 @@ class BatchLoss(Loss, Generic[OwnParams]):
         raise NotImplementedError
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings, labels = checked(embeddings, labels, self.num_classes)
+        embeddings, labels = checked_batch(embeddings, labels, self.num_classes)
         with full_precision(embeddings):
             return keep_nan(self.forward_checked(embeddings, labels), embeddings)

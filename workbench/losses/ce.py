@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision
+from workbench.losses.batch import checked_batch, full_precision
 from workbench.losses.contract import Loss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.published import CE_PAPER, HEAD_ONLY, measured_on
@@ -78,7 +78,7 @@ class CE(Loss):
             return F.linear(embeddings.to(self.classifier.weight.dtype), self.classifier.weight, self.classifier.bias)
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings, labels = checked(embeddings, labels, self.classifier.out_features)
+        embeddings, labels = checked_batch(embeddings, labels, self.classifier.out_features)
         return F.cross_entropy(self.logits(self.dropout(embeddings)), labels, label_smoothing=self.smoothing)
 
     def linear_logits(self) -> LinearLogits:

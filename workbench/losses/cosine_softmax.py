@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.batch import checked_batch, full_precision, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.shared.linear_logits import LinearLogits
 from workbench.params import param
@@ -48,7 +48,7 @@ class CosineSoftmax(Loss):
             return on_sphere(embeddings.to(self.proxies.dtype), self.scale) @ on_sphere(self.proxies).T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings, labels = checked(embeddings, labels, len(self.proxies))
+        embeddings, labels = checked_batch(embeddings, labels, len(self.proxies))
         return F.cross_entropy(self.logits(embeddings), labels)
 
     def linear_logits(self) -> LinearLogits:

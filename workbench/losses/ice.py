@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, mean_of, on_sphere, pair_masks
+from workbench.losses.batch import checked_batch, mean_of, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import Values
 from workbench.losses.search_space import NETWORK_RATE, between
@@ -67,7 +67,7 @@ class ICE(BatchLoss[ICEParams]):
 
     def weights(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Weights of Eq. 13 and 14, [n, n]: row a holds those of anchor a's positives, and of its negatives."""
-        embeddings, labels = checked(embeddings, labels)
+        embeddings, labels = checked_batch(embeddings, labels)
         _, of_positives, of_negatives = self._weighed(on_sphere(embeddings), labels)
         return of_positives, of_negatives
 

@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.batch import checked_batch, full_precision, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.prototypes import follow_class_means
@@ -67,7 +67,7 @@ class PSC(Loss):
             return embeddings @ on_sphere(self.prototypes).T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings, labels = checked(embeddings, labels, len(self.prototypes))
+        embeddings, labels = checked_batch(embeddings, labels, len(self.prototypes))
         if self.follows and self.training:
             with torch.no_grad(), full_precision(embeddings):
                 follow_class_means(self.prototypes, on_sphere(embeddings), labels, KEPT)

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from workbench.charts import Chart, Marks
 from workbench.entries.dimensions import nearest, refusal
 from workbench.files.unreadable import lines_of, refusing
-from workbench.losses.batch import checked, full_precision, in_double, on_sphere
+from workbench.losses.batch import checked_batch, full_precision, in_double, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
@@ -83,7 +83,7 @@ class PSCE(Loss):
             return (on_sphere(embeddings) if self.params.normalised else embeddings) @ prototypes.T
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings, labels = checked(embeddings, labels, self.num_classes)
+        embeddings, labels = checked_batch(embeddings, labels, self.num_classes)
         return self._value(self.logits(embeddings), labels)
 
     def _value(self, logits: Tensor, labels: Tensor) -> Tensor:

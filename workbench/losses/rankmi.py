@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, distances, in_double, on_sphere, pair_masks
+from workbench.losses.batch import checked_batch, distances, in_double, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.published import measured_on
@@ -154,7 +154,7 @@ class RankMI(BatchLoss[RankMIParams]):
 
         All negatives count. The bound is a supremum over V: if this V gives less than 0, V = 0 gives 0.
         """
-        embeddings, labels = checked(embeddings, labels)
+        embeddings, labels = checked_batch(embeddings, labels)
         apart = distances(on_sphere(embeddings))
         positive, negative = pair_masks(labels)
         if not positive.any() or not negative.any():

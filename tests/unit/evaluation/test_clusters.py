@@ -39,6 +39,13 @@ def test_clusters_are_as_good_as_plain_k_means(distance, classes, spread):
     assert nmi(embeddings, labels, distance, 3) == nmi(embeddings, labels, distance, 3)
 
 
+def test_embeddings_of_a_workspace_are_read_without_a_warning():
+    embeddings, labels = blobs(4, 10, 0.5)
+    expected = nmi(embeddings, labels)
+    embeddings.flags.writeable = False
+    assert nmi(embeddings, labels) == expected
+
+
 def test_copies_and_one_class():
     assert nmi(np.ones((6, 4)), np.array([0, 0, 1, 1, 2, 2])) == 0.0
     assert nmi(np.eye(4), np.zeros(4, int)) == 1.0

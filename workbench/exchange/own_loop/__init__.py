@@ -1,5 +1,7 @@
 """A training loop of the user's own records its run, in a workspace or in a run folder."""
 
+from __future__ import annotations  # `help` shows ArrayLike, not the types behind it
+
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath

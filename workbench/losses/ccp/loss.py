@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.events import Charted, Event
-from workbench.losses.batch import bounded, checked, full_precision
+from workbench.losses.batch import bounded, checked_batch, full_precision
 from workbench.losses.ccp.pairs import CCPParams, pair_loss
 from workbench.losses.ccp.projections import Projected, Projections, projection_charts
 from workbench.losses.contract import Loss, Surroundings
@@ -89,7 +89,7 @@ class CCP(Loss):
         self._anchors: Callable[[], Tensor] | None = None
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings, labels = checked(embeddings, labels, self.num_classes)
+        embeddings, labels = checked_batch(embeddings, labels, self.num_classes)
         anchors = self._anchors() if self.begun and self._anchors else self.proxies.flatten(0, 1)
         with full_precision(embeddings):
             inside = bounded(embeddings)
