@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.config import EmbeddingParams
 
 SIDES = (16, 32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384)  # px, tried where a network cannot take images
+MADE_OF = ("feature_dim", "mean", "std")  # what the module of a backbone has
 
 
 class EmbeddingModel(nn.Module):
@@ -30,6 +31,7 @@ class EmbeddingModel(nn.Module):
     ) -> None:
         super().__init__()
         self.backbone, self.head = backbone, head
+        self.feature_dim = cast(int, backbone.feature_dim)
         self.register_buffer("mean", torch.tensor(mean).view(1, -1, 1, 1))
         self.register_buffer("std", torch.tensor(std).view(1, -1, 1, 1))
 
@@ -79,7 +81,17 @@ class EmbeddingModel(nn.Module):
         return True
 
     def forward(self, images: Tensor) -> Tensor:
-        embeddings: Tensor = self.head(self.features(images))
+        features = self.features(images)
+        try:
+            embeddings: Tensor = self.head(features)
+        except RuntimeError as error:
+            if features.shape[1:] == (self.feature_dim,):
+                raise
+            raise Problem(
+                f"The backbone returned features of the shape {list(features.shape)} instead of "
+                f"[{len(features)}, {self.feature_dim}].",
+                todo="Its forward must return [n, feature_dim].",
+            ) from error
         return embeddings
 
 
@@ -96,13 +108,18 @@ def build_model(
         progress: is told how far a download of weights is; it may raise Cancelled.
 
     Raises:
-        Problem: unknown name, or weights that cannot be used.
+        Problem: unknown name, weights that cannot be used, or a module without what `BackboneFacts` names.
     """
     registry.discover("workbench.backbones")
     entry = registry.entry("backbone", name)
     options = {"progress": progress} if cast(BackboneFacts, entry.facts).fetches else {}
     values = entry.params(**params)
     backbone = entry.build(values, channels, **options)
+    if lacking := [name for name in MADE_OF if not hasattr(backbone, name)]:
+        raise Problem(
+            f"The backbone {entry.name!r} cannot be used: its module has no {', '.join(lacking)}.",
+            todo="Its factory must return a module with these.",
+        )
     if trained_file := getattr(values, "trained_file", ""):
         load_trained(backbone, Path(trained_file), entry.title)
     return EmbeddingModel(backbone, EmbeddingHead(backbone.feature_dim, embedding), backbone.mean, backbone.std)

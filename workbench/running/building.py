@@ -32,15 +32,27 @@ from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts
 from workbench.training.two_passes import refuse_batch_norm
 
+RESULTS: dict[str, type] = {"dataset": ImageSet, "split": Split}  # kind -> what its factory returns
 LEAST_PROCESSES = 3  # that decode images; fewer threads share the interpreter without much waiting
 MOST_PROCESSES = 16  # 60 MB each; on 16 cores 10,000 crops of 224 px a second
 
 
 def build_entry(kind: str, config: RunConfig, *arguments: Any, **named: Any) -> Any:
-    """Build the config's entry of that kind ("sampler", "split", ...) with its parameters and the arguments."""
+    """Build the config's entry of that kind ("sampler", "split", ...) with its parameters and the arguments.
+
+    Raises:
+        Problem: a data set is no ImageSet, or a split no Split, as of a plug-in.
+    """
     choice = config.choice(kind)
     entry = registry.entry(kind, choice.name)
-    return entry.build(entry.params(**choice.params), *arguments, **named)
+    built = entry.build(entry.params(**choice.params), *arguments, **named)
+    if kind in RESULTS and not isinstance(built, RESULTS[kind]):
+        wanted = RESULTS[kind].__name__
+        raise Problem(
+            f"The {kind} {entry.name!r} cannot be used: its factory returned {type(built).__name__}, not {wanted}.",
+            todo=f"Return a {RESULTS[kind].__module__}.{wanted}.",
+        )
+    return built
 
 
 @dataclass(slots=True)

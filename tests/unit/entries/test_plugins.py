@@ -130,6 +130,55 @@ def test_a_loss_that_is_none_is_a_sentence(folder):
         build_loss("bare", num_classes=2, embedding_dim=2)
 
 
+OTHERS = '''
+from torch import nn
+from workbench.params import NoParams
+from workbench.registry import register
+
+@register("dataset", "listed", title="Listed", params=NoParams, source="This test")
+def listed(params, progress):
+    """A list."""
+    return [1, 2]
+
+@register("split", "halves", title="Halves", params=NoParams, source="This test")
+def halves(params, image_set, seed):
+    """A pair."""
+    return (1, 2)
+
+@register("backbone", "bare", title="Bare", params=NoParams, source="This test")
+def bare(params, channels):
+    """A module that says nothing of itself."""
+    return nn.Flatten()
+
+class Wide(nn.Flatten):
+    feature_dim, mean, std = 5, (0.0,), (1.0,)
+
+@register("backbone", "wide", title="Wide", params=NoParams, source="This test")
+def wide(params, channels):
+    """A module with more features than it says."""
+    return Wide()
+'''
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ("dataset.name=listed", "The dataset 'listed' cannot be used: its factory returned list, not ImageSet."),
+        ("split.name=halves", "The split 'halves' cannot be used: its factory returned tuple, not Split."),
+        ("backbone.name=bare", "The backbone 'bare' cannot be used: its module has no feature_dim, mean, std."),
+        ("backbone.name=wide", "The backbone returned features of the shape"),
+    ],
+)
+def test_a_plug_in_that_returns_something_else_is_no_defect_of_workbench(folder, chosen, said, tmp_path):
+    (folder / "others.py").write_text(OTHERS)
+    config = read_config("sample-digits", (chosen, "training.epochs=1"))
+    with Workspace(tmp_path / "workspace", create=True) as workspace:
+        job = make_job(workspace, prepare_run(config, workspace), Control()).start()
+        assert job.join(HANG)
+    assert job.ended.status == "failed"
+    assert job.ended.problem.startswith(said)
+
+
 RAISES = """
     def forward(self, embeddings, labels):
         return embeddings @ missing
