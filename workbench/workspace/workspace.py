@@ -335,11 +335,18 @@ class Workspace(Store):
             return evaluations.read_query(db, evaluation_id, sample_id)
 
     def neighbours(self, run_id: int, query: int, evaluation_id: int | None = None) -> list[Neighbour]:
-        """The stored neighbours of a query, best first; of the run's last evaluation unless one is named."""
-        with self.reading() as db:
-            number = evaluations.last_evaluation(db, run_id) if evaluation_id is None else evaluation_id
-        with evaluations.unless_deleted(self, number), self.reading() as db:
-            return evaluations.read_neighbours(db, number, query)
+        """The stored neighbours of a query, a sample id, best first; of the run's last evaluation unless one is named.
+
+        Raises:
+            UnknownName: there is no run of that number.
+            Problem: it has no evaluation, or the sample is no query of it.
+        """
+        if evaluation_id is None:
+            run = self.run(run_id)
+            with self.reading() as db:
+                evaluation_id = evaluations.last_evaluation(db, run.id)
+        with evaluations.unless_deleted(self, evaluation_id), self.reading() as db:
+            return evaluations.read_neighbours(db, evaluation_id, query)
 
     # Data sets
 

@@ -48,6 +48,14 @@ def test_the_samples_of_an_unknown_data_set_are_refused(workspace):
         workspace.samples(7)
 
 
+def test_the_neighbours_of_an_unknown_run_are_refused_as_such(workspace):
+    with pytest.raises(UnknownName, match="There is no run 7 in"):
+        workspace.neighbours(7, 1)
+    run_id = workspace.create_run(RunConfig())
+    with pytest.raises(Problem, match=f"Run {run_id} has no evaluation yet"):
+        workspace.neighbours(run_id, 1)
+
+
 def test_an_unknown_run_cannot_be_taken_over(workspace):
     with pytest.raises(UnknownName, match="There is no run 7 in"):
         workspace.take_over(7)
