@@ -6,6 +6,7 @@ test_needs.py; what makes bundles and installs Workbench, in test_bundling.py an
 """
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from following import DOCS, EXAMPLES, follow
@@ -23,7 +24,7 @@ NOT_TYPED = {  # drawings, formulas, lists of files and a piece of TOML -> how e
     "first-run": [BOOTSTRAP],
     "install": [BOOTSTRAP, PIP, PYTORCH + PIP, LIBRARIES],
     "photographs": ["birds/"],
-    "plugins": ["[project.entry-points"],
+    "plugins": ["import numpy", "[project.entry-points"],
     "workspace": ["workspace.db "],
 }
 FOLLOWED = {
@@ -62,6 +63,15 @@ def test_every_block_without_a_command_is_one_of_those_that_are_known() -> None:
     for page, beginnings in NOT_TYPED.items():
         for block, beginning in zip(others[page], beginnings, strict=True):
             assert block.startswith(beginning), page
+
+
+def test_the_data_set_of_the_page_on_plug_ins_trains(reader: Path) -> None:
+    page = (DOCS / "plugins.md").read_text("utf-8")
+    example = page.partition("is a complete one:\n")[2].partition("\nImages are decoded once")[0]
+    (reader / "own").mkdir()
+    (reader / "own" / "my_squares.py").write_text(dedent(example), "utf-8")
+    run = "workbench run sample-digits --set dataset.name=my_squares --set training.epochs=1 --workspace mine --quiet"
+    follow(Example("plugins.md", 1, False, f"workbench plugins add own\n{run}\n"), {}, in_own_process=True)
 
 
 def _first_line(page: str) -> str:
