@@ -2,14 +2,17 @@
 
 from types import SimpleNamespace
 
+import pytest
 from PySide6.QtCore import QObject, QTimer
 
+from workbench.config import RunConfig
 from workbench.places import records
 from workbench.places.following import Looked
 from workbench.problem import Problem
 from workbench.ui.state.runs import place_follower
 from workbench.ui.state.runs.place_follower import IN_VIEW, LONGEST, PlaceFollower
 from workbench.workspace import Workspace
+from workbench.workspace.rows import Placement
 from workbench.workspace.tables import placements
 
 
@@ -113,3 +116,22 @@ def test_a_place_whose_record_is_gone_keeps_no_workspace_open(qtbot, tmp_path, m
         follower.release()
         assert work.notices == work_again, "each is said once"
         assert not opened
+
+
+@pytest.mark.parametrize("job", ["", "7"])
+def test_a_removed_place_is_a_problem_only_while_it_has_runs(qtbot, tmp_path, monkeypatch, job):
+    """A run that the place refused was never there: nothing of it can be missed."""
+    work, parent, over = Held(), QObject(), []
+    monkeypatch.setattr(records, "existing", lambda name: None)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = workspace.create_run(RunConfig())
+        with workspace.writing() as db:
+            placements.store(db, Placement(run_id, "0" * 32, "box", job))
+        follower = PlaceFollower(work, workspace, "box", parent)
+        follower.over.connect(over.append)
+        follower.look()
+        work.do()
+        assert work.notices == ([str(records.Removed("box"))] if job else [])
+        assert over == ([] if job else ["box"])
+        follower.close()
+        follower.release()

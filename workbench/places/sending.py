@@ -174,7 +174,7 @@ def path_there(path: str, place: Place) -> str:
 def refuse_missing(
     config: RunConfig, place: Place, launcher: Launcher, settings: Mapping[str, RunConfig] | None = None
 ) -> str:
-    """Ask a place for the files, folders and devices that a config names, before anything is made or sent.
+    """Ask a place for its Python and what a config names, files, folders and devices, before anything is made or sent.
 
     A place that does not answer refuses nothing here: `submit` says so, and the runs stay, to be sent later.
 
@@ -186,7 +186,8 @@ def refuse_missing(
 
     Raises:
         UnknownData: as `translated`.
-        Problem: the machine that would train has not what a field names, or it cannot be read; nothing was made.
+        Problem: the machine that would train has not its Python or what a field names, or a path cannot be read;
+            nothing was made.
     """
     there = translated(config, place)
     by_setting = {setting: paths_of(translated(one, place)) for setting, one in (settings or {"": config}).items()}
@@ -197,12 +198,15 @@ def refuse_missing(
             named.setdefault(path, (field, setting if count[path] < len(by_setting) else ""))
     devices = str(getattr(place, "devices", ""))
     asked = together.parse_devices(devices) if devices else tuple(there.device.split(","))
-    if not named and not any(device.startswith(("cuda", "mps")) for device in asked):
-        return ""
+    python = [place.python] if "/" in place.python else []  # a bare name is looked up on the path there
     try:
-        has = launcher.has(list(named))
+        has = launcher.has([*python, *named])
     except Unreachable:
         return ""
+    if has.trains and has.paths.get(place.python) == "missing":
+        install = command_line("workbench", "place", "install", place.name)
+        todo = f"Install Workbench there (Install… in File > Places…, or `{install}`), or name the Python that has it."
+        raise Problem(f"{place.name} has no Python at {place.python}.", kept=UNSTARTED, todo=todo)
     lacks = [_lacks(place, path, has.paths.get(path, ""), *needed) for path, needed in named.items()]
     lacking = [problem for problem in lacks if problem is not None]
     if has.trains:

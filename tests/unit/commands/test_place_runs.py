@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from tests.unit.places.played_place import PlayedPlace
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.cli import cli
+from workbench.commands import terminal
 from workbench.commands.training import place as commands
 from workbench.config import RunConfig
 from workbench.events import Ended, Noted
@@ -90,6 +91,17 @@ def test_a_resumed_run_that_is_not_followed_is_named(workspace, played):
     place(workspace, "follow", "box")
     result = place(workspace, "resume", str(run_id), "--detach")
     assert (result.exit_code, result.output) == (0, f"Run {run_id} continues at box.\n")
+
+
+def test_a_run_that_waits_says_why_while_it_is_followed(workspace, played, monkeypatch):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
+    sending.submit(workspace, [run_id], BOX, played)
+    monkeypatch.setattr(terminal, "SILENT", 0.0)  # a file or pipe, too, has a line of each look
+    waits = iter([Standing(JobState.QUEUED, "it is held"), Standing(JobState.QUEUED)])
+    monkeypatch.setattr(played, "states", lambda jobs: [next(waits, Standing(JobState.CANCELLED))])
+    said = place(workspace, "follow", "box").output
+    assert f"Run {run_id} is queued: it is held\n" in said
+    assert f"Run {run_id} is queued\n" in said
 
 
 def test_in_a_read_only_workspace_nothing_is_followed_or_resumed(workspace, played, monkeypatch):

@@ -167,6 +167,19 @@ def test_a_file_or_folder_that_is_not_there_is_named_by_its_field(played, change
     assert sending.refuse_missing(config, BOX, played) == "", "sending says so, and keeps the runs"
 
 
+def test_a_place_without_its_python_is_refused_and_told_how_it_gets_one(played):
+    config = read_config("sample-digits", ())
+    played.states_of = {BOX.python: "missing"}
+    said = r"box has no Python at workbench-place/bin/python\. Nothing was started\. .*`workbench place install box`"
+    with pytest.raises(Problem, match=said):
+        sending.refuse_missing(config, BOX, played)
+    played.trains = False
+    assert sending.refuse_missing(config, BOX, played) == "", "nodes may have it"
+    played.trains, played.states_of = True, {"python3": "missing"}
+    by_name = BOX.model_copy(update={"python": "python3"})
+    assert sending.refuse_missing(config, by_name, played) == "", "a name without a folder is one of the path there"
+
+
 @pytest.mark.parametrize(
     "unread",
     [

@@ -157,6 +157,14 @@ def test_a_refusal_is_said_in_slurms_words(played):
         played.slurm().submit(orders("a"))
 
 
+def test_a_wrong_option_is_named_and_not_the_pointer_of_sbatch_to_its_help(played):
+    lines = ("sbatch: unrecognized option '--nonsense'", 'Try "sbatch --help" for more information')
+    (played.base / "said").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    played.program("sbatch", f"cat '{played.base}/said' >&2; exit 1")
+    with pytest.raises(Problem, match="Slurm refused the job: unrecognized option '--nonsense'"):
+        played.slurm().submit(orders("a"))
+
+
 @pytest.mark.parametrize("answer", ["", "seven", "7 8", "-7", "9" * 40])
 def test_a_number_that_is_none_is_not_used(played, answer):
     played.program("sbatch", f"echo '{answer}'")
@@ -347,7 +355,8 @@ def test_a_hundred_thousand_tasks_are_named_and_not_one_more():
         ("echo 'sbatch: Job 15 to start at 2026-11-23T05:27:43 using 1 processors on nodes n1' >&2", True,
          "A run with these fields would begin at 2026-11-23 05:27. 2 jobs wait there."),
         ("echo 'sbatch: error: Invalid account or account/partition' >&2; exit 1", False,
-         "Slurm would refuse a run with these fields: Invalid account or account/partition. 2 jobs wait there."),
+         "Slurm would refuse a run with these fields: Invalid account or account/partition. Change them, or ask who "
+         "runs the cluster. 2 jobs wait there."),
     ],
 )  # fmt: skip
 def test_a_check_says_whether_slurm_takes_a_run(played, sbatch, good, said):

@@ -330,7 +330,9 @@ def _draw(workspace: Workspace, run_id: int, line: ProgressLine) -> None:
     if run.total:
         line(Progress(run.done, run.total, run.images_per_second, run.memory_bytes, run.seconds_left))
     else:
-        line(Status(run.phase or f"Run {run_id} is {run.status}"))
+        there = run.placement
+        why = there.words if there is not None and run.status == "queued" else ""  # why its place lets it wait
+        line(Status(run.phase or f"Run {run_id} is {run.status}" + (f": {why}" if why else "")))
 
 
 def _say(looked: Looked, line: ProgressLine, said: set[str]) -> None:

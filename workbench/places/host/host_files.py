@@ -89,7 +89,11 @@ def write_all(host: Host, folder: str, contents: Mapping[str, bytes]) -> None:
     """
     answer = host.call(["sh", "-c", WRITE, "sh", folder], _packed(contents), seconds=120)
     if answer.status:
-        raise Problem(f"{folder} cannot be written there: {last_line(answer.errors)}.", kept="Nothing was started.")
+        raise Problem(
+            f"{folder} cannot be written there: {last_line(answer.errors)}.",
+            kept="Nothing was started.",
+            todo="Free some space there, or name another folder in the fields of the place.",
+        )
 
 
 def checked(path: str) -> str:

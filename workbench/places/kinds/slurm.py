@@ -149,9 +149,8 @@ class Slurm(ThroughHost[SlurmPlace]):
         answer = self._call(["sbatch", "--parsable"], text.encode())
         number = answer.out.decode("utf-8", "replace").strip().partition(";")[0]
         if answer.status or not re.fullmatch(r"[0-9]{1,12}", number):
-            said = last_line(answer.errors).removeprefix("sbatch: error: ")
             raise Problem(
-                f"Slurm refused the job: {said}.", kept="Nothing was started.",
+                f"Slurm refused the job: {_reason(answer)}.", kept="Nothing was started.",
                 todo="Change the fields of the place, or ask who runs the cluster.",
             )  # fmt: skip
         return {order.name: f"{number}_{task}:{order.name}" for task, order in enumerate(orders)}
@@ -200,11 +199,17 @@ class Slurm(ThroughHost[SlurmPlace]):
         return answer
 
 
+def _reason(answer: Answer) -> str:
+    """What sbatch said last, without its name; where an option is wrong, the line before its pointer to --help."""
+    lines = [line for line in answer.errors.splitlines() if not line.startswith('Try "sbatch')]
+    return last_line("\n".join(lines)).removeprefix("sbatch: ").removeprefix("error: ")
+
+
 def _said_of_trial(trial: Answer) -> str:
     """Whether Slurm would accept a run, and when it would begin."""
-    said = last_line(trial.errors).removeprefix("sbatch: ").removeprefix("error: ")
+    said = _reason(trial)
     if trial.status:
-        return f"Slurm would refuse a run with these fields: {said}."
+        return f"Slurm would refuse a run with these fields: {said}. Change them, or ask who runs the cluster."
     moment = re.search(r" to start at (\d{4}-\d\d-\d\d)T(\d\d:\d\d)", said)
     return f"A run with these fields would begin at {moment[1]} {moment[2]}." if moment else f"{said}."
 

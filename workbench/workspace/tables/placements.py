@@ -62,12 +62,12 @@ def at_work(db: Connection, place: str) -> list[Placement]:
 
 
 def note_removed(db: Connection, place: str) -> bool:
-    """Note of the runs of a place that it was removed; whether more data might come of any."""
+    """Note of the runs of a place that it was removed; whether more data might come of any that it has."""
     waiting = at_work(db, place)
     for placement in waiting:
         if placement.silent != REMOVED:
             store(db, replace(placement, silent=REMOVED))
-    return bool(waiting)
+    return any(placement.job for placement in waiting)
 
 
 def elsewhere(placement: Placement, now_at: str) -> str:

@@ -111,11 +111,11 @@ class PlaceFollower(QObject):
         return self._following.look(self.shown)
 
     def _has_runs(self) -> bool:
-        """Whether runs of the place, which has no record, are not over; it is noted of them."""
+        """Whether runs that the place has, which has no record, are not over; it is noted of them."""
         with Workspace(self._path) as own:
             if own.read_only:
                 with own.reading() as db:
-                    return bool(placements.at_work(db, self.name))
+                    return any(placement.job for placement in placements.at_work(db, self.name))
             with own.writing() as db:
                 return placements.note_removed(db, self.name)
 
