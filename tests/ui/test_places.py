@@ -8,9 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from shiboken6 import isValid
 
 from tests.ui.test_setup import FOUND
@@ -192,6 +192,28 @@ def open_places(qtbot, session, played):
     yield dialog
     if isValid(dialog):  # else it has closed itself
         dialog.reject()
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints")
+def test_the_first_wrong_field_is_scrolled_to_and_has_the_cursor(qtbot, open_places):
+    for number in (1, 2, 3):
+        fill(open_places.add_place("ssh"), name=f"lab{number}", host="lab")
+    fill(open_places.cards[-1], host="two words")
+    area, wrong = open_places.findChild(QScrollArea), open_places.cards[-1].form.row("host")
+
+    def is_seen() -> bool:
+        return 0 <= wrong.widget.mapTo(area.viewport(), QPoint(0, 0)).y() < area.viewport().height()
+
+    open_places.show()
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
+    open_places.cards[0].check.setFocus()
+    area.verticalScrollBar().setValue(0)
+    assert not is_seen()
+    open_places.store()
+    qtbot.waitUntil(is_seen)
+    assert open_places.focusWidget() is wrong.widget
+    assert wrong.error.text() != ""
+    assert open_places.isVisible()
 
 
 def test_saving_one_place_leaves_what_another_window_has_changed_of_the_others(qtbot, session, open_places):

@@ -64,8 +64,12 @@ def carry_out(plan: Plan, host: Host, say: Callable[[str], object]) -> None:
     if plan.wheel is not None:
         say(f"Copying {plan.wheel.name}")
         write_all(host, plan.folder, {plan.wheel.name: plan.wheel.read_bytes()})
-    for step in plan.steps:
+    for number, step in enumerate(plan.steps):
         say(shlex.join(step))
         answer = host.call(step, seconds=LIMIT, most=16 << 20)
         if answer.status:
-            raise Problem(f"{shlex.join(step)} failed: {last_line(answer.errors)}.", kept="Steps before it are done.")
+            raise Problem(
+                f"{shlex.join(step)} failed: {last_line(answer.errors)}.",
+                kept="Steps before it are done." if number else "Nothing was installed.",
+                todo="" if number else "Name a Python there that has venv.",
+            )

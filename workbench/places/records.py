@@ -118,6 +118,17 @@ def with_data(place: Place, here: str, there: str) -> Place:
     return made({"kind": place.kind, **place.model_dump(), "data": {**place.data, here: there}})
 
 
+def without_data(place: Place, here: str) -> Place:
+    """The place without the folder or file `here`, of this machine. Raises Problem if it has none of that name."""
+    if here not in place.data:
+        known = ", ".join(sorted(place.data)) or "none"
+        raise Problem(
+            f"{place.name} has no folder for {here}.", kept="Nothing was changed.", todo=f"It has these: {known}."
+        )
+    left = {name: there for name, there in place.data.items() if name != here}
+    return made({"kind": place.kind, **place.model_dump(), "data": left})
+
+
 def kept_by(place: Place, kind: str) -> dict[str, Any]:
     """The fields of a place that stay when it becomes one of that kind, by name: all if it is of that kind already.
 

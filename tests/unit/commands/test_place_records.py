@@ -139,6 +139,22 @@ def test_data_are_stored_by_whole_paths(tmp_path, monkeypatch):
     assert records.named("lab") == stored
 
 
+def test_where_data_are_is_forgotten_when_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    add("--ssh", "gpu1")
+    for folder in ("birds", "cars"):
+        CliRunner().invoke(cli, ["place", "data", "lab", folder, f"/there/{folder}"])
+    result = CliRunner().invoke(cli, ["place", "data", "lab", "birds", "--remove"])
+    assert (result.exit_code, result.output) == (0, f"Where {tmp_path / 'birds'} is at lab is forgotten.\n")
+    assert records.named("lab").data == {str(tmp_path / "cars"): "/there/cars"}
+    again = CliRunner().invoke(cli, ["place", "data", "lab", "birds", "--remove"])
+    assert again.exit_code == 1
+    assert f"It has these: {tmp_path / 'cars'}." in again.output
+    for words in (["birds"], ["birds", "/there", "--remove"]):
+        assert CliRunner().invoke(cli, ["place", "data", "lab", *words]).exit_code == 2
+    assert records.named("lab").data == {str(tmp_path / "cars"): "/there/cars"}
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [("Lab", "There is a place lab."), ("nul", "Windows does not allow a file named")]
 )

@@ -382,6 +382,28 @@ def test_the_plan_of_an_installation_can_be_read_first(tmp_path):
         installing.plan(place.model_copy(update={"python": "/usr/bin/python3"}))
 
 
+@pytest.mark.parametrize(
+    ("fails", "said"),
+    [
+        ("venv", r"no module venv\. Nothing was installed\. Name a Python there that has venv\."),
+        ("pip", r"no module pip\. Steps before it are done\."),
+    ],
+)
+def test_an_installation_that_fails_says_what_is_done(fails, said):
+    class Lacking:
+        def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20):
+            return Answer(1, b"", f"no module {fails}") if fails in words else Answer(0, b"", "")
+
+    with pytest.raises(Problem, match=said):
+        installing.carry_out(installing.plan(SshPlace(name="box", host="box")), Lacking(), lambda step: None)
+
+
+def test_a_folder_that_cannot_be_made_is_said_with_what_to_do(home):
+    (home / "file").write_text("", encoding="utf-8")
+    with pytest.raises(Problem, match=r"file/runs cannot be written there.* Free some space there, or name another"):
+        host_files.write_all(LocalHost(home), "file/runs", {"a/config.toml": b""})
+
+
 def test_a_full_disk_of_temporary_files_is_not_a_program_that_is_missing(tmp_path, monkeypatch):
     def full(*words, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

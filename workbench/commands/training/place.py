@@ -206,10 +206,17 @@ def remove(name: str) -> None:
 @place.command("data", short_help="Name the folder of data HERE that is THERE at a place.")
 @click.argument("name")
 @click.argument("here")
-@click.argument("there")
-def data(name: str, here: str, there: str) -> None:
+@click.argument("there", required=False)
+@click.option("--remove", is_flag=True, help="Forget where HERE is, instead of naming THERE.")
+def data(name: str, here: str, there: str | None, remove: bool) -> None:
     """Record where data of this machine are at a place: HERE is a folder or file here, THERE its whole path there."""
     here = sending.whole_path(here)
+    if remove and there is None:
+        records.store(records.without_data(records.named(name), here))
+        click.echo(f"Where {here} is at {name} is forgotten.")
+        return
+    if remove or there is None:
+        raise click.UsageError("Name THERE, or write --remove to forget where HERE is.")
     records.store(records.with_data(records.named(name), here, there))
     click.echo(f"{here} is {there} at {name}.")
 

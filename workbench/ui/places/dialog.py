@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from workbench.places import records
@@ -62,7 +62,7 @@ class PlacesDialog(MainButtonDialog):
         self.main = self.save
         inside = QWidget()
         self._column = in_column(self.none, 1, on=inside, margins=(0, 0, 4, 0), spacing=12)
-        area = QScrollArea()
+        area = self._area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -98,17 +98,26 @@ class PlacesDialog(MainButtonDialog):
         return dialog
 
     def store(self) -> None:
-        """Write every place and close; if a field is wrong, it says why below it, and nothing is written."""
+        """Write every place and close; if a field is wrong, it says why below it, and nothing is written.
+
+        The first wrong field has the cursor, and is scrolled to.
+        """
         drafts = [card.draft for card in self.cards]
         places: list[Place] = []
+        wrong: list[QWidget] = []
         for card in self.cards:
             place, errors = card.draft.made()
             names = [str(draft.values["name"]) for draft in drafts]
             if place is not None and names.count(place.name) > 1:
                 place, errors = None, {"name": "Another place has this name."}
             card.show_errors(errors)
+            wrong += [card.form.row(name).widget for name in errors if name in card.draft.values]
             places += [place] if place is not None else []
         if len(places) < len(drafts):
+            for field in wrong[:1]:
+                field.setFocus()
+                # Later: its sentence has no room yet.
+                QTimer.singleShot(0, field, partial(self._area.ensureWidgetVisible, field))
             return
         gone = {*self._removed, *(draft.stored for draft in drafts if draft.stored)} - {place.name for place in places}
         renamed = {
