@@ -21,9 +21,8 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Write another file beside `path`, then rename it; on any failure the old file stays and nothing is left behind.
 
     Raises:
-        Problem: the disk is full, the place cannot be written, or as `check_place`.
+        Problem: the disk is full, or the place cannot be written.
     """
-    check_place(path)
     parts.remove_dead(path.parent, path.name)
     try:
         with parts.whole_file(path) as file:
@@ -66,12 +65,13 @@ def check_place(path: Path) -> None:
 
 @contextlib.contextmanager
 def named_file(path: Path) -> Iterator[BinaryIO]:
-    """As `atomic_write`, of a file that a person named on the command line: its folder is made where it is missing.
+    """As `atomic_write`, of a file that a person named: its folder is made where it is missing.
 
     Raises:
-        Problem: as `make_folder` and `atomic_write`.
+        Problem: as `make_folder`, `check_place` and `atomic_write`.
     """
     make_folder(path.parent)
+    check_place(path)
     with atomic_write(path) as file:
         yield file
 
