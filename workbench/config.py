@@ -176,7 +176,7 @@ class RunConfig(BaseModel):
         """
         text = tomli_w.dumps(self.model_dump(exclude_unset=self.own_loop))
         if path is not None:
-            with files.named_file(path) as file:
+            with files.chosen_file(path) as file:
                 file.write(text.encode())
         return text
 

@@ -167,7 +167,7 @@ def test_a_list_is_written_in_parts(page, tmp_path, qtbot, monkeypatch):
         with atomic_write(path) as file:
             yield SimpleNamespace(write=lambda content: written.append(content) or file.write(content))
 
-    monkeypatch.setattr("workbench.ui.pages.retrieval.queries.export.files", SimpleNamespace(named_file=noting))
+    monkeypatch.setattr("workbench.ui.pages.retrieval.queries.export.files", SimpleNamespace(chosen_file=noting))
     monkeypatch.setattr("workbench.files.spreadsheet.PART", 3, raising=False)
     monkeypatch.setattr("workbench.ui.pages.retrieval.queries.export.BLOCK", 3, raising=False)
     page.export_to(tmp_path / "queries.csv")

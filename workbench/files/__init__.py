@@ -64,15 +64,22 @@ def check_place(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def named_file(path: Path) -> Iterator[BinaryIO]:
-    """As `atomic_write`, of a file that a person named: its folder is made where it is missing.
-
-    Raises:
-        Problem: as `make_folder`, `check_place` and `atomic_write`.
-    """
-    make_folder(path.parent)
+def chosen_file(path: Path) -> Iterator[BinaryIO]:
+    """As `atomic_write`, of a file that a person chose, which takes the place of no device; raises as `check_place`."""
     check_place(path)
     with atomic_write(path) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def named_file(path: Path) -> Iterator[BinaryIO]:
+    """As `chosen_file`, of one that is named on the command line: its folder is made where it is missing.
+
+    Raises:
+        Problem: as `make_folder` and `chosen_file`.
+    """
+    make_folder(path.parent)
+    with chosen_file(path) as file:
         yield file
 
 

@@ -98,7 +98,7 @@ def write_report(
                 path = inside(out, name)  # a folder of a run may hold links that lead elsewhere
                 new.add(path)
                 workspace.make_folder(path.parent)
-                with files.named_file(path) as file:
+                with files.chosen_file(path) as file:
                     file.write(data)
                 written.append(path)
     if not workspace.read_only:

@@ -41,7 +41,7 @@ def test_a_pipe_that_was_chosen_in_a_dialog_is_not_replaced_either(tmp_path):
 
 
 def test_a_folder_is_named_as_one(tmp_path):
-    with pytest.raises(Problem, match="is a folder, and no file"), files.named_file(tmp_path) as file:
+    with pytest.raises(Problem, match="is a folder, and no file"), files.chosen_file(tmp_path) as file:
         file.write(b"scores")
     assert list(tmp_path.parent.glob(".*.part")) == []
 

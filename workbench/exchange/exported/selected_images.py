@@ -46,7 +46,7 @@ def write_table(
     progress("Reading the samples", 0, 0)
     text = _csv_of(workspace, dataset_id, ids, evaluation_id)
     progress("Writing the file", 0, 0)
-    with files.named_file(path) as file:
+    with files.chosen_file(path) as file:
         file.write(text.encode())
 
 
@@ -68,7 +68,7 @@ def write_dropped(
         for at in np.flatnonzero(np.isin(samples.ids, ids))
     )
     progress("Writing the file", 0, 0)
-    with files.named_file(path) as file:
+    with files.chosen_file(path) as file:
         file.write(text.encode())
 
 

@@ -11,8 +11,8 @@ from workbench.exchange.source import Source
 
 @contextmanager
 def written_file(source: Source, path: Path) -> Iterator[BinaryIO]:
-    """As files.named_file, in a folder that is made where it is missing; raises Problem as `Store.make_folder`."""
+    """As files.chosen_file, in a folder that is made where it is missing; raises Problem as `Store.make_folder`."""
     source.new.add(path)
     source.workspace.make_folder(path.parent)
-    with files.named_file(path) as file:
+    with files.chosen_file(path) as file:
         yield file

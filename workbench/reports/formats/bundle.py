@@ -38,7 +38,7 @@ def write(path: Path, report: Made, wish: Wish, contents: Mapping[str, bytes]) -
         every[TEXT] = wish.notes.encode()
     said = _without_nan(manifest(report, wish, every))
     every[MANIFEST] = json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False, default=str).encode()
-    with files.named_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+    with files.chosen_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted(every, key=lambda file_name: (file_name != MANIFEST, file_name)):
             packed.writestr(zipfile.ZipInfo(name, STAMP), every[name], zipfile.ZIP_DEFLATED)
 

@@ -168,7 +168,7 @@ class PaintedPlot(QFrame):
     def save(self, path: Path) -> None:
         """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""
         content = {".png": self._png, ".svg": self._svg, ".csv": self._csv}[path.suffix.lower()]()
-        with files.named_file(path) as file:
+        with files.chosen_file(path) as file:
             file.write(content)
 
     def _csv(self) -> bytes:

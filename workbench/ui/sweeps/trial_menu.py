@@ -128,6 +128,6 @@ def _number(cell: object) -> str:
 
 def _write(path: Path, head: list[str], rows: list[list[object]], progress: Progress) -> str:
     progress("Writing the file", 0, 0)
-    with files.named_file(path) as file:
+    with files.chosen_file(path) as file:
         file.write(csv_text(head, rows).encode())
     return f"The table was written to {path}."

@@ -387,7 +387,7 @@ class ComparePage(QStackedWidget):
 
         def work(progress: Progress) -> str:
             progress("Writing the file", 0, 0)
-            with files.named_file(path) as file:
+            with files.chosen_file(path) as file:
                 file.write(csv_text(head, [[row[0], *map(number_or_text, row[1:])] for row in rows]).encode())
             return f"The table was written to {path}."
 

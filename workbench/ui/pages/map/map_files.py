@@ -52,7 +52,7 @@ def check_ending(path: Path) -> str:
 
 def write(path: Path, content: bytes) -> None:
     """Write the whole file or nothing. Raises Problem if it cannot be written."""
-    with files.named_file(path) as file:
+    with files.chosen_file(path) as file:
         file.write(content)
 
 

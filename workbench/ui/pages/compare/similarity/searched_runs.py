@@ -153,7 +153,7 @@ class SearchedRuns(QWidget):
 
         def work(progress: Progress) -> str:
             progress("Writing the file", 0, 0)
-            with files.named_file(path) as file:
+            with files.chosen_file(path) as file:
                 file.write(csv_text(head, rows).encode())
             return f"The table was written to {path}."
 

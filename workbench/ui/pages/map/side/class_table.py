@@ -224,7 +224,7 @@ class ClassTableOpener(QObject):
         def work(progress: Progress) -> None:
             content = table.csv()
             progress("Writing the file", 0, 0)
-            with files.named_file(path) as file:
+            with files.chosen_file(path) as file:
                 file.write(content)
 
         self._session.run_in_thread("Save the classes", work, partial(self._saved, path), lasting=True)

@@ -109,7 +109,7 @@ class PairModel:
         def work(progress: Progress) -> str:
             if not may_replace and path.exists():
                 raise Problem(f"{path} already exists.", kept="It was kept.", todo="Save with the full name.")
-            with files.named_file(path) as file:
+            with files.chosen_file(path) as file:
                 file.write(picture)
             return f"Both images were written to {path}."
 

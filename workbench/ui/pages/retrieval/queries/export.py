@@ -47,7 +47,7 @@ def written(
         progress("Reading the paths", 0, 0)
         samples = workspace.samples(workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id)
         head = [*FACTS, *CAUSES, *([] if method is None else [f"ap_gain_by_{method}"])]
-        with files.named_file(path) as file:
+        with files.chosen_file(path) as file:
             for part in csv_parts(head, _rows(listed, samples, causes, method is not None)):
                 progress("Writing the file", 0, 0)
                 file.write(part.encode())

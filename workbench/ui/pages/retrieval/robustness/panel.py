@@ -294,7 +294,7 @@ class RobustnessPanel(QStackedWidget):
             return
         here = of_page("retrieval", self.session.run_id)
         try:
-            with files.named_file(path) as file:
+            with files.chosen_file(path) as file:
                 file.write(as_csv(self.measured).encode())
         except Problem as problem:
             self.session.notify(problem, here)

@@ -71,7 +71,7 @@ class DataLook(QObject):
 
         def work(progress: Progress) -> str:
             progress("Writing the file", 0, 0)
-            with files.named_file(path) as file:
+            with files.chosen_file(path) as file:
                 file.write(csv_text(list(titles), map(list, rows)).encode())
             return f"The table was written to {path}."
 
