@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QTreeWidget, QWidget
 
-from tests.ui.ticking import tick
+from tests.ui.ticking import compare_page, tick
 from tests.unit.comparing.compared_runs import images, store
 from tests.waits import HANG
 from workbench.comparing.difference.baseline import against_baseline
@@ -33,7 +33,7 @@ from workbench.ui.pages.compare.groups.more_seeds import ALL_LEFT_OUT, NO_TICKS,
 from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SEARCHED_SECOND, SECOND, TICK_TWO
-from workbench.ui.pages.compare.page import ComparePage, number_or_text
+from workbench.ui.pages.compare.page import number_or_text
 from workbench.ui.pages.compare.queries.panel import QueryDifferences
 from workbench.ui.pages.compare.queries.query_plot import RING_PX, QueryPlot
 from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, WORSE
@@ -54,13 +54,7 @@ COUNT = 40
 
 
 def shown(qtbot, session):
-    session.theme.apply()
-    page = ComparePage(session)
-    qtbot.addWidget(page)
-    page.resize(1000, 640)
-    with qtbot.waitExposed(page):
-        page.show()
-    return page
+    return compare_page(qtbot, session, 1000, 640)
 
 
 def compared(qtbot, page):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from small_run import blobs, store_run
 
 from tests.ui.test_science_panels import Written, shown
-from tests.ui.ticking import tick
+from tests.ui.ticking import compare_page, tick
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.settings_space import MOST_VALUES, Axis, HeatMap, Lines
 from workbench.config import Choice, EmbeddingParams, TrainingParams
@@ -21,7 +21,6 @@ from workbench.settings.changed import read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
-from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.settings.heat_map import LINE_PX, HeatMapPlot, fitting
 from workbench.ui.pages.compare.settings.panel import NO_OTHER
@@ -39,13 +38,7 @@ LABELS = np.repeat(np.arange(4), 10)
 
 @pytest.fixture
 def page(qtbot, session):
-    session.theme.apply()
-    made = ComparePage(session)
-    qtbot.addWidget(made)
-    made.resize(1000, 700)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return compare_page(qtbot, session, 1000, 700)
 
 
 def sweep(workspace):

@@ -1,11 +1,8 @@
 """Runs that one step took from the queue: one step puts them back."""
 
 import pytest
-from PySide6.QtWidgets import QWidget
 
 from tests.ui.started import started
-from workbench.ui.actions.run_actions import RunActions
-from workbench.ui.state.commands import Commands
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
@@ -14,13 +11,6 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support rais
 @pytest.fixture
 def session(counting_session):
     return counting_session
-
-
-@pytest.fixture
-def actions(qtbot, session):
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    return RunActions(session, Commands(session.preferences, parent), parent)
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from workbench.comparing.grouping.groups import grouped
 from workbench.ui.pages.compare.page import ComparePage
 
 
-def compare_page(qtbot, session):
+def compare_page(qtbot, session, width=1200, height=800):
     """The page, on screen in the window's style."""
     session.theme.apply()
     page = ComparePage(session)
     qtbot.addWidget(page)
-    page.resize(1200, 800)
+    page.resize(width, height)
     with qtbot.waitExposed(page):
         page.show()
     return page

@@ -27,7 +27,7 @@ HYPERBOLIC = "searched by hyperbolic distance"
 NOT_FINITE = "some of its embeddings are NaN or infinite"
 TOO_MANY = f"beyond the first {MOST_RUNS} runs"
 NO_TWO = "There are no two runs here that kept embeddings of the same test images."
-TODO = "Choose runs with the same split, or several seeds of one config."
+SAME_SPLIT = "Choose runs with the same split, or several seeds of one config."
 TIMES_TABLE = 6  # memory of a search, in tables of its embeddings in float64: 5.3 measured for 60,000 x 1,024
 MINUTES = "To search with the embeddings of these runs takes minutes."
 ROWS = 4096  # checked at a time
@@ -109,7 +109,7 @@ def searched_alike(workspace: Workspace, shown: Overview, progress: Progress) ->
     used = [one for one in used if _count(one, used) > 1]
     left_out |= {one.searched_run.run.id: TOO_MANY for one in partnered if one not in used}
     if not used:
-        raise Problem(NO_TWO, todo=TODO)
+        raise Problem(NO_TWO, todo=SAME_SPLIT)
     by_mark: dict[str, list[SearchedRun]] = {}
     for one in used:
         by_mark.setdefault(one.mark, []).append(one.searched_run)
