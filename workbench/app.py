@@ -1,6 +1,7 @@
 """The window's start: checks before Qt, then the window, then the engine behind it."""
 
 import argparse
+import builtins
 import os
 import signal
 import sys
@@ -33,6 +34,14 @@ def share_cores() -> None:
     """Have the window answer soon beside a run, on the same cores and in the same process; called before Qt is used."""
     sys.setswitchinterval(SWITCH)
     os.environ.setdefault("QT_NO_GUI_THREADPOOL", "1")  # else painting waits for threads that get no core beside a run
+
+
+def import_plainly() -> None:
+    """Undo PySide's change of `import`, for a feature that is not used here; called as soon as PySide is imported.
+
+    It reads and keeps the source of every module: 70 million letters with torch, timm and umap.
+    """
+    builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
 
 
 def reason_not_to_start() -> str | None:
@@ -75,6 +84,7 @@ def main(argv: list[str] | None = None) -> int:
         if sys.stderr is not None:  # Windows gives a program without a console none
             sys.stderr.write(f"{reason}\n")
         return 2
+    import_plainly()
     from workbench.ui.window.process import crashes
     from workbench.ui.window.process.defects import log_file, log_folder, start_log
 
