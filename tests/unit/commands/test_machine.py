@@ -1,6 +1,10 @@
 """What the doctor says of driver, libraries and display; each problem with what to type."""
 
 import json
+import re
+import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -126,6 +130,34 @@ def test_a_torchvision_of_another_build_is_told_and_no_plug_in_is_loaded_with_it
     (told,) = (finding for finding in checks.look() if finding.what == "torchvision" and not finding.good)
     assert "(RuntimeError: operator torchvision::nms does not exist). Take both for the same device" in told.said
     assert "pip install --force-reinstall torch torchvision" in told.said
+
+
+def test_the_doctor_knows_the_oldest_versions_of_pyproject():
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
+    bounds = dict(re.match(r"([\w-]+)>=([\d.]+)", line).groups() for line in project["dependencies"])
+    assert {name: bounds.get(name) for name in checks.PACKAGES} == checks.PACKAGES
+
+
+@pytest.mark.parametrize(
+    ("number", "good"),
+    [("2.9.1", False), ("2.9.1+cu126", False), ("1.13", False), ("2.10.0+cpu", True), ("2.10.0a0", True), ("3.0", True)],
+)
+def test_a_torch_that_is_too_old_is_a_problem(monkeypatch, number, good):
+    installed = checks.version
+    monkeypatch.setattr(checks, "version", lambda name: number if name == "torch" else installed(name))
+    (torch,) = (finding for finding in checks.package_findings() if finding.what == "torch")
+    assert torch.good is good
+    oldest = checks.PACKAGES["torch"]
+    said = f"{number}, and Workbench needs {oldest} or newer. Repeat the installation (page Install)."
+    assert torch.said == (number if good else said)
+
+
+@pytest.mark.parametrize(("python", "good"), [((3, 10), False), ((3, 11), True), ((3, 14), True), ((3, 15), False)])
+def test_a_python_for_which_nothing_was_made_is_a_problem(monkeypatch, python, good):
+    monkeypatch.setattr(sys, "version_info", (*python, 2))
+    finding = checks.python_finding()
+    assert finding.good is good
+    assert ("needs 3.11 to 3.14" in finding.said) is not good
 
 
 def test_findings_as_json_are_those_of_the_lines_with_the_same_status(monkeypatch):

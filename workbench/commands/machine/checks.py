@@ -1,6 +1,7 @@
 """`workbench doctor`: what is installed, what it can do, and whether a workspace is intact; and its repair."""
 
 import platform
+import re
 import sys
 from collections import Counter
 from importlib import import_module
@@ -15,6 +16,7 @@ from workbench.events import Ended, Status
 from workbench.files.temporary import check_temporary
 from workbench.jobs import command_line
 from workbench.numerals import byte_size
+from workbench.places.kinds.checks import NEWEST_PYTHON, OLDEST_PYTHON
 from workbench.problem import Problem
 from workbench.running.devices.gpus import gpus
 from workbench.workspace.database.connection import sqlite3
@@ -23,17 +25,17 @@ from workbench.workspace.repairs.verification import verify
 from workbench.workspace.schema.going_back import copies, steps_ahead
 from workbench.workspace.workspace import Workspace
 
-PACKAGES = (
-    "PySide6-Essentials", "pyqtgraph", "torch", "torchvision", "faiss-cpu", "umap-learn", "scikit-learn",
-    "sqlite-utils", "pydantic", "matplotlib",
-)  # fmt: skip
+PACKAGES = {  # with the oldest version that pyproject.toml accepts
+    "PySide6-Essentials": "6.9.3", "pyqtgraph": "0.13.7", "torch": "2.10", "torchvision": "0.25", "faiss-cpu": "1.10",
+    "umap-learn": "0.5.7", "scikit-learn": "1.5", "sqlite-utils": "4.0", "pydantic": "2.9", "matplotlib": "3.9",
+}  # fmt: skip
+AGAIN = "Repeat the installation (page Install)."
 SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset bug is fixed in these
 
 
 def look(workspace: Path | None = None) -> list[Finding]:
     """Run every check; a finding that is bad says what to do."""
-    findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
-    findings += [_package(name) for name in PACKAGES]
+    findings = [python_finding(), *package_findings()]
     findings += [_signals(), _sqlite(), _device(), *memory_findings(), *_gpus()]
     findings += [*driver_findings(), *display_findings()]
     mismatch = temporary_findings() or torchvision_findings()  # torch needs a folder for temporary files
@@ -48,11 +50,34 @@ def qt_loses_references() -> bool:
     return version("PySide6-Essentials").startswith("6.12.0")
 
 
-def _package(name: str) -> Finding:
+def python_finding() -> Finding:
+    """The version of this Python; bad where Workbench is not made for it."""
+    number = platform.python_version()
+    if OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
+        return Finding("Python", number)
+    oldest, newest = (".".join(map(str, python)) for python in (OLDEST_PYTHON, NEWEST_PYTHON))
+    return Finding("Python", f"{number}, and Workbench needs {oldest} to {newest}. {AGAIN}", good=False)
+
+
+def package_findings() -> list[Finding]:
+    """The version of each package that Workbench cannot do without; one that is missing or too old is bad."""
+    return [_package(name, oldest) for name, oldest in PACKAGES.items()]
+
+
+def _package(name: str, oldest: str) -> Finding:
     try:
-        return Finding(name, version(name))
+        number = version(name)
     except PackageNotFoundError:
-        return Finding(name, "is not installed. Repeat the installation (page Install).", good=False)
+        return Finding(name, f"is not installed. {AGAIN}", good=False)
+    if _release(number) < _release(oldest):
+        return Finding(name, f"{number}, and Workbench needs {oldest} or newer. {AGAIN}", good=False)
+    return Finding(name, number)
+
+
+def _release(number: str) -> list[int]:
+    """The numbers of a version: [2, 10, 0] of "2.10.0+cpu"."""
+    release = re.match(r"[\d.]*", number)
+    return [int(digits) for digits in re.findall(r"\d+", release[0] if release else "")]
 
 
 def _signals() -> Finding:
