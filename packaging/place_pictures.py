@@ -82,7 +82,7 @@ def _checked(
     store(window, camera, places)
     dialog = window.run_actions.places.show_places()
     dialog.resize(*size)
-    camera.wait(lambda: not any(card.checking for card in dialog.cards), 2, PATIENCE)
+    camera.wait(lambda: [card.checking for card in dialog.cards] == [False] * len(places), 2, PATIENCE)
     camera.wait()  # the newest findings are laid out
     save(dialog, name)
     dialog.reject()

@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from workbench.places.contract import Finding
+from workbench.ui.places.data_row import DataRow
 from workbench.ui.places.draft import PlaceDraft
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.form import ParamsForm
+from workbench.ui.widgets.form import UNLIMITED, ParamsForm
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip
 
 ICONS = {"ssh": "terminal-window", "slurm": "tree-structure", "ray": "share-network"}
 FINDINGS_WIDTH = 300  # px at 100% text
+GAP, SIDE = 16, 16  # px between the fields and the findings, and at both sides of a card
 CHECKING = "Checking…"
 NOT_CHECKED = "Not checked yet."
 
@@ -26,7 +28,6 @@ class PlaceCard(QFrame):
         width: px of the column of findings.
     """
 
-    edited = Signal()
     check_asked = Signal()
     install_asked = Signal()
     removed = Signal()
@@ -47,23 +48,44 @@ class PlaceCard(QFrame):
         self.findings = QWidget()
         self.findings.setFixedWidth(width)
         in_column(label(NOT_CHECKED, "muted"), 1, on=self.findings, spacing=6)
-        data = [label(f"{here} is {there} there", "caption", wrap=True) for here, there in draft.data.items()]
-        head = in_row(
-            IconLabel(ICONS.get(draft.kind, "computer-tower"), "accent"), (self.name, 1), label(draft.about, "muted"),
-            self.state_icon, self.state, self.check, self.install, self.remove, spacing=8,
+        self.data = [DataRow(draft, here) for here in draft.data]
+        kind_icon = IconLabel(ICONS.get(draft.kind, "computer-tower"), "accent")
+        named = in_row(
+            kind_icon, (self.name, 1), label(draft.about, "muted"), self.state_icon, self.state, spacing=8
         )  # fmt: skip
-        body = in_row((in_column(self.form, *data, 1, spacing=4), 1), self.findings, spacing=16)
-        in_column(head, body, on=self, margins=(16, 12, 16, 12), spacing=8)
+        buttons = in_row(self.check, self.install, self.remove, 1, spacing=8)
+        self._head = in_row((named, 1), buttons, spacing=8)
+        self._body = in_row((in_column(self.form, *self.data, 1, spacing=4), 1), self.findings, spacing=GAP)
+        in_column(self._head, self._body, on=self, margins=(SIDE, 12, SIDE, 12), spacing=8)
+        self._findings_width, self._stacked = width, False
         self.form.changed.connect(self._edit)
         self.check.clicked.connect(self.check_asked)
         self.install.clicked.connect(self.install_asked)
         self.remove.clicked.connect(self.removed)
+        for row in self.data:
+            row.changed.connect(self._change)
         self.checking = False  # the button stays enabled: else Qt would give its focus to Install…
         self._name_buttons()
 
     def _name_buttons(self) -> None:
         for widget, words in ((self.check, "Check"), (self.install, "Install Workbench at"), (self.remove, "Remove")):
             widget.setAccessibleName(f"{words} {self.draft.title}")
+
+    @property
+    def last(self) -> QWidget:
+        """What Tab reaches last in the card."""
+        return self.data[-1].forget if self.data else self.form.row(self.form.names()[-1]).widget
+
+    def fit(self, room: int) -> None:
+        """Put the findings below the fields, and the buttons below the name, where a card `room` px wide needs it."""
+        stacked = room < self.form.minimumSizeHint().width() + GAP + self._findings_width + 2 * SIDE
+        if stacked == self._stacked:
+            return
+        self._stacked = stacked
+        for parts in (self._head, self._body):
+            parts.setDirection(QBoxLayout.Direction.TopToBottom if stacked else QBoxLayout.Direction.LeftToRight)
+        self.findings.setMinimumWidth(0 if stacked else self._findings_width)
+        self.findings.setMaximumWidth(UNLIMITED if stacked else self._findings_width)
 
     def show_errors(self, errors: dict[str, str]) -> None:
         """A sentence under each wrong field, until it is edited."""
@@ -103,8 +125,10 @@ class PlaceCard(QFrame):
         self._name_buttons()
         if self._errors.pop(name, ""):
             self.form.show_errors(self._errors)
+        self._change()
+
+    def _change(self) -> None:
         self._show_state("", "muted", NOT_CHECKED)
-        self.edited.emit()
 
     def _show_state(self, icon_name: str, role: str, words: str) -> None:
         self.state_icon.show_icon(icon_name, role)

@@ -1,9 +1,10 @@
 """File > Places…: machines where runs can train, each with its fields and the result of its check."""
 
+from collections import deque
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.places import records
 from workbench.places.contract import Finding
@@ -12,6 +13,7 @@ from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.places.card import FINDINGS_WIDTH, PlaceCard
+from workbench.ui.places.card_list import CardList
 from workbench.ui.places.draft import ADD_WORDS, PlaceDraft
 from workbench.ui.places.install_dialog import InstallDialog
 from workbench.ui.state.background.tasks import Task, heard_by
@@ -26,7 +28,6 @@ from workbench.workspace.tables import placements
 
 WIDTH, HEIGHT = 900, 620  # px at 100% text
 ABOUT = "Machines where runs can train. Choose one under “Where to run” on the Set up page."
-NONE_YET = "No places yet: runs train on this machine."
 PROMISE = "No password is stored: the SSH agent or the system's key ring has it."
 COMMAND = "Install… shows the steps first, as workbench place install NAME does."
 
@@ -43,36 +44,30 @@ class PlacesDialog(MainButtonDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Places")
         self._session = session
-        self.cards: list[PlaceCard] = []
+        self._waiting = deque(PlaceDraft(place.kind, place) for place in session.places.all)
         self._checks: list[Task] = []
         self._removed: list[str] = []
         self._over = False
         self._build()
-        for place in session.places.all:
-            self._check(self._add_card(PlaceDraft(place.kind, place)))
-        self._show_none()
         open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
+        # The many fields of a place take tens of ms: each has a turn of the event loop, the first one this.
+        self._next = QTimer(self, interval=0)
+        self._next.timeout.connect(self._add_next)
+        self._add_next()
 
     def _build(self) -> None:
         self.adds = {kind: button(f"Add one {ADD_WORDS.get(kind, kind)}", "plus") for kind in records.KINDS}
-        self.none = label(NONE_YET, "muted")
+        self._list = CardList(self)
+        self.cards, self.none = self._list.cards, self._list.none
         self.problem = label("", "error", wrap=True)
         self.problem.hide()
         self.cancel, self.save = button("Cancel"), button("Save", "", "primary")
         self.main = self.save
-        inside = QWidget()
-        self._column = in_column(self.none, 1, on=inside, margins=(0, 0, 4, 0), spacing=12)
-        area = self._area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(inside)
         notes = in_column(label(PROMISE, "caption", wrap=True), label(COMMAND, "caption", wrap=True), spacing=0)
         adds = in_row(*self.adds.values(), 1, spacing=8)
         foot = in_row((notes, 1), self.cancel, self.save, spacing=8)
         in_column(
-            label(ABOUT, "muted", wrap=True), adds, (area, 1), self.problem, foot, on=self, margins=16, spacing=12
+            label(ABOUT, "muted", wrap=True), adds, (self._list, 1), self.problem, foot, on=self, margins=16, spacing=12
         )
         for kind, add in self.adds.items():
             add.clicked.connect(partial(self.add_place, kind))
@@ -81,8 +76,8 @@ class PlacesDialog(MainButtonDialog):
 
     def add_place(self, kind: str, _checked: bool = False) -> PlaceCard:
         """Add a new place of that kind, with the cursor in its name."""
+        self._add_all()
         card = self._add_card(PlaceDraft(kind))
-        self._show_none()
         card.form.row("name").widget.setFocus()
         return card
 
@@ -102,6 +97,7 @@ class PlacesDialog(MainButtonDialog):
 
         The first wrong field has the cursor, and is scrolled to.
         """
+        self._add_all()
         drafts = [card.draft for card in self.cards]
         places: list[Place] = []
         wrong: list[QWidget] = []
@@ -117,7 +113,7 @@ class PlacesDialog(MainButtonDialog):
             for field in wrong[:1]:
                 field.setFocus()
                 # Later: its sentence has no room yet.
-                QTimer.singleShot(0, field, partial(self._area.ensureWidgetVisible, field))
+                QTimer.singleShot(0, field, partial(self._list.ensureWidgetVisible, field))
             return
         gone = {*self._removed, *(draft.stored for draft in drafts if draft.stored)} - {place.name for place in places}
         renamed = {
@@ -147,6 +143,7 @@ class PlacesDialog(MainButtonDialog):
     def done(self, result: int) -> None:
         """Close; checks that are under way are forgotten, and what is being saved is saved."""
         self._over = True
+        self._next.stop()
         for task in self._checks:
             task.cancel()
         super().done(result)
@@ -170,20 +167,28 @@ class PlacesDialog(MainButtonDialog):
         card.check_asked.connect(partial(self._check, card))
         card.install_asked.connect(partial(self.ask_install, card))
         card.removed.connect(partial(self._remove, card))
-        self.cards.append(card)
-        self._column.insertWidget(len(self.cards), card)
+        self._list.add(card)
+        QWidget.setTabOrder(card.last, self.cancel)  # which are older than the fields
+        QWidget.setTabOrder(self.cancel, self.save)
         return card
 
-    def _remove(self, card: PlaceCard) -> None:
-        self.cards.remove(card)
-        self._removed += [card.draft.stored] if card.draft.stored else []
-        self._column.removeWidget(card)
-        card.hide()
-        card.deleteLater()
-        self._show_none()
+    def _add_next(self) -> None:
+        """Show and check one more of the stored places."""
+        if self._waiting:
+            self._check(self._add_card(self._waiting.popleft()))
+        if self._waiting:
+            self._next.start()
+        else:
+            self._next.stop()
 
-    def _show_none(self) -> None:
-        self.none.setVisible(not self.cards)
+    def _add_all(self) -> None:
+        """Show those that are not shown yet: a new place comes after them, and Save writes all."""
+        while self._waiting:
+            self._add_next()
+
+    def _remove(self, card: PlaceCard) -> None:
+        self._removed += [card.draft.stored] if card.draft.stored else []
+        self._list.remove(card)
 
     def _check(self, card: PlaceCard) -> None:
         """Ask the place what it has, as it is described now, on a thread, unless it is being asked."""

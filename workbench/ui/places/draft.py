@@ -1,5 +1,8 @@
 """A place as it is edited: values of its record's fields, and what is wrong with them. No Qt."""
 
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from workbench.places import records
@@ -23,12 +26,15 @@ class PlaceDraft:
         values: of its fields, by name.
         first: the place as it was stored when it was read; None for a new one.
         stored: the name of its record; empty for a new one.
+        data: folders there by the folder here, as they are stored.
+        forgotten: those here that are not stored again.
     """
 
     def __init__(self, kind: str, place: Place | None = None) -> None:
         self.kind, self.first, self.stored = kind, place, "" if place is None else place.name
         self.values: dict[str, Any] = {name: field["default"] for name, field in self.fields().items()}
         self.data: dict[str, str] = {} if place is None else dict(place.data)
+        self.forgotten: set[str] = set()
         if place is not None:
             self.values |= {name: value for name, value in place.model_dump().items() if name in self.values}
 
@@ -42,15 +48,25 @@ class PlaceDraft:
         """How it is reached."""
         return KIND_WORDS.get(self.kind, self.kind)
 
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> Mapping[str, Field]:
         """Its fields as a form draws them: the name of a new place first, then what its kind asks for."""
-        described = records.KINDS[self.kind].model_json_schema()["properties"]
-        own = [name for name in described if name not in (*LAST, *BY_HAND, "name")]
-        return {name: _field(described[name]) for name in ("name", *own, *LAST)}
+        return _fields(self.kind)
+
+    def forget_data(self, here: str, forgotten: bool) -> None:
+        """Whether the record is to be without the folder or file `here`, which is one of `data`."""
+        (self.forgotten.add if forgotten else self.forgotten.discard)(here)
 
     def made(self) -> tuple[Place | None, dict[str, str]]:
         """The place, or None and a sentence per wrong field."""
-        return records.checked({"kind": self.kind, **self.values, "data": self.data})
+        data = {here: there for here, there in self.data.items() if here not in self.forgotten}
+        return records.checked({"kind": self.kind, **self.values, "data": data})
+
+
+@cache
+def _fields(kind: str) -> Mapping[str, Field]:
+    described = records.KINDS[kind].model_json_schema()["properties"]
+    own = [name for name in described if name not in (*LAST, *BY_HAND, "name")]
+    return MappingProxyType({name: _field(described[name]) for name in ("name", *own, *LAST)})
 
 
 def _field(described: dict[str, Any]) -> Field:
