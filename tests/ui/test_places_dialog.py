@@ -152,3 +152,15 @@ def test_escape_forgets_nothing(qtbot, with_data):
     with_data.cards[0].data[0].forget.click()
     qtbot.keyClick(with_data, Qt.Key.Key_Escape)
     assert len(records.named("box").data) == 2
+
+
+def test_an_installation_without_an_index_is_planned(qtbot, with_data):
+    install = with_data.ask_install(with_data.cards[0])
+    assert "--no-index" not in install.steps.toPlainText()
+    qtbot.keyClicks(install.wheels, "all")
+    assert " --no-index --find-links all metric-workbench==" in install.steps.toPlainText()
+    install.wheels.clear()
+    qtbot.keyClicks(install.wheels, "-r")
+    assert "is not a folder there" in install.problem.text()
+    assert not install.install.isEnabled()
+    install.reject()

@@ -382,17 +382,40 @@ def test_the_plan_of_an_installation_can_be_read_first(tmp_path):
         installing.plan(place.model_copy(update={"python": "/usr/bin/python3"}))
 
 
+def test_an_installation_without_an_index_takes_all_from_a_folder_there(tmp_path):
+    place = SshPlace(name="box", host="box")
+    last = installing.plan(place, wheel=tmp_path / "a.whl", wheels="~/my wheels").lines()[-1]
+    assert last.endswith("-m pip install --no-index --find-links 'my wheels' workbench-runs/a.whl")
+    for folder in ("--upgrade", "a\nb"):
+        with pytest.raises(Problem, match="is not a folder there"):
+            installing.plan(place, wheels=folder)
+
+
+NO_PACKAGE = "ERROR: Could not find a version\nERROR: No matching distribution found for"
+NOTICE = "\n[notice] A new release of pip is available\n[notice] To update, run: pip install --upgrade pip\n"
+
+
 @pytest.mark.parametrize(
-    ("fails", "said"),
+    ("fails", "out", "errors", "said"),
     [
-        ("venv", r"no module venv\. Nothing was installed\. Name a Python there that has venv\."),
-        ("pip", r"no module pip\. Steps before it are done\."),
+        ("venv", "", "no module venv", r"no module venv\. Nothing was installed\. Name a Python there that has venv\."),
+        ("venv", "install python3-venv\n", "", r"failed: install python3-venv\. Nothing was installed\."),
+        ("pip", "", f"no module pip{NOTICE}", r"no module pip\. Steps before it are done\.$"),
+        ("pip", "", f"{NO_PACKAGE} torch{NOTICE}", r"found for torch\. Steps before it are done\. Its pip has no"),
+        (
+            "pip", "", f"{NO_PACKAGE} metric-workbench==1{NOTICE}",
+            r"found for metric-workbench==1\. .* on no index that pip reads there\. In a checkout, ",
+        ),
+        (
+            "pip", "", f"WARNING: Retrying (Retry(total=0)) after connection broken\n{NO_PACKAGE} torch{NOTICE}",
+            r"found for torch\. .* If that machine reaches no package index: collect the wheels",
+        ),
     ],
-)
-def test_an_installation_that_fails_says_what_is_done(fails, said):
+)  # fmt: skip
+def test_an_installation_that_fails_says_why_and_what_is_done(fails, out, errors, said):
     class Lacking:
         def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20):
-            return Answer(1, b"", f"no module {fails}") if fails in words else Answer(0, b"", "")
+            return Answer(1, out.encode(), errors) if fails in words else Answer(0, b"", "")
 
     with pytest.raises(Problem, match=said):
         installing.carry_out(installing.plan(SshPlace(name="box", host="box")), Lacking(), lambda step: None)

@@ -224,17 +224,19 @@ def data(name: str, here: str, there: str | None, remove: bool) -> None:
 @place.command("install", short_help="Install Workbench in a folder of yours at a place.")
 @click.argument("name")
 @click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
+@click.option("--wheels", default="", metavar="FOLDER", help="Folder there of all wheels: pip uses no index.")
 @click.option(
     "--python", "base", default="python3", show_default=True, help="The Python there that makes the environment."
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-def install(name: str, wheel: Path | None, base: str, yes: bool) -> None:
+def install(name: str, wheel: Path | None, wheels: str, base: str, yes: bool) -> None:
     """Install Workbench in a folder of yours at a place; shows the steps first. Nothing else is installed there."""
     place = records.named(name)
-    plan = installing.plan(place, base, wheel)
+    plan = installing.plan(place, base, wheel, wheels)
     click.echo(f"At {name}, in your home folder:")
     for line in plan.lines():
         click.echo(f"  {line}")
+    click.echo(installing.NOTE)
     if yes or click.confirm("Do this?"):
         installing.carry_out(plan, host_of(place), click.echo)
         sys.exit(_check(name))

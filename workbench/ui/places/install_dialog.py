@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from workbench.places import installing
 from workbench.places.launching import host_of
@@ -21,7 +21,7 @@ from workbench.ui.widgets.labels import label
 
 WIDTH, HEIGHT = 640, 400  # px at 100% text
 WHEEL = "Wheel on this machine (empty: the published package of this version)"
-NOTE = "Nothing else is installed there. PyTorch is large: this may take many minutes."
+WHEELS = "Folder there of all wheels (empty: pip uses its index)"
 
 
 class InstallDialog(QDialog):
@@ -43,6 +43,8 @@ class InstallDialog(QDialog):
         self._task: Task | None = None
         self.wheel = PathEditor("file", ())
         self.wheel.setAccessibleName(WHEEL)
+        self.wheels = QLineEdit()
+        self.wheels.setAccessibleName(WHEELS)
         self.steps = QPlainTextEdit(readOnly=True)
         self.steps.setAccessibleName("Steps")
         self.problem = label("", "error", wrap=True)
@@ -51,11 +53,13 @@ class InstallDialog(QDialog):
         head = label(f"At {place.name}, in your home folder:", "section")
         foot = in_row(self.copy, 1, self.cancel, self.install, spacing=8)
         in_column(
-            label(WHEEL, "caption", wrap=True), self.wheel, head, (self.steps, 1), label(NOTE, "caption", wrap=True),
+            label(WHEEL, "caption", wrap=True), self.wheel, label(WHEELS, "caption", wrap=True), self.wheels, head,
+            (self.steps, 1), label(installing.NOTE, "caption", wrap=True),
             self.problem, foot, on=self, margins=16, spacing=8,
         )  # fmt: skip
         open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
         self.wheel.edited.connect(self._show_plan)
+        self.wheels.textEdited.connect(self._show_plan)
         self.copy.clicked.connect(self._copy)
         self.cancel.clicked.connect(self.reject)
         self.install.clicked.connect(self._install)
@@ -72,7 +76,8 @@ class InstallDialog(QDialog):
         try:
             if wheel and not Path(wheel).is_file():
                 raise Problem(f"There is no file {wheel}.")
-            self._plan = installing.plan(self._place, wheel=Path(wheel) if wheel else None)
+            file = Path(wheel) if wheel else None
+            self._plan = installing.plan(self._place, wheel=file, wheels=self.wheels.text().strip())
         except Problem as problem:
             self._plan = None
             self._show_problem(str(problem))
@@ -93,7 +98,7 @@ class InstallDialog(QDialog):
         plan = self._plan
         if plan is None:
             return
-        for control in (self.install, self.wheel):
+        for control in (self.install, self.wheel, self.wheels):
             control.setEnabled(False)
         self.install.setText("Installing…")
         self._show_problem("")
@@ -125,7 +130,7 @@ class InstallDialog(QDialog):
         self._failed(Problem("The installation was cancelled.", kept="What its steps have done stays there."))
 
     def _failed(self, problem: Problem) -> None:
-        for control in (self.install, self.wheel):
+        for control in (self.install, self.wheel, self.wheels):
             control.setEnabled(True)
         self.install.setText("Install")
         self._show_problem(str(problem))
