@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import subprocess
+from dataclasses import replace
 from time import monotonic, sleep
 
 import psutil
@@ -139,6 +140,24 @@ def test_one_that_has_ended_does_not_wait_again_before_its_status_is_written(hom
         assert processes.states([job])[0].state is JobState.RUNNING
     finally:
         os.kill(shell, signal.SIGCONT)
+    until(processes, job, JobState.FINISHED)
+
+
+def test_one_that_is_resumed_before_its_process_has_ended_begins_after_it(home, place, processes, monkeypatch):
+    (job,) = processes.submit([order("a1")])
+    folder = at_work(home, place, processes, job)
+    run, shell = psutil.Process(int((folder / "pid").read_text())), int((folder / "line").read_text().split()[0])
+    os.kill(shell, signal.SIGSTOP)
+    monkeypatch.setattr("workbench.places.kinds.processes.sleep", lambda seconds: os.kill(shell, signal.SIGCONT))
+    try:
+        processes.stop(job, Ending.SAVED)
+        wait(lambda: run.status() == psutil.STATUS_ZOMBIE)
+        processes.submit([replace(order("a1"), ended=job)])
+    finally:
+        os.kill(shell, signal.SIGCONT)
+    at_work(home, place, processes, job)
+    wait(lambda: told(home, place, job).count("workbench run") == 2)
+    lets_go(home, place, job)
     until(processes, job, JobState.FINISHED)
 
 

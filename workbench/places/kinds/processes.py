@@ -10,6 +10,7 @@ import re
 import shlex
 import uuid
 from collections.abc import Sequence
+from time import monotonic, sleep
 
 from workbench.places.contract import KILLED, Ending, Finding, JobState, Order, Standing, Unreachable
 from workbench.places.host import host_files
@@ -23,6 +24,7 @@ from workbench.workspace.folders.travelling import AFTER_EPOCH
 
 TRIES = 3  # to submit, if the connection breaks
 AT_ONCE = 5000  # jobs in one request
+LAST_STEPS, LOOK = 60.0, 0.5  # seconds between a run's written end and its process's, at most; between two looks
 SIGNALS = {Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
 # Whether process $1 is there and has the word $2 among its own: a number is given again to other processes.
 ALIVE = (
@@ -101,7 +103,8 @@ class Processes(ThroughHost[Place]):
     _trains = True
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
-        """As `Launcher.submit`: one after another."""
+        """As `Launcher.submit`: one after another. One that has written its end begins once its process has ended."""
+        self._await_ends([order.name for order in orders if order.ended])
         number = uuid.uuid4().hex
         script = f"jobs/{number}.sh"
         text = self._script(orders).encode()
@@ -142,6 +145,12 @@ class Processes(ThroughHost[Place]):
     def check(self) -> list[Finding]:
         """As `Launcher.check`."""
         return checks.look(self._host, self._place)
+
+    def _await_ends(self, jobs: Sequence[str]) -> None:
+        """Wait for processes that are about to end: their shell would write the exit status of a run that goes on."""
+        limit = monotonic() + LAST_STEPS
+        while any(standing.state is JobState.RUNNING for standing in self.states(jobs)) and monotonic() < limit:
+            sleep(LOOK)
 
     def _call(self, script: str, *words: str) -> str:
         """Run a small script there; returns its message if it failed, else nothing."""
