@@ -1,5 +1,6 @@
 """Slurm, played by small programs: what sbatch is given, what its words mean, and what is said when it fails."""
 
+import re
 import shutil
 import stat
 import subprocess
@@ -155,6 +156,32 @@ def test_a_refusal_is_said_in_slurms_words(played):
     played.program("sbatch", "echo 'sbatch: error: invalid partition specified: gpu' >&2; exit 1")
     with pytest.raises(Problem, match="Slurm refused the job: invalid partition specified: gpu"):
         played.slurm().submit(orders("a"))
+
+
+@pytest.mark.parametrize(
+    ("said", "todo"),
+    [
+        ("Invalid partition name specified", "Change Partition of cl, which is gpu, or ask who runs the cluster."),
+        ("Invalid account or account/partition combination specified", "Change Account of cl, which is empty, "),
+        ("Requested time limit is invalid (missing or exceeds some limit)", "Change Time of cl, which is empty, "),
+        ("Invalid generic resource (gres) specification", "Change GRES of cl, which is empty, "),
+        ("Invalid qos specification", "Change More options of cl, which is empty, "),
+        ("Memory specification can not be satisfied", "Change Memory of cl, which is empty, "),
+        ("Zero Bytes were transmitted or received", "Change the fields of the place, or ask who runs the cluster."),
+    ],
+)
+def test_a_refusal_names_the_field_to_change(played, said, todo):
+    played.program("sbatch", f"echo 'sbatch: error: Batch job submission failed: {said}' >&2; exit 1")
+    with pytest.raises(Problem, match=re.escape(f"Slurm refused the job: {said}. ")) as caught:
+        played.slurm(partition="gpu").submit(orders("a"))
+    assert todo in caught.value.todo
+
+
+def test_slurm_without_its_configuration_does_not_answer(played):
+    """As on a login node whose shell has lost SLURM_CONF: no run has ended for that."""
+    played.program("scontrol", "echo 'scontrol: fatal: Could not establish a configuration source' >&2; exit 1")
+    with pytest.raises(Unreachable, match="Slurm does not answer there"):
+        played.slurm().states(["7_0:a"])
 
 
 def test_a_wrong_option_is_named_and_not_the_pointer_of_sbatch_to_its_help(played):
@@ -355,8 +382,8 @@ def test_a_hundred_thousand_tasks_are_named_and_not_one_more():
         ("echo 'sbatch: Job 15 to start at 2026-11-23T05:27:43 using 1 processors on nodes n1' >&2", True,
          "A run with these fields would begin at 2026-11-23 05:27. 2 jobs wait there."),
         ("echo 'sbatch: error: Invalid account or account/partition' >&2; exit 1", False,
-         "Slurm would refuse a run with these fields: Invalid account or account/partition. Change them, or ask who "
-         "runs the cluster. 2 jobs wait there."),
+         "Slurm would refuse a run with these fields: Invalid account or account/partition. Change Account of cl, "
+         "which is empty, or ask who runs the cluster. 2 jobs wait there."),
     ],
 )  # fmt: skip
 def test_a_check_says_whether_slurm_takes_a_run(played, sbatch, good, said):

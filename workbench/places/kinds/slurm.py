@@ -29,7 +29,16 @@ MOST_LOOK = 64 << 20  # bytes that scontrol may say of a thousand jobs
 EARLY = 60  # seconds: Slurm may give its notice so much sooner
 TOO_SHORT = "A run is given notice in the first half of its time limit. Raise the limit, or lower Notice."
 SLOW = 120.0  # seconds for a controller that is busy
-NO_ANSWER = ("contact slurm controller", "Socket timed out", "Connection refused", "communication connection")
+NO_ANSWER = (
+    "contact slurm controller", "Socket timed out", "Connection refused", "communication connection",
+    "Could not establish a configuration source", "Unable to process configuration file",
+)  # fmt: skip
+# Of words with which sbatch refuses a job, the field of the place that has to change.
+AT_FAULT = {
+    "invalid partition": "partition", "access/permission denied": "partition", "not permitted to use this partition":
+    "partition", "invalid account": "account", "time limit": "time", "gres": "gres", "generic resource": "gres",
+    "memory": "memory", "cpu count": "cpus", "node count": "nodes", "qos": "lines", "unrecognized option": "lines",
+}  # fmt: skip
 
 
 class Number(NamedTuple):
@@ -102,7 +111,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         queue = (
             "" if waiting.status else " 1 job waits there." if len(lines) == 1 else f" {len(lines):,} jobs wait there."
         )
-        taken = Finding("Queue", f"{_said_of_trial(trial)}{queue}", good=not trial.status)
+        taken = Finding("Queue", f"{_said_of_trial(trial, self._place)}{queue}", good=not trial.status)
         slurm = Finding("Slurm", f"{name} answers.")
         limits = [Finding("Time limit", TOO_SHORT, doubtful=True)] if _is_too_short(self._place) else []
         return [slurm, taken, *limits, *checks.look(self._host, self._place)]
@@ -149,10 +158,8 @@ class Slurm(ThroughHost[SlurmPlace]):
         answer = self._call(["sbatch", "--parsable"], text.encode())
         number = answer.out.decode("utf-8", "replace").strip().partition(";")[0]
         if answer.status or not re.fullmatch(r"[0-9]{1,12}", number):
-            raise Problem(
-                f"Slurm refused the job: {_reason(answer)}.", kept="Nothing was started.",
-                todo="Change the fields of the place, or ask who runs the cluster.",
-            )  # fmt: skip
+            said = _reason(answer)
+            raise Problem(f"Slurm refused the job: {said}.", kept="Nothing was started.", todo=_todo(self._place, said))
         return {order.name: f"{number}_{task}:{order.name}" for task, order in enumerate(orders)}
 
     def _scontrol(self, arrays: Sequence[str]) -> Standings:
@@ -202,14 +209,26 @@ class Slurm(ThroughHost[SlurmPlace]):
 def _reason(answer: Answer) -> str:
     """What sbatch said last, without its name; where an option is wrong, the line before its pointer to --help."""
     lines = [line for line in answer.errors.splitlines() if not line.startswith('Try "sbatch')]
-    return last_line("\n".join(lines)).removeprefix("sbatch: ").removeprefix("error: ")
+    said = last_line("\n".join(lines)).removeprefix("sbatch: ").removeprefix("error: ")
+    return said.removeprefix("Batch job submission failed: ").removeprefix("allocation failure: ")
 
 
-def _said_of_trial(trial: Answer) -> str:
+def _todo(place: SlurmPlace, said: str) -> str:
+    """What to change after a refusal: the field that it names, or the fields."""
+    field = next((field for words, field in AT_FAULT.items() if words in said.lower()), "")
+    if not field:
+        return "Change the fields of the place, or ask who runs the cluster."
+    title = SlurmPlace.model_fields[field].title or field.capitalize()
+    value = getattr(place, field)
+    is_now = f"which is {value}" if value else "which is empty"
+    return f"Change {title} of {place.name}, {is_now}, or ask who runs the cluster."
+
+
+def _said_of_trial(trial: Answer, place: SlurmPlace) -> str:
     """Whether Slurm would accept a run, and when it would begin."""
     said = _reason(trial)
     if trial.status:
-        return f"Slurm would refuse a run with these fields: {said}. Change them, or ask who runs the cluster."
+        return f"Slurm would refuse a run with these fields: {said}. {_todo(place, said)}"
     moment = re.search(r" to start at (\d{4}-\d\d-\d\d)T(\d\d:\d\d)", said)
     return f"A run with these fields would begin at {moment[1]} {moment[2]}." if moment else f"{said}."
 

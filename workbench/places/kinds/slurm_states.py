@@ -25,7 +25,12 @@ WAITS_FOR = {
     "JobArrayTaskLimit": "the limit of running tasks of its array is reached",
     "Dependency": "another job has to end first",
     "ReqNodeNotAvail": "its nodes are down or kept free", "PartitionDown": "the partition is down",
-    "PartitionTimeLimit": "the partition allows no run as long", "JobHeldUser": "it is held",
+    "PartitionTimeLimit": "the partition allows no run as long: end it, and lower Time of the place",
+    "PartitionNodeLimit": "the partition allows no run on so many nodes: end it, and lower Nodes of the place",
+    "AccountNotAllowed": "the partition does not take its account: end it, and change Account of the place",
+    "InvalidAccount": "Slurm does not know its account: end it, and change Account of the place",
+    "InvalidQOS": "Slurm does not know its QOS: end it, and change More options of the place",
+    "JobHeldUser": "it is held", "JobHeldAdmin": "who runs the cluster holds it",
 }  # fmt: skip
 
 
