@@ -16,7 +16,7 @@ from workbench.files import locks
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable, all_of
 from workbench.places.host import host_files
 from workbench.places.host.host_files import last_line
-from workbench.places.kinds.run_command import BEGINS
+from workbench.places.kinds.run_command import AGAIN, BEGINS
 from workbench.places.mirror import Mirror
 from workbench.places.place import OtherKind, Place
 from workbench.problem import Problem
@@ -41,6 +41,7 @@ MOST_REFUSED = 20  # looks at a run that has ended and cannot be imported
 IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
 LEAST_IN_TURN = 8  # if importing them takes longer than LONG_WORK, and one of them is shown
 LONG_WORK = 2.0  # seconds
+GOES_ON = "it saved itself, and waits to be continued"
 
 
 @dataclass(slots=True)
@@ -81,6 +82,7 @@ class Following:
         self._refused: dict[int, int] = {}  # looks at ended runs in which what came was not taken in
         self._wrote: dict[int, float] = {}  # when new lines of its journal came, by run
         self._there = set[int]()  # runs of which the place had something to read
+        self._saved = set[int]()  # runs that have ended only until their engine starts them again
         self._quiet, self._states_due = True, 0.0
         self._last_read = 0  # the run at which the turn ended
         self._turn = IN_TURN  # runs of the next look
@@ -111,7 +113,7 @@ class Following:
                 placed = [self._noted(placement, standings.get(placement.run_id)) for placement in placed]
                 some = self._in_turn(placed, shown)
                 self._fetch(some, looked)
-                some = [self._located(placement) for placement in some]
+                some = [self._located(placement) for placement in self._going_on(some, standings)]
                 self._conclude(some, standings, over, looked)
                 self._quiet = not looked.received
             except Unreachable as problem:
@@ -316,6 +318,24 @@ class Following:
             with self._workspace.writing() as db:
                 placements.wait(db, placement.run_id)
 
+    def _going_on(self, placed: list[Placement], standings: dict[int, Standing]) -> list[Placement]:
+        """The placements; of a run that saved itself to be started again, its end is taken back at once."""
+        with self._workspace.reading() as db:
+            over = placements.over(db)
+        done = {run_id for run_id, standing in standings.items() if not standing.state.live}
+        ended = [placement for placement in placed if placement.run_id in (over | self._saved) - done]
+        marks = all_of(self._launcher.read, [Part(f"{placement.uid}/{AGAIN}", 0, 1) for placement in ended])
+        self._saved = {placement.run_id for placement, mark in zip(ended, marks, strict=True) if mark is not None}
+        changed = []
+        for placement in placed:
+            if placement.run_id in self._saved & over and JobState(placement.state).live:
+                with self._workspace.writing() as db:
+                    placements.wait(db, placement.run_id)
+                changed.append(self._stored(placement, words=placement.words or GOES_ON))
+            else:
+                changed.append(placement)
+        return changed
+
     def _last_words(self, placed: list[Placement], standings: dict[int, Standing]) -> dict[int, str]:
         """The last lines that failed runs printed, by run."""
         uids = {
@@ -347,10 +367,11 @@ class Following:
             return placement
         if not standing.state.live:  # written down when all has come
             return self._stored(placement, silent="", reached=now()) if placement.silent else placement
-        same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
+        words = standing.words or (GOES_ON if placement.run_id in self._saved else "")
+        same = (placement.state, placement.words, placement.silent) == (standing.state, words, "")
         if same and 0 <= age(placement.reached) <= REACHED_EVERY:  # a clock may have been set back since
             return placement
-        return self._stored(placement, state=standing.state, words=standing.words, silent="", reached=now())
+        return self._stored(placement, state=standing.state, words=words, silent="", reached=now())
 
     def _located(self, placement: Placement) -> Placement:
         """The placement with the host and folder where it was found; an older workspace remembers them in part."""

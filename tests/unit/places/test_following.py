@@ -26,7 +26,7 @@ from workbench.places.contract import Ending, JobState, Order, Standing
 from workbench.places.following import Following
 from workbench.places.host import host_files
 from workbench.places.host.hosts import LocalHost
-from workbench.places.kinds.run_command import BEGINS
+from workbench.places.kinds.run_command import AGAIN, BEGINS
 from workbench.places.mirror import FOLDER
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
@@ -352,6 +352,28 @@ def test_a_run_goes_on_at_its_place_and_is_followed_again(made, workspace, playe
     until_ended(following)
     assert workspace.run(run_id).status == "done"
     assert len(workspace.evaluations(run_id)) == 3
+
+
+def test_a_run_that_saved_itself_to_be_started_again_is_never_called_stopped(made, workspace, played):
+    """Slurm says RUNNING until its task is back in the queue, seconds after the run has written its end."""
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    following = Following(workspace, PLACE, played)
+    following.look()
+    (there / AGAIN).touch()
+    with (there / journal.NAME).open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"run": {"status": "stopped"}}) + "\n")
+    for _ in range(3):
+        following.look()
+        run = workspace.run(run_id)
+        assert (run.status, run.placement.words) == ("queued", "it saved itself, and waits to be continued")
+    (there / AGAIN).unlink()
+    with (there / journal.NAME).open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"run": {"status": "running"}}) + "\n")
+    for _ in range(3):
+        following.look()
+    run = workspace.run(run_id)
+    assert (run.status, run.placement.words) == ("running", "")
 
 
 @pytest.mark.parametrize(("status", "ended"), [("interrupted", "first"), ("running", "")])

@@ -254,6 +254,17 @@ def test_a_task_that_goes_on_forgets_how_the_one_before_it_ended(played):
     assert (played.base / "runs/a/exit").read_text() == "0\n"
 
 
+def test_a_task_says_while_it_is_queued_again_that_its_run_goes_on(played):
+    played.program("python", "trap 'exit 130' TERM; kill -USR1 $PPID; while :; do sleep 0.05; done")
+    played.program("scontrol", "ls runs/a >seen; exit 1")
+    played.slurm(python=str(played.base / "bin" / "python")).submit(orders("a"))
+    env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
+    ended = subprocess.run(["bash", played.base / "script"], cwd=played.base, env=env, check=False, timeout=HANG)
+    assert ended.returncode == 130
+    assert "again" in (played.base / "seen").read_text().split()
+    assert not (played.base / "runs/a/again").exists(), "Slurm refused to queue it again: it has ended"
+
+
 @pytest.mark.parametrize(("restarts", "kept"), [("0", False), ("1", True), (None, False)])
 def test_a_task_that_was_asked_to_end_after_its_epoch_still_is_when_slurm_starts_it_again(played, restarts, kept):
     """Its run is asked by a file, which is heard also while it starts; a run that is resumed is not asked any more."""

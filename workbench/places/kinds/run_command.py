@@ -6,6 +6,8 @@ from workbench.places.place import Place
 
 BEGINS = "--- The run begins."  # a line in its log, before what it prints each time that it is started
 
+AGAIN = "again"  # an empty file in its folder: it has saved itself before a time limit, and is started again
+
 
 def run_words(place: Place, order: Order) -> list[str]:
     """The words of one run, begun or resumed in its folder; relative paths count from the home folder there.

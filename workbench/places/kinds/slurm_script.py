@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from workbench.places.contract import Order
-from workbench.places.kinds.run_command import BEGINS, run_words
+from workbench.places.kinds.run_command import AGAIN, BEGINS, run_words
 from workbench.places.place import SlurmPlace
 from workbench.workspace.folders.travelling import AFTER_EPOCH
 
@@ -18,14 +18,14 @@ name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {orders})
 folder={folder}/"$name"
 [ -n "$name" ] && [ -d "$folder" ] || exit 72
 log=$folder/log
-rm -f "$folder/exit" # of the task that it was before it was resumed
+rm -f "$folder/exit" "$folder/{goes_on}" # of the task that it was before it was resumed
 [ "${{SLURM_RESTART_COUNT:-0}}" != 0 ] || rm -f "$folder/{after_epoch}"
 trap ': >"$folder/{after_epoch}"' USR2
 {before}
 again= run= early= # a signal may come before there is a run
 end() {{ if [ -n "$run" ]; then kill -TERM $run; else early=1; fi; }}
-trap 'again=1; end' USR1
-trap 'again=; end' TERM
+trap 'again=1; : >"$folder/{goes_on}"; end' USR1
+trap 'again=; rm -f "$folder/{goes_on}"; end' TERM
 echo {begins} >>"$log"
 {words} >>"$log" 2>&1 &
 run=$!
@@ -39,8 +39,10 @@ wait $run # a signal may have ended the one above
 new=$?
 [ $new = 127 ] || status=$new
 if [ -n "$again" ] && [ $status != 0 ]; then
+  trap - TERM # with which Slurm ends this task: its run still goes on
   scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID" && sleep 300
 fi
+rm -f "$folder/{goes_on}"
 echo $status >"$folder/exit.part" && mv -f "$folder/exit.part" "$folder/exit"
 exit $status
 """
@@ -80,7 +82,7 @@ def script(
     path = [f'export PATH={quoted(place.commands)}:"$PATH"'] if place.commands else []
     body = BODY.format(
         orders=quoted(f"{here}/orders"), folder=quoted(place.folder), before="\n".join([*path, place.before]),
-        begins=quoted(BEGINS), after_epoch=AFTER_EPOCH, words=_words(place, orders[0]),
+        begins=quoted(BEGINS), after_epoch=AFTER_EPOCH, goes_on=AGAIN, words=_words(place, orders[0]),
     )  # fmt: skip
     return "\n".join(["#!/bin/bash", *lines, body])
 
