@@ -12,7 +12,8 @@ from workbench.comparing.comparison_text import SEEDS_BESIDE
 from workbench.comparing.queries.similarity import linear_cka
 from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
-from workbench.ui.pages.compare.similarity.panel import CANCELLED
+from workbench.ui.pages.compare.similarity.matrix import CKA
+from workbench.ui.pages.compare.similarity.panel import CANCELLED, TOGETHER
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
 LABELS = np.repeat(np.arange(4), 8)
@@ -80,4 +81,23 @@ def test_what_cannot_be_read_is_said(qtbot, panel, page, monkeypatch):
     monkeypatch.setattr("workbench.ui.pages.compare.similarity.panel.similarity", fail)
     panel.show_overview(replace(page.model.overview))  # another one
     qtbot.waitUntil(lambda: panel.words.text() == "The file is damaged.")
-    assert not panel.value.isVisible()
+    assert [part.isVisible() for part in (panel.plot, panel.notes, panel.value)] == [False, False, True]
+    qtbot.mouseClick(panel.value.buttons[TOGETHER], Qt.MouseButton.LeftButton)  # does not need what failed
+    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
+    assert panel.searched[TOGETHER].view.isVisible()
+    qtbot.mouseClick(panel.value.buttons[CKA], Qt.MouseButton.LeftButton)
+    assert panel.words.text() == "The file is damaged."
+    assert not panel.searched[TOGETHER].isVisible()
+
+
+def test_a_run_whose_file_is_damaged_is_left_out_and_read_again_when_the_tab_is_shown(qtbot, workspace, page):
+    path = workspace.file(2, "embeddings-1.npy")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    panel = similarity_panel(qtbot, page, 1, 2, 3)
+    assert f"Run 2 is left out. The file {path} is damaged" in panel.notes.text()
+    assert [cell[3] for cell in panel.plot.rows()[1:]] == [0, 1, 1, 0]
+    path.write_bytes(whole)
+    page.tabs.setCurrentIndex(0)
+    page.tabs.open("Similarity")
+    qtbot.waitUntil(lambda: panel.notes.text() == SEEDS_BESIDE)

@@ -146,16 +146,20 @@ def test_another_theme_baseline_or_order_keeps_what_took_minutes(qtbot, session,
     assert panel.searched[TOGETHER].view.isVisible()
 
 
-def test_a_damaged_file_is_said_and_searched_again_once_it_is_put_back(qtbot, workspace, panel):
+@pytest.mark.parametrize("question", [TOGETHER, REPLACE])
+def test_a_run_with_a_damaged_file_is_left_out_until_it_is_put_back(qtbot, workspace, panel, question):
     path = workspace.file(2, "embeddings-1.npy")
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    choose(qtbot, panel)
-    qtbot.waitUntil(lambda: "embeddings-1.npy is damaged" in panel.searched[TOGETHER].words.text())
-    assert not panel.searched[TOGETHER].view.isVisible()
+    choose(qtbot, panel, question)
+    view = panel.searched[question]
+    qtbot.waitUntil(lambda: view.answer is not None)
+    assert f"Run 2 is left out. The file {path} is damaged" in view.notes.text()
+    assert view.answer.sets == ((1, 3),)
     path.write_bytes(whole)
-    qtbot.mouseClick(panel.searched[TOGETHER].start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.searched[TOGETHER].answer is not None)
+    qtbot.mouseClick(view.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: view.answer is not None and view.answer.sets == ((1, 2, 3),))
+    assert not view.start.isVisible()
 
 
 def test_the_page_may_be_closed_while_it_searches(qtbot, page, panel, monkeypatch):

@@ -8,6 +8,7 @@ from workbench.comparing.measures import At, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.pairing import Comparison
 from workbench.comparing.queries.similarity import MOST_GROUPS, MOST_RUNS, Similarity
+from workbench.comparing.queries.unread import unread_words
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS, Interval
 from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
@@ -169,6 +170,7 @@ def similarity_lines(of_groups: Similarity | Problem) -> list[str]:
         neighbours_meaning(of_groups),
         seeds_beside(of_groups),
         in_no_cell(of_groups.left_out),
+        unread_words(of_groups.unread),
     )
     table = markdown_table(["group", "other group", "CKA", "same neighbours", "pairs n"], rows)
     return [table, "", *(f"- {sentence}" for sentence in sentences if sentence)]

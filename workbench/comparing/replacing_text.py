@@ -6,6 +6,7 @@ from typing import Any
 from workbench.comparing.comparison_text import NO_VALUE, limits, markdown_table, number
 from workbench.comparing.fairness.shared_epochs import runs_named
 from workbench.comparing.queries.replacing import METRIC, Crossed, Replaced, Replacing
+from workbench.comparing.queries.unread import unread_words
 from workbench.comparing.together_text import left_out_words, short_titles
 from workbench.names import inside_sentence
 from workbench.numerals import minus, percentage
@@ -53,6 +54,7 @@ def replacing_notes(of_runs: Replacing) -> list[str]:
         *_distances(of_runs),
         _not_searched(of_runs),
         left_out_words(of_runs.left_out),
+        unread_words(of_runs.unread),
     ]
     return [sentence for sentence in sentences if sentence]
 

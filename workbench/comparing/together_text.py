@@ -8,6 +8,7 @@ from workbench.comparing.comparison_text import NO_VALUE, limits, markdown_table
 from workbench.comparing.fairness.shared_epochs import runs_named
 from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.queries.together import METRICS, Ensemble, Together
+from workbench.comparing.queries.unread import unread_words
 from workbench.comparing.statistics.intervals import Interval
 from workbench.metric_names import metric_name
 from workbench.names import inside_sentence
@@ -47,7 +48,8 @@ def together_rows(of_runs: Together) -> list[list[str]]:
 def together_notes(of_runs: Together) -> list[str]:
     """Of which queries the numbers are, which pair is best and how far to trust that, and what is left out."""
     sentences = [_queries(of_runs), *_best(of_runs), _scaled(of_runs), _too_large(of_runs)]
-    return [sentence for sentence in (*sentences, left_out_words(of_runs.left_out)) if sentence]
+    sentences += [left_out_words(of_runs.left_out), unread_words(of_runs.unread)]
+    return [sentence for sentence in sentences if sentence]
 
 
 def together_lines(of_runs: Together | Problem) -> list[str]:

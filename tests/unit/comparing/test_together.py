@@ -192,15 +192,44 @@ def test_what_would_not_fit_into_memory_is_not_searched(workspace, monkeypatch):
     assert "Not searched, as that needs more memory than is free: 1 + 2 + 3 (all)." in " ".join(together_notes(result))
 
 
-def test_a_damaged_file_of_embeddings_is_named(workspace):
-    for seed, loss in enumerate(("ce", "triplet")):
-        store_searched(workspace, blobs_of(seed), loss=loss)
-    (path,) = workspace.file(2, "embeddings-1.npy").parent.glob("embeddings-1.npy")
+def damage(path):
+    """Change one bit of a file."""
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    with pytest.raises(Problem, match=r"embeddings-1\.npy is damaged"):
+
+
+def test_a_run_whose_file_is_damaged_is_left_out_and_named_and_the_rest_is_searched(workspace):
+    for seed, loss in enumerate(("ce", "triplet", "margin")):
+        store_searched(workspace, blobs_of(seed), loss=loss)
+    damage(path := workspace.file(2, "embeddings-1.npy"))
+    result = together(workspace, compared(workspace))
+    assert (result.sets, result.left_out) == (((1, 3),), ())
+    assert together_notes(result)[-1].startswith(f"Run 2 is left out. The file {path} is damaged: it is not what was")
+    damage(workspace.file(3, "ranking-1.npz"))
+    with pytest.raises(Problem, match=r"can be read\. Run 2 is left out\. .* Run 3 is left out\. .*ranking-1\.npz is"):
         together(workspace, compared(workspace))
+
+
+def test_a_run_whose_stored_queries_cannot_be_read_is_left_out(workspace):
+    for seed, loss in enumerate(("ce", "triplet", "margin")):
+        store_searched(workspace, blobs_of(seed), loss=loss)
+    with workspace.writing() as db:
+        db.execute("update queries set ap = 7 where evaluation_id in (select id from evaluations where run_id = 3)")
+    result = together(workspace, compared(workspace))
+    assert result.sets == ((1, 2),)
+    assert "Run 3 is left out. " in together_notes(result)[-1]
+
+
+def test_of_many_damaged_runs_three_are_said_and_the_others_named(workspace):
+    for seed in range(7):
+        store_searched(workspace, blobs_of(seed), loss="ce", seed=seed)
+    for run in range(3, 8):
+        workspace.file(run, "embeddings-1.npy").unlink()
+    result = together(workspace, compared(workspace))
+    assert [run for run, _ in result.unread] == [3, 4, 5, 6, 7]
+    assert together_notes(result)[-1].endswith(" What was stored of runs 6, 7 cannot be read either.")
+    assert together_notes(result)[-1].count("is left out") == 3
 
 
 @pytest.mark.parametrize("asks", [None, np.arange(len(LABELS)) % 4 == 0])
@@ -277,3 +306,21 @@ def test_the_command_prints_a_row_for_each_ensemble_and_the_same_as_json(workspa
     assert rows[0][5:9] == [""] * 4
     assert cli.main(["compare", "3", "--together", "--workspace", str(workspace.path)]) == 0
     assert "no two runs here" in capsys.readouterr().out
+
+
+def test_the_command_names_a_damaged_run_below_each_table_and_shows_the_rest(workspace, capsys):
+    for seed, loss in enumerate(("ce", "triplet", "margin")):
+        store_searched(workspace, blobs_of(seed), loss=loss)
+    damage(path := workspace.file(2, "embeddings-1.npy"))
+    arguments = ["compare", "1", "2", "3", "--similarity", "--together", "--replace"]
+    arguments += ["--at", "last", "--workspace", str(workspace.path)]
+    assert cli.main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert printed.count(f"- Run 2 is left out. The file {path} is damaged") == 3
+    assert "| 1 + 3 |" in printed
+    assert "| 1 → 3 |" in printed
+    assert cli.main([*arguments, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    for name, rows in (("similarity", "pairs"), ("together", "ensembles"), ("replaced", "pairs")):
+        assert [left_out["run"] for left_out in data[name]["unread_runs"]] == [2]
+        assert data[name][rows]

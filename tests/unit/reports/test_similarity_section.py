@@ -17,6 +17,7 @@ from workbench.comparing.queries.together import together
 from workbench.comparing.replacing_text import replacing_notes, replacing_rows
 from workbench.comparing.together_text import together_notes, together_rows
 from workbench.config import Choice, RunConfig
+from workbench.problem import Problem
 from workbench.reports.content import group_content
 from workbench.reports.document import make
 from workbench.reports.formats.tables import csv_tables
@@ -94,6 +95,23 @@ def test_a_report_does_not_wait_minutes_for_it(workspace, runs, monkeypatch):
         blocks[-1].spans[0].text.startswith("To search with the embeddings of these runs takes minutes. Compare has it")
     )
     assert "together.csv" not in csv_tables(report, workspace)
+
+
+def test_a_run_whose_file_is_missing_is_named_and_what_fails_keeps_nothing_else_away(workspace, runs, monkeypatch):
+    path = workspace.file(runs[1], "embeddings-1.npy")
+    path.unlink()
+    report, blocks = made(workspace, runs)
+    said = [block.spans[0].text for block in blocks if isinstance(block, Paragraph)]
+    assert sum(text.startswith(f"Run 2 is left out. The file {path} is missing.") for text in said) == 3
+    assert "together.csv" in csv_tables(report, workspace)
+
+    def refuse(*_asked):
+        raise Problem("They cannot be compared.")
+
+    monkeypatch.setattr(group_content, "similarity", refuse)
+    report, blocks = made(workspace, runs)
+    assert blocks[0].spans[0].text == "They cannot be compared."
+    assert [len(block.rows) for block in blocks if isinstance(block, Table)] == [5 + 10 + 1, 5 * 4]
 
 
 def test_of_many_pairs_the_most_and_the_least_alike_are_listed_and_the_file_has_all(workspace, runs, monkeypatch):

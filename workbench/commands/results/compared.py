@@ -14,6 +14,7 @@ from workbench.comparing.queries.pairing import Comparison, compare
 from workbench.comparing.queries.replacing import Crossed, Replacing, replacing
 from workbench.comparing.queries.similarity import Similarity, similarity
 from workbench.comparing.queries.together import METRICS, Ensemble, Together, together
+from workbench.comparing.queries.unread import Unread
 from workbench.comparing.statistics.intervals import Interval
 from workbench.entries import catalog as catalogs
 from workbench.files.spreadsheet import csv_text
@@ -120,8 +121,14 @@ def _similarity_data(of_groups: Similarity | Problem) -> dict[str, Any]:
         "drawn": of_groups.drawn,
         "neighbours": of_groups.k,
         "left_out": list(of_groups.left_out),
+        "unread_runs": _unread_data(of_groups.unread),
     }
     return facts | {"pairs": pairs}
+
+
+def _unread_data(unread: Unread) -> list[dict[str, Any]]:
+    """Runs that are left out, as their files or rows cannot be read, and why."""
+    return [{"run": run, "reason": wrong} for run, wrong in unread]
 
 
 def _together_data(of_runs: Together | Problem) -> dict[str, Any]:
@@ -136,6 +143,7 @@ def _together_data(of_runs: Together | Problem) -> dict[str, Any]:
         ],
         "scaled_runs": list(of_runs.scaled),
         "left_out": [{"reason": reason, "runs": list(runs)} for reason, runs in of_runs.left_out],
+        "unread_runs": _unread_data(of_runs.unread),
     }  # fmt: skip
 
 
@@ -173,6 +181,7 @@ def _replaced_data(of_runs: Replacing | Problem) -> dict[str, Any]:
             for runs, (searched, count), chance in sets
         ],
         "left_out": [{"reason": reason, "runs": list(runs)} for reason, runs in of_runs.left_out],
+        "unread_runs": _unread_data(of_runs.unread),
     }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from workbench.comparing.queries.searched_alike import (
     searched_alike,
     table,
 )
+from workbench.comparing.queries.unread import Unread
 from workbench.comparing.statistics.intervals import Interval, paired_bootstrap, t_interval
 from workbench.evaluation.side_by_side import side_by_side
 from workbench.problem import Problem
@@ -69,6 +70,7 @@ class Replacing:
     chance: tuple[float, ...]  # of each set: recall@1 of a neighbour drawn at random
     by_distance: tuple[tuple[tuple[int, ...], ...], ...]  # of each set: its runs, by distance
     left_out: tuple[tuple[str, tuple[int, ...]], ...]  # (reason, runs)
+    unread: Unread = ()  # runs that are left out as their files or rows cannot be read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +99,7 @@ def replacing(workspace: Workspace, shown: Overview, progress: Progress = quiet,
         most: products of numbers, over all searches, beyond which nothing is searched.
 
     Raises:
-        Problem: an evaluation cannot be read, no two runs searched the same images, or it is more than `most`.
+        Problem: no two runs that can be read searched the same images, or it is more than `most`.
     """
     alike = searched_alike(workspace, shown, progress)
     asked = [_asked(images) for images in alike.sets]
@@ -126,7 +128,7 @@ def replacing(workspace: Workspace, shown: Overview, progress: Progress = quiet,
         tuple(replaced), {run.run.id: run.title for images in alike.sets for run in images.runs},
         tuple(tuple(run.run.id for run in images.runs) for images in alike.sets),
         tuple((len(one.queries), one.count) for one in asked), tuple(float(one.chance.mean()) for one in asked),
-        tuple(_by_distance(images) for images in alike.sets), alike.left_out,
+        tuple(_by_distance(images) for images in alike.sets), alike.left_out, alike.unread,
     )  # fmt: skip
 
 
@@ -159,9 +161,7 @@ def _alone(workspace: Workspace, run: SearchedRun, asked: _Asked) -> np.ndarray:
     with closing(workspace.reader()) as db:
         stored = read_query_values(db, run.run, run.evaluation, METRIC)
     ids = asked.images.sample_ids[asked.queries]
-    _, rows, asked_rows = np.intersect1d(stored.sample_ids, ids, assume_unique=True, return_indices=True)
-    if len(asked_rows) < len(ids):
-        raise Problem(f"The queries that are stored of run {run.run.id} are not those of its embeddings.")
+    _, rows, _ = np.intersect1d(stored.sample_ids, ids, assume_unique=True, return_indices=True)
     return np.asarray(stored.values[rows])
 
 

@@ -1,7 +1,7 @@
 """Runs that searched the same images, so that their embeddings can be used together; no torch is loaded."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import zip_longest
@@ -10,6 +10,8 @@ import numpy as np
 
 from workbench.comparing.measures import chosen_runs
 from workbench.comparing.overview import Overview
+from workbench.comparing.queries.query_values import read_query_values
+from workbench.comparing.queries.unread import Unread, no_two
 from workbench.evaluation.conventions import searched
 from workbench.machine_memory import available
 from workbench.problem import Problem
@@ -26,8 +28,7 @@ NO_QUERIES = "no test image has another one of its class"
 HYPERBOLIC = "searched by hyperbolic distance"
 NOT_FINITE = "some of its embeddings are NaN or infinite"
 TOO_MANY = f"beyond the first {MOST_RUNS} runs"
-NO_TWO = "There are no two runs here that kept embeddings of the same test images."
-SAME_SPLIT = "Choose runs with the same split, or several seeds of one config."
+METRIC = "recall@1"  # by whose values of queries it is seen that they can be read
 TIMES_TABLE = 6  # memory of a search, in tables of its embeddings in float64: 5.3 measured for 60,000 x 1,024
 MINUTES = "To search with the embeddings of these runs takes minutes."
 ROWS = 4096  # checked at a time
@@ -75,6 +76,7 @@ class SearchedAlike:
 
     sets: tuple[SameImages, ...]
     left_out: tuple[tuple[str, tuple[int, ...]], ...]  # (reason, runs)
+    unread: Unread  # runs whose files or rows are damaged or missing, and are left out for that
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,33 +92,35 @@ def searched_alike(workspace: Workspace, shown: Overview, progress: Progress) ->
         progress: called for each run; may raise Cancelled.
 
     Raises:
-        Problem: an evaluation cannot be read, or no two runs searched the same images.
+        Problem: no two runs that can be read searched the same images.
     """
     candidates = list(_candidates(shown))[:MOST_READ]
-    read, left_out = list[_Read](), dict[int, str]()
+    read, left_out, unread = list[_Read](), dict[int, str](), list[tuple[int, str]]()
     for done, candidate in enumerate(candidates):
         progress(f"Run {candidate.run.id}", done, len(candidates))
-        left_out[candidate.run.id] = NOT_KEPT
-        with suppress(NoEvaluation):  # deleted meanwhile
-            if not (why := _why_unused(workspace, candidate)):
-                read.append(_Read(candidate, _mark(workspace, candidate)))
-                del left_out[candidate.run.id]
-            else:
+        try:
+            if why := _why_unused(workspace, candidate):
                 left_out[candidate.run.id] = why
+            else:
+                read.append(_Read(candidate, _mark(workspace, candidate)))
+        except NoEvaluation:  # deleted meanwhile
+            left_out[candidate.run.id] = NOT_KEPT
+        except Problem as problem:
+            unread.append((candidate.run.id, str(problem)))
     partnered = [one for one in read if _count(one, read) > 1]
     left_out |= {one.searched_run.run.id: ALONE for one in read if one not in partnered}
     used = partnered[:MOST_RUNS]
     used = [one for one in used if _count(one, used) > 1]
     left_out |= {one.searched_run.run.id: TOO_MANY for one in partnered if one not in used}
     if not used:
-        raise Problem(NO_TWO, todo=SAME_SPLIT)
+        raise no_two(tuple(unread))
     by_mark: dict[str, list[SearchedRun]] = {}
     for one in used:
         by_mark.setdefault(one.mark, []).append(one.searched_run)
     sets = tuple(_same_images(workspace, runs) for runs in by_mark.values())
     reasons = dict.fromkeys(left_out.values())
     gathered = ((why, sorted(run for run, reason in left_out.items() if reason == why)) for why in reasons)
-    return SearchedAlike(sets, tuple((why, tuple(runs)) for why, runs in gathered))
+    return SearchedAlike(sets, tuple((why, tuple(runs)) for why, runs in gathered), tuple(unread))
 
 
 def table(workspace: Workspace, searched_run: SearchedRun) -> tuple[np.ndarray, np.ndarray]:
@@ -155,7 +159,7 @@ def _candidates(shown: Overview) -> Iterator[SearchedRun]:
 
 
 def _why_unused(workspace: Workspace, candidate: SearchedRun) -> str:
-    """Why a run cannot be searched with others; empty where it can. Raises NoEvaluation."""
+    """Why a run cannot be searched with others; empty where it can. Raises NoEvaluation; Problem: damaged."""
     if candidate.evaluation.distance == "hyperbolic":
         return HYPERBOLIC
     if not candidate.evaluation.kept:
@@ -171,11 +175,20 @@ def _count(one: _Read, among: list[_Read]) -> int:
 
 def _mark(workspace: Workspace, candidate: SearchedRun) -> str:
     ids, labels, is_query = _images(workspace, candidate)
+    _check_queries(workspace, candidate, SameImages((candidate,), ids, labels, is_query))
     parts = (ids, labels, np.ones(len(ids), bool) if is_query is None else is_query)
     digest = sha256(repr(candidate.run.images or candidate.run.dataset_id).encode())
     for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
+
+
+def _check_queries(workspace: Workspace, candidate: SearchedRun, images: SameImages) -> None:
+    """Raises Problem if what is stored of its queries cannot be read, or is of other queries."""
+    with closing(workspace.reader()) as db:
+        stored = read_query_values(db, candidate.run, candidate.evaluation, METRIC)
+    if not np.isin(images.sample_ids[images.queries()], stored.sample_ids).all():
+        raise Problem(f"The queries that are stored of run {candidate.run.id} are not those of its embeddings.")
 
 
 def _is_finite(workspace: Workspace, candidate: SearchedRun) -> bool:

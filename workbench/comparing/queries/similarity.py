@@ -1,7 +1,6 @@
 """How similar the embeddings of runs are, for all pairs of groups: linear CKA, and nearest neighbours in common."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan, sqrt
@@ -11,6 +10,7 @@ import numpy as np
 from workbench.comparing.measures import Measured, chosen_runs
 from workbench.comparing.overview import Overview
 from workbench.comparing.queries.overlap import shares_in_common
+from workbench.comparing.queries.unread import Unread, no_two
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
@@ -45,7 +45,8 @@ class Similarity:
     images: int  # of the largest test half that was compared
     drawn: int  # of these, that were compared
     k: int  # neighbours
-    left_out: tuple[str, ...]  # titles of groups in no cell: other test images, or no embeddings
+    left_out: tuple[str, ...]  # titles of groups in no cell: other test images, or no embeddings; none of `unread`
+    unread: Unread = ()  # runs that are left out as their files or rows cannot be read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,27 +108,28 @@ def similarity(workspace: Workspace, shown: Overview, progress: Progress = quiet
         progress: called for each run and for each pair of groups; may raise Cancelled.
 
     Raises:
-        Problem: an evaluation cannot be read, or there are no two runs with embeddings of the same images.
+        Problem: there are no two runs with embeddings of the same images that can be read.
     """
     groups = shown.groups[:MOST_GROUPS]
     runs = [(place, run) for place, group in enumerate(groups) for run in _runs(shown, place)]
-    seen = list[_Seen]()
+    seen, unread = list[_Seen](), list[tuple[int, str]]()
     for done, (place, run) in enumerate(runs):
         progress(f"Run {run.id}", done, len(runs))
-        with suppress(NoEvaluation):  # deleted meanwhile
+        try:
             seen.extend(_seen(workspace, place, shown.measured[run.id], shown))
+        except NoEvaluation:  # deleted meanwhile
+            continue
+        except Problem as problem:
+            unread.append((run.id, str(problem)))
     cells = dict(_cells(seen, progress))
     if not cells:
-        raise Problem(
-            "There are no two runs here that kept embeddings of the same test images.",
-            todo="Choose runs with the same split, or several seeds of one config.",
-        )
-    used = {place for cell in cells for place in cell}
+        raise no_two(tuple(unread))
+    used = {place for cell in cells for place in cell} | {place for place, run in runs if run.id in dict(unread)}
     largest = max(evaluation.count for evaluation in seen)
     return Similarity(
         tuple(group.title for group in groups), cells, largest, min(largest, MOST_IMAGES),
         min(evaluation.near.shape[1] for evaluation in seen),
-        tuple(group.title for place, group in enumerate(groups) if place not in used),
+        tuple(group.title for place, group in enumerate(groups) if place not in used), tuple(unread),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from workbench.comparing.queries.searched_alike import (
     searched_alike,
     table,
 )
+from workbench.comparing.queries.unread import Unread
 from workbench.comparing.statistics.intervals import Interval, paired_bootstrap
 from workbench.evaluation.side_by_side import side_by_side, spread
 from workbench.progress import Progress, quiet
@@ -58,6 +59,7 @@ class Together:
     queries: tuple[int, ...]  # of each set: those that count
     scaled: tuple[int, ...]  # runs searched by Euclidean distance, whose embeddings are scaled to the same spread
     left_out: tuple[tuple[str, tuple[int, ...]], ...]  # (reason, runs)
+    unread: Unread = ()  # runs that are left out as their files or rows cannot be read
 
     def pairs(self) -> list[list[Ensemble]]:
         """For each set its pairs that could be searched."""
@@ -86,7 +88,7 @@ def together(workspace: Workspace, shown: Overview, progress: Progress = quiet, 
         most: products of numbers, over all searches, beyond which nothing is searched.
 
     Raises:
-        Problem: an evaluation cannot be read, no two runs searched the same images, or it is more than `most`.
+        Problem: no two runs that can be read searched the same images, or it is more than `most`.
     """
     alike = searched_alike(workspace, shown, progress)
     asked = [(images, runs) for images in alike.sets for runs in _asked(images)]
@@ -105,6 +107,7 @@ def together(workspace: Workspace, shown: Overview, progress: Progress = quiet, 
         tuple(tuple(searched_run.run.id for searched_run in images.runs) for images in alike.sets),
         tuple(len(images.queries()) for images in alike.sets),
         tuple(searched_run.run.id for searched_run in used if not searched_run.by_cosine), alike.left_out,
+        alike.unread,
     )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """The content of a report of several runs, as plain data computed by workbench/comparing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from workbench.comparing.grouping.groups import Group
 from workbench.comparing.measures import At
@@ -20,6 +21,7 @@ from workbench.reports.content.sweep_content import SweepContent, gather_sweeps
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
+Result = TypeVar("Result")
 MOST_PRODUCTS = 2e11  # of searches with the embeddings of several runs: ten seconds on one core
 MOST_PAIRS = 12  # groups set against the first: each takes a bootstrap over all queries of all seeds
 
@@ -68,30 +70,34 @@ def gather_groups(
     fair = read_comparisons(workspace, catalogs.current()).comparisons if "fair" in sections else ()
     sweeps, more = gather_sweeps(workspace, runs, catalogs.current(), progress) if "importance" in sections else ((), 0)
     unpaired = max(0, len(compared.groups) - 1 - MOST_PAIRS)
-    similar = _similarity(workspace, compared, progress) if "similarity" in sections else None
-    joint, replaced = _searched(workspace, compared, progress) if isinstance(similar, Similarity) else (None, None)
+    similar, joint, replaced = (
+        _similarity(workspace, compared, progress) if "similarity" in sections else (None, None, None)
+    )
     return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more, similar, joint, replaced)
 
 
-def _similarity(workspace: Workspace, compared: Overview, progress: Progress) -> Similarity | str:
+def _similarity(
+    workspace: Workspace, compared: Overview, progress: Progress
+) -> tuple[Similarity | str, Together | str | None, Replacing | str | None]:
+    """How similar runs are, what they find together and in place of each other; a sentence where there is no answer.
+
+    None where another of them has said the same sentence. None needs the answer of another.
+    """
+    similar = _or_sentence(similarity, workspace, compared, progress)
+    joint = _or_sentence(together, workspace, compared, progress, MOST_PRODUCTS)
+    replaced = _or_sentence(replacing, workspace, compared, progress, MOST_PRODUCTS)
+    return (
+        similar,
+        None if joint == similar else joint,
+        None if replaced in (similar, joint) else replaced,
+    )
+
+
+def _or_sentence(measure: Callable[..., Result], *asked: Any) -> Result | str:
     try:
-        return similarity(workspace, compared, progress)
+        return measure(*asked)
     except Problem as problem:
         return str(problem)
-
-
-def _searched(
-    workspace: Workspace, compared: Overview, progress: Progress
-) -> tuple[Together | str, Replacing | str | None]:
-    """What runs find together and in place of each other; only a sentence where that takes minutes."""
-    try:
-        joint = together(workspace, compared, progress, MOST_PRODUCTS)
-    except Problem as problem:
-        return str(problem), None
-    try:
-        return joint, replacing(workspace, compared, progress, MOST_PRODUCTS)
-    except Problem as problem:
-        return joint, str(problem)
 
 
 def _pairs(workspace: Workspace, compared: Overview, progress: Progress) -> tuple[Comparison | tuple[Group, str], ...]:

@@ -7,6 +7,7 @@ from workbench.comparing.grouping.groups import unlike_parts
 from workbench.comparing.queries.replacing import Replacing
 from workbench.comparing.queries.similarity import MOST_GROUPS, Place, Similarity
 from workbench.comparing.queries.together import Together
+from workbench.comparing.queries.unread import unread_words
 from workbench.comparing.replacing_text import HEAD as REPLACED
 from workbench.comparing.replacing_text import MEANING as OF_REPLACING
 from workbench.comparing.replacing_text import replacing_notes, replacing_rows
@@ -48,6 +49,7 @@ def similarity_blocks(of_groups: Similarity | str | None, groups: int) -> list[B
         words.neighbours_meaning(of_groups),
         words.seeds_beside(of_groups),
         words.in_no_cell(of_groups.left_out),
+        unread_words(of_groups.unread),
         first,
     )
     return [Plot("similarity", CAPTION), table, *(said(sentence) for sentence in sentences if sentence)]

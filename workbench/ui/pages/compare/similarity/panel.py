@@ -16,6 +16,7 @@ from workbench.comparing.overview import Overview
 from workbench.comparing.queries.replacing import replacing
 from workbench.comparing.queries.similarity import MOST_GROUPS, Similarity, similarity
 from workbench.comparing.queries.together import together
+from workbench.comparing.queries.unread import unread_words
 from workbench.comparing.replacing_text import HEAD as REPLACED
 from workbench.comparing.replacing_text import MEANING as OF_REPLACING
 from workbench.comparing.replacing_text import replacing_columns, replacing_notes, replacing_rows
@@ -58,7 +59,7 @@ class SimilarityPanel(QWidget):
         self._session = session
         self._overview: Overview | None = None
         self._reading = Newest(session)
-        self._cancelled = False
+        self._refused = ""  # why there is no similarity, where the other questions may have answers
         self.similarity: Similarity | None = None
         choices = (CKA, "CKA"), (NEIGHBOURS, "Same neighbours"), (TOGETHER, "Together"), (REPLACE, "Replace")
         self.value = Segments("Similarity by", choices)
@@ -89,9 +90,12 @@ class SimilarityPanel(QWidget):
             self._draw()  # in other colours
             return
         self._overview = overview
-        self._say(READING)
         for view in self.searched.values():
             view.show_overview(overview)
+        self._compare(overview)
+
+    def _compare(self, overview: Overview) -> None:
+        self._say(READING)
         workspace = self._session.workspace
 
         def work(progress: Progress) -> Similarity:
@@ -101,13 +105,14 @@ class SimilarityPanel(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._cancelled and self._overview is not None:
-            self.show_overview(self._overview)
+        left_out = self.similarity is not None and self.similarity.unread
+        if self._overview is not None and (self._refused or left_out):  # a file may be put back meanwhile
+            self._compare(self._overview)
 
     def _say(self, text: str) -> None:
         """Show a sentence in place of the picture."""
         self._reading.cancel()
-        self.similarity, self._cancelled = None, False
+        self.similarity, self._refused = None, ""
         self.words.setText(text)
         for part in (self._scrolled, self.value, self.notes, *self.searched.values()):
             part.hide()
@@ -117,26 +122,36 @@ class SimilarityPanel(QWidget):
         self.value.show()
         self._draw()
 
+    def _refuse(self, why: str) -> None:
+        """Say why nothing is drawn. The searches do not need it, and are still offered."""
+        self._say(why)
+        self._refused = why
+        self.value.show()
+        self._draw()
+
     def _tell_cancelled(self) -> None:
-        self._say(CANCELLED)
-        self._cancelled = True  # the next time that the tab is shown they are compared
+        self._refuse(CANCELLED)
 
     def _fail(self, problem: Problem) -> None:
-        self._say(str(problem))
+        self._refuse(str(problem))
 
     def _draw(self) -> None:
         of_groups = self.similarity
-        if of_groups is None or self._overview is None:
+        if self._overview is None or (of_groups is None and not self._refused):
             return
         chosen = self.value.value()
         for part in (self._scrolled, self.notes):
-            part.setVisible(chosen not in self.searched)
+            part.setVisible(of_groups is not None and chosen not in self.searched)
         for value, view in self.searched.items():
             view.setVisible(chosen == value)
         if chosen in self.searched:
             self.words.setText(QUESTIONS[chosen].name)
             return
+        if of_groups is None:
+            self.words.setText(self._refused)
+            return
         self.words.setText(cka_meaning(of_groups) if chosen == CKA else neighbours_meaning(of_groups))
         self.plot.show_similarity(of_groups, unlike_parts(list(of_groups.titles)), chosen)
         first = FIRST_ALONE if len(self._overview.groups) > MOST_GROUPS else ""
-        self.notes.setText(" ".join(filter(None, (seeds_beside(of_groups), in_no_cell(of_groups.left_out), first))))
+        left_out = in_no_cell(of_groups.left_out), unread_words(of_groups.unread)
+        self.notes.setText(" ".join(filter(None, (seeds_beside(of_groups), *left_out, first))))

@@ -50,7 +50,7 @@ class Question:
 
 
 class SearchedRuns(QWidget):
-    """The table of a question, and what its numbers are; a button where the search takes minutes or was cancelled."""
+    """The table of a question and what its numbers are; a button where it takes minutes, was cancelled or lacks runs."""
 
     def __init__(self, session: Session, question: Question, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,7 +128,7 @@ class SearchedRuns(QWidget):
         self.answer = answer
         self.model.show(self.question.head, self.question.rows(answer))
         self.notes.set_text("\n".join((self.question.meaning, *self.question.notes(answer))))
-        self._arrange(False)
+        self._arrange(bool(answer.unread))  # a file may be put back meanwhile
         fit_columns(self.view)
 
     def _tell_cancelled(self) -> None:
