@@ -50,7 +50,7 @@ class Question:
 
 
 class SearchedRuns(QWidget):
-    """The table of a question and what its numbers are; a button where it takes minutes, was cancelled or lacks runs."""
+    """The table of a question and what its numbers are; a button where that takes minutes or runs are left out."""
 
     def __init__(self, session: Session, question: Question, parent: QWidget | None = None) -> None:
         super().__init__(parent)
