@@ -69,6 +69,7 @@ class Photographer:
         from workbench.ui.window.process.garbage import Garbage
 
         self.window, self.out, self.only = window, out, only
+        self.names: list[str] = []  # of all pictures of this window, also of those that were not asked for
         self._garbage = Garbage(window)  # as in the program: Python would free widgets on any thread, and Qt crash
         self._garbage.settle()
         out.mkdir(parents=True, exist_ok=True)
@@ -84,8 +85,15 @@ class Photographer:
             loop.exec()
 
     def take(self, name: str, widget: "QWidget | None" = None) -> None:
+        self.names.append(name)
         if not self.only or any(word in name for word in self.only):
             (widget or self.window).grab().save(str(self.out / f"{name}.png"))
+
+    def refuse_unknown(self) -> None:
+        """End the process where a word of --only is in no name. Names follow the tabs, so it is known at the end."""
+        if unknown := [word for word in self.only if not any(word in name for name in self.names)]:
+            sys.stderr.write(f"No picture's name holds {', '.join(unknown)}. Names: {', '.join(self.names)}.\n")
+            sys.exit(2)
 
     def page(self, name: str) -> None:
         """The page, then each of its tabs."""
@@ -280,6 +288,7 @@ def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
         camera.dialogs(name)
     session.close()
     window.close()
+    camera.refuse_unknown()
 
 
 def main() -> None:
@@ -310,7 +319,8 @@ def main() -> None:
                 env["QT_QPA_PLATFORM"] = "offscreen"
             only = ["--only", *options.only] if options.only else []
             command = [sys.executable, __file__, str(options.out), "--workspace", str(workspace), "--look", look.name]
-            subprocess.run([*command, *only], check=True, env=env)
+            if status := subprocess.run([*command, *only], check=False, env=env).returncode:
+                sys.exit(status)
 
 
 if __name__ == "__main__":

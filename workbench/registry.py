@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -79,7 +79,7 @@ def register(
         raise ValueError(f"there is no kind {kind!r}: known are {', '.join(OF_KIND)}")
     if not (isinstance(params, type) and issubclass(params, Params)):
         raise TypeError(f"params must be a class that derives from workbench.params.Params: got {params!r}")
-    checked = OF_KIND[kind](**facts)
+    checked = _checked_facts(kind, facts)
 
     def decorate(build: Factory) -> Factory:
         if (kind, name) in _ENTRIES:
@@ -89,6 +89,14 @@ def register(
         return build
 
     return decorate
+
+
+def _checked_facts(kind: str, facts: dict[str, Any]) -> Facts:
+    known = [fact.name for fact in fields(OF_KIND[kind])]
+    if unknown := [name for name in facts if name not in known]:
+        said = ", ".join(repr(name) for name in unknown)
+        raise TypeError(f"{said} is no fact of a {kind}: those are {', '.join(known)}")
+    return OF_KIND[kind](**facts)
 
 
 def complaints(entry: Entry) -> list[str]:

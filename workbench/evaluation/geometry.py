@@ -28,15 +28,15 @@ def covering_radius(embeddings: ArrayLike, labels: ArrayLike | None = None, cent
         1985) from that centre, at most twice the smallest possible.
 
     Raises:
-        Problem: empty or non-finite embeddings, lengths that differ, centres below 1.
+        Problem: empty or non-finite embeddings, lengths that differ, centres that are no whole number of 1 or more.
     """
     return float(covering_radii(embeddings, labels, centres)[:, -1].mean())
 
 
 def covering_radii(embeddings: ArrayLike, labels: ArrayLike | None = None, centres: int = 1) -> np.ndarray:
     """Radii [K, centres] of every class, in order of label, with 1, 2, ... `centres` centres; see covering_radius."""
-    if centres < 1:
-        raise Problem("A covering radius needs at least one centre.")
+    if not isinstance(centres, int | np.integer) or centres < 1:
+        raise Problem(f"A covering radius needs a whole number of centres, 1 or more: got {centres!r}.")
     vectors, classes = _checked(embeddings, labels)
     return np.stack([_greedy_radii(vectors[classes == label], centres) for label in range(classes.max() + 1)])
 

@@ -49,6 +49,15 @@ def folder(tmp_path, monkeypatch):
         registry.load_plugins()
 
 
+def test_a_misspelt_fact_is_named_beside_those_that_there_are(folder):
+    wrong = GOOD.format(name="planted").replace("params=NoParams", 'familly="Pairs", params=NoParams')
+    (folder / "planted.py").write_text(wrong)
+    assert "planted" not in list_losses()
+    (sentence,) = registry.broken().values()
+    assert "TypeError in line 7: 'familly' is no fact of a loss: those are family, formula, needs_pairs, " in sentence
+    assert sentence.endswith(", dimensions, spans.")
+
+
 def test_a_file_is_found_marked_and_forgotten(folder):
     (folder / "planted.py").write_text(GOOD.format(name="planted"))
     (folder / "test_planted.py").write_text("raise RuntimeError")

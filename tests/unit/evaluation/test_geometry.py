@@ -95,7 +95,8 @@ def test_what_has_no_geometry_is_said():
         effective_rank(np.zeros((0, 2)))
     with pytest.raises(Problem, match="one label"):
         covering_radius(np.eye(2), np.arange(3))
-    with pytest.raises(Problem, match="at least one centre"):
-        covering_radius(np.eye(2), centres=0)
+    for centres in (0, 2.5, "2", None):
+        with pytest.raises(Problem, match=f"a whole number of centres, 1 or more: got {centres!r}"):
+            covering_radius(np.eye(2), centres=centres)
     with pytest.raises(Problem, match="no direction"):
         alignment_uniformity(np.zeros((2, 2)), np.zeros(2))

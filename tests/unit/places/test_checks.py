@@ -54,7 +54,7 @@ def test_a_machine_that_has_all_is_ready():
          "Workbench is not there (No module named 'workbench'). `workbench place install lab` shows how"),
         ({"no torch": "libcuda: wrong"}, "GPU", "PyTorch cannot be loaded there (libcuda: wrong)."),
         ({"free": 1.25e9}, "Disk", "Only 1.2 GB are free there; a run needs 2 GB."),
-        ({"writable": False}, "Disk", "The folder runs cannot be written there. Name another."),
+        ({"writable": False}, "Disk", "The folder runs is read-only there, for you or for all. Name another."),
         ({"data": ["missing"]}, "Data", "The data in /big/photographs are not there. `workbench place data lab HERE"),
         ({"data": ["unreadable"]}, "Data", "The data in /big/photographs cannot be read by you there."),
     ],
@@ -121,6 +121,19 @@ def test_the_probe_of_a_real_python_without_workbench(tmp_path):
     ]  # fmt: skip
     assert "No module named 'workbench'" in said[2][2]
     assert "No module named 'torch'" in said[3][2]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="on Linux nobody can make a file in /proc")
+@pytest.mark.parametrize("python", [sys.executable, "none/python"])
+def test_a_folder_in_which_nobody_can_write_is_not_called_full(tmp_path, python):
+    """Root may write in it by its rights, and it has no room because it is no disk."""
+    place = SshPlace(name="lab", host="lab", python=python, folder="/proc/runs")
+    findings = {finding.what: finding for finding in look(LocalHost(tmp_path), place)}
+    assert findings["Disk"].said == "The folder /proc/runs is read-only there, for you or for all. Name another."
+    mine = place.model_copy(update={"folder": str(tmp_path)})
+    findings = {finding.what: finding for finding in look(LocalHost(tmp_path), mine)}
+    assert findings["Disk"].said.endswith("GB are free there.")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")

@@ -22,7 +22,7 @@ OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)
 CLOCK_OFF = 300.0  # seconds
 LARGEST_NUMBER = 1e18  # largest credible number of bytes or seconds
 PROBE = """
-import json, os, platform, shutil, sys, time
+import errno, json, os, platform, shutil, sys, tempfile, time
 folder, *data = sys.argv[1:]
 def state(path):
     try:
@@ -30,11 +30,17 @@ def state(path):
     except OSError as error:  # below a folder that may not be searched it cannot be seen
         return "unreadable" if isinstance(error, PermissionError) else "missing"
     return "there" if os.access(path, os.R_OK | (os.X_OK if os.path.isdir(path) else 0)) else "unreadable"
+def writable(folder):  # by writing: os.access says yes of a folder of /proc, and to root of nearly all
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return True
 facts = {"python": platform.python_version(), "clock": time.time(), "data": [state(path) for path in data]}
 while folder and not os.path.isdir(folder):
     folder = os.path.dirname(folder)
 facts["free"] = shutil.disk_usage(folder or ".").free
-facts["writable"] = os.access(folder or ".", os.W_OK)
+facts["writable"] = writable(folder or ".")
 try:
     import workbench
     facts["workbench"] = workbench.__version__
@@ -56,7 +62,8 @@ SHELL_PROBE = (
     "f=$1; shift; case $f in /*) top=/;; *) top=.;; esac; "
     'while [ -n "$f" ] && [ ! -d "$f" ]; do case $f in */*) f=${f%/*};; *) f=;; esac; done; f=${f:-$top}; '
     'df -Pk "$f" 2>/dev/null | tail -n 1 | { read -r _ _ _ free _ && echo "free $free"; }; '
-    'if [ -w "$f" ]; then echo "writable yes"; else echo "writable no"; fi; echo "clock $(date +%s)"; '
+    'p=$f/.workbench-$$; if (set -C; : > "$p") 2>/dev/null; then rm -f "$p"; echo "writable yes"; '
+    'else echo "writable no"; fi; echo "clock $(date +%s)"; '
     "if command -v nvidia-smi >/dev/null 2>&1; then "
     "nvidia-smi --query-gpu=name,memory.total --format=csv,noheader,nounits 2>/dev/null | sed 's/^/gpu /'; fi; "
     'for d in "$@"; do echo "data $(state "$d")"; done'
@@ -200,7 +207,8 @@ def _gpu(facts: dict[str, Any], place: Place) -> Finding:
 def _disk(facts: dict[str, Any], place: Place) -> Finding:
     room = _number(facts.get("free"))
     if facts.get("writable") is False:
-        return Finding("Disk", f"The folder {place.folder} cannot be written there. Name another.", good=False)
+        said = f"The folder {place.folder} is read-only there, for you or for all. Name another."
+        return Finding("Disk", said, good=False)
     if room < LEAST_ROOM:
         said = f"Only {room / 1e9:.1f} GB are free there; a run needs {LEAST_ROOM / 1e9:.0f} GB."
         return Finding("Disk", said, good=False)

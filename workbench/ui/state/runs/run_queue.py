@@ -62,6 +62,7 @@ class RunQueue(QObject):
     """
 
     changed = Signal()  # what runs or waits
+    stood_still = Signal()  # a run began to wait for the user, or goes on: a full disk cannot store that
     ended = Signal(int, str, str)  # run, status, problem; on the window's thread, after its thread is over
     unstored = Signal(object)  # Problem: the state of a run that never began could not be written
     idle = Signal()  # nothing runs and nothing waits
@@ -75,6 +76,7 @@ class RunQueue(QObject):
         self._waiting: list[Waiting] = []
         self._at_work: list[AtWork] = []
         self._locks: dict[str, DeviceLock] = {}
+        self._reasons: dict[int, str] = {}  # by run that waits for the user, at the last look
         self._given_up = False  # closed while a workspace was being opened
         self._mailbox = Mailbox(self._run_ended, self)
         self._watch = QTimer(self, interval=WATCH_EVERY)
@@ -103,6 +105,11 @@ class RunQueue(QObject):
         """The Control of a run of this window that runs or waits; None for any other."""
         entries: list[AtWork | Waiting] = [*self._at_work, *self._waiting]
         return next((entry.control for entry in entries if entry.run_id == run_id), None)
+
+    def reasons(self) -> dict[int, str]:
+        """Why runs of this window wait for the user, by number; those that the user paused are not among them."""
+        controls = ((work.run_id, work.control) for work in self._at_work)
+        return {run_id: control.reason for run_id, control in controls if control.paused and control.reason}
 
     def add(self, run_id: int, resume: bool = False, alone: bool = False) -> None:
         """Start a prepared run now, or when there is a device for it; `alone` for one that names several itself."""
@@ -227,6 +234,10 @@ class RunQueue(QObject):
 
     def _look(self) -> None:
         """End a run whose thread is over but whose end was not recorded (a full disk), and look for free devices."""
+        reasons = self.reasons()
+        if reasons != self._reasons:
+            self._reasons = reasons
+            self.stood_still.emit()
         for work in list(self._at_work):
             over = work.job is not None and work.job.join(0)
             if over and work.seen_over:  # twice: its Ended event is not just on its way

@@ -1,6 +1,7 @@
 """Runs that this window starts, follows at places, ends and moves to the trash."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -68,10 +69,21 @@ class WindowRuns(Shown):
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self.queue = RunQueue(self.workspace, self._make_job, self, partial(chosen_devices, self.preferences))
         self.queue.ended.connect(self._queue_ended)
+        self.queue.stood_still.connect(self.runs_changed)
         self.queue.unstored.connect(partial(self.notify, concern=EVERYWHERE))
         self.placed = PlacedRuns(self, self.workspace, self)
         self.placed.kept_on.connect(self._discarded.discard)
         self.follower.came_back.connect(self._hear_back)
+
+    def runs(self) -> list[Run]:
+        """As `Shown.runs`; one of this window that waits for the user does so here before a full disk can store it."""
+        runs, reasons = super().runs(), self.queue.reasons()
+        return [_waiting(run, reasons) for run in runs] if reasons else runs
+
+    def run(self, run_id: int | None = None) -> Run | None:
+        """As `Shown.run`, and as `runs`."""
+        run = super().run(run_id)
+        return None if run is None else _waiting(run, self.queue.reasons())
 
     def start(self, config: "RunConfig", then: Callable[[], None] | None = None) -> None:
         """Make all runs of a config and start them, queued behind the one that trains; the first becomes the shown run.
@@ -356,9 +368,7 @@ class WindowRuns(Shown):
         """Say which runs of this window still wait, though the workspace that they waited for is there again."""
         if not isinstance(away, Gone):
             return
-        working = ((number, self.queue.control(number)) for number in self.queue.running)
-        numbers = [number for number, control in working if control is not None and control.paused and control.reason]
-        if numbers:
+        if numbers := list(self.queue.reasons()):
             waiting = (
                 f"Run {numbers[0]} still waits" if len(numbers) == 1 else f"Runs {numbers_in_words(numbers)} still wait"
             )
@@ -384,6 +394,10 @@ class WindowRuns(Shown):
     def _concluded(self, result: dict[str, Any] | None) -> None:
         if result is not None:
             self.runs_changed.emit()
+
+
+def _waiting(run: Run, reasons: dict[int, str]) -> Run:
+    return replace(run, status="waiting", problem=reasons[run.id]) if run.id in reasons and run.live else run
 
 
 def _refuse_begun(run: Run) -> None:
