@@ -37,6 +37,26 @@ def test_a_change_is_written_when_nothing_has_changed_for_a_while(qtbot, monkeyp
     qtbot.waitUntil(lambda: "page" not in file.read_text("utf-8"))
 
 
+def test_a_file_that_cannot_be_written_is_said_once_and_written_when_it_can_be(session):
+    said, settled = [], []
+    session.noticed.connect(said.append)
+    session.settled.connect(settled.append)
+    session.preferences.keep()
+    assert said == []
+    session.preferences.file.unlink(missing_ok=True)
+    session.preferences.file.mkdir()
+    for page in ("map", "train"):
+        session.preferences.set_text("layout/page", page)
+        session.preferences.keep()
+    (problem,) = said
+    assert str(problem).startswith(f"The settings of the window could not be written to {session.preferences.file}.")
+    assert session.preferences.text("layout/page") == "train", "the window goes on with it"
+    session.preferences.file.rmdir()
+    session.preferences.keep()
+    assert "page=train" in session.preferences.file.read_text("utf-8")
+    assert (said, settled) == ([problem], [problem])
+
+
 OTHER = """
 import sys
 from pathlib import Path

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests.ui.started import shown_window
 from workbench.control import Control
 from workbench.ui.docks.run_row import about
 from workbench.ui.window.main_window import MainWindow
@@ -52,6 +53,32 @@ def test_a_run_is_not_called_alive_while_the_workspace_is_away(qtbot, session, w
     assert row_of(window, waits).startswith("Queued")
     assert state.text() == "Running"
     assert window.rail.run.text() == "Counting: running, epoch 3 / 9"
+
+
+@pytest.mark.parametrize("reason", ["The disk is full. Free some space and go on.", ""])
+def test_a_run_whose_wait_cannot_be_stored_is_said_to_wait_all_the_same(qtbot, counting_session, config, reason):
+    """On a disk without a free byte its row says that it is running: nothing can be written there."""
+    session = counting_session
+    session.start(config)
+    qtbot.waitUntil(lambda: any(run.status == "running" for run in session.runs()))
+    (run_id,) = session.queue.running
+    window = shown_window(qtbot, session)
+    session.show_run(run_id)
+    window.show_page("train")
+    page, control = window.pages.page("train"), session.control(run_id)
+    control.reason = reason
+    control.pause()
+    if not reason:  # who paused it knows
+        assert session.run(run_id).status == "running"
+        return
+    qtbot.waitUntil(page.banner.isVisible)
+    assert page.banner.sentence.text() == reason
+    assert page.header.state.text() == "Waiting for you"
+    assert [run.status for run in session.runs()] == ["waiting"]
+    assert session.workspace.run(run_id).status == "running"
+    page.banner.buttons["Go on"][1].click()
+    qtbot.waitUntil(lambda: not page.banner.isVisible())
+    assert session.run(run_id).status == "running"
 
 
 @pytest.mark.parametrize("by_user", [False, True])

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_config_path
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, QTimer, Signal
+
+from workbench.problem import Problem
 
 MOST_RECENT = 8
 MOST_RUNS = 50  # workspaces whose shown run is remembered
@@ -63,10 +65,14 @@ class Preferences(QObject):
     Two windows share the file: of a value the last one that was written stays, of what is used recently all of both.
     """
 
+    unwritten = Signal(object)  # Problem: the file could not be written; once, until it can
+    written_again = Signal(object)  # that Problem, once the file could be written
+
     def __init__(self, file: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.file = file or default_file()
         self._settings = LateSettings(self.file, self.keep, self)
+        self._problem: Problem | None = None  # why the file could not be written the last time
         self._used: dict[str, list[str]] = {}  # by kind, newest first: paths since the file was written
         self._shown: dict[str, int | None] = {}  # by workspace, newest last: the shown run since then
 
@@ -150,7 +156,7 @@ class Preferences(QObject):
 
     def keep(self) -> None:
         """Write the file now; what another window has written since stays in the lists of what is used recently."""
-        self._settings.sync()
+        self._sync()
         lists = {f"recent/{kind}": [str(path) for path in self._remembered(kind)] for kind in self._used}
         if self._shown:
             lists[RUNS] = [f"{number} {path}" for path, number in self._shown_runs().items()]
@@ -158,7 +164,26 @@ class Preferences(QObject):
         for key, lines in lists.items():
             self.set_text(key, "\n".join(lines))
         if lists:
-            self._settings.sync()
+            self._sync()
+
+    def _sync(self) -> None:
+        fresh = QSettings(str(self.file), QSettings.Format.IniFormat)  # shares the values; an old one keeps its error
+        fresh.sync()
+        before = self._problem
+        self._problem = None if fresh.status() is QSettings.Status.NoError else before or _unwritten(self.file)
+        if self._problem is not None and before is None:
+            self.unwritten.emit(self._problem)
+        elif self._problem is None and before is not None:
+            self.written_again.emit(before)
+
+
+def _unwritten(file: Path) -> Problem:
+    return Problem(
+        f"The settings of the window could not be written to {file}.",
+        kept="What was stored before is unchanged, and this window keeps what was chosen until it is closed.",
+        todo="Free some space there, or choose a file that you may write (WORKBENCH_SETTINGS); the next change tries "
+        "again.",
+    )
 
 
 def _is_number(text: str) -> bool:

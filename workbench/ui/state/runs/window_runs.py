@@ -56,6 +56,8 @@ class WindowRuns(Shown):
     ) -> None:
         super().__init__(watch, parent)
         self.preferences = preferences or Preferences(parent=self)
+        self.preferences.unwritten.connect(partial(self.notify, concern=EVERYWHERE))
+        self.preferences.written_again.connect(self.settled)
         self.spare = Spare()
         self._make_job = make_job or partial(chosen_job, self.preferences, self.spare)
         self._begin_queue()
