@@ -1,5 +1,7 @@
 """Undo of what was done to runs: a run that was deleted for ever takes its steps with it."""
 
+from contextlib import contextmanager
+
 import pytest
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QMessageBox, QWidget
@@ -90,6 +92,43 @@ def test_a_run_that_a_full_disk_does_not_let_into_the_trash_is_offered_to_be_del
     assert [run.id for run in workspace.runs()] == [runs[1]]
     assert session.run_id is None
     assert not workspace.folder(runs[0]).exists()
+
+
+def test_a_step_that_a_full_disk_refuses_is_said_and_offered_again(qtbot, session, workspace, actions, runs):
+    said = []
+    session.noticed.connect(lambda what: said.append(str(what)))
+    stack = actions.undo_stack
+    session.trash_run(runs[0])
+    session.follower.look()
+
+    @contextmanager
+    def full(*_options, **_more):
+        raise Full(workspace.database)
+        yield
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workspace, "writing", full)
+        stack.undo()
+        qtbot.waitUntil(lambda: bool(said))
+        qtbot.waitUntil(stack.canUndo)
+    assert said == [
+        f"The move of “Counting” to the trash was not undone. The disk of {workspace.path} is full. Everything written "
+        "before is kept. Free some space and go on."
+    ]
+    assert stack.undoText() == "move of “Counting” to the trash"
+    assert not stack.canRedo()
+    assert workspace.run(runs[0]).trashed is not None
+    stack.undo()
+    qtbot.waitUntil(lambda: workspace.run(runs[0]).trashed is None)
+    session.follower.look()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workspace, "writing", full)
+        stack.redo()
+        qtbot.waitUntil(lambda: len(said) == 2)
+        qtbot.waitUntil(stack.canRedo)
+    assert said[1].startswith("The move of “Counting” to the trash was not done again. The disk of")
+    stack.redo()
+    qtbot.waitUntil(lambda: workspace.run(runs[0]).trashed is not None)
 
 
 @pytest.mark.parametrize("in_trash", [True, False])

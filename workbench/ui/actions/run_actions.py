@@ -21,7 +21,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE, Concern
 from workbench.ui.state.runs.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.state.session import Session
-from workbench.ui.state.undo import Reversible, forget_runs
+from workbench.ui.state.undo import Reversible, forget_runs, push
 from workbench.ui.style.words import PAUSE, QUEUE_AGAIN, RESUME, STOP, can_pause, can_stop, counted
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.widgets.dialogs.text_question import ask_line, ask_lines
@@ -200,7 +200,7 @@ class RunActions(QObject):
         self._session.change(partial(self._session.workspace.rename, run_id, name, before), failed=refused)
 
     def _remember(self, step: Reversible) -> None:
-        self.undo_stack.push(step)
+        push(self.undo_stack, step)
 
     def _refused(self, problem: Problem) -> None:
         self._session.notify(problem, EVERYWHERE)

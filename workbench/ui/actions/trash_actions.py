@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from workbench.problem import Problem
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.session import Session
-from workbench.ui.state.undo import Reversible
+from workbench.ui.state.undo import Reversible, push
 from workbench.ui.style.words import counted
 
 DELETED = "Its curves, evaluations, maps and checkpoints are deleted. This cannot be undone."
@@ -84,7 +84,7 @@ class TrashActions(QObject):
         runs = tuple(names)
         what = counted(len(names), "run") if len(names) > 1 else f"“{names[runs[0]]}”"
         again, back = partial(self._move_again, runs), partial(self.bring_back, runs)
-        self._undo_stack.push(Trashing(f"move of {what} to the trash", again, back, self._refused, runs))
+        push(self._undo_stack, Trashing(f"move of {what} to the trash", again, back, self._refused, runs))
 
     def _move_again(self, run_ids: Collection[int], refused: Callable[[Problem], None]) -> None:
         for run_id in run_ids:

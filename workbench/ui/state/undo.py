@@ -6,14 +6,16 @@ from functools import partial
 from time import monotonic_ns
 from weakref import WeakKeyDictionary, ref
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QUndoCommand, QUndoStack
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
+from workbench.files import NoSpace
 from workbench.problem import Problem
 from workbench.ui.state.commands import Commands
 from workbench.ui.style.icons import icon
+from workbench.workspace.database.problems import Busy
 
 Step = Callable[[Callable[[Problem], None]], object]
 
@@ -38,6 +40,7 @@ class Reversible(Timed):
     """Something that was done to runs and can be taken back.
 
     What another window has changed since is left as it is: `tell` gets a sentence, and the step is not offered again.
+    On a full disk, or while another program writes, `tell` gets it too, and the step of `push` is offered again.
 
     Args:
         text: what was done, for the Undo command.
@@ -53,23 +56,54 @@ class Reversible(Timed):
         super().__init__(text)
         self.runs = runs
         self._again, self._back, self._tell = again, back, tell
-        self._pushed = False
+        self._done = True  # the first `redo`, of `push`, does nothing: it is done already
+        self._of_stack: ref[QUndoStack] | None = None
+
+    def offer_on(self, stack: QUndoStack) -> None:
+        """Be offered again on this stack where a step is refused for now; see `push`."""
+        self._of_stack = ref(stack)
 
     def redo(self) -> None:
-        """Do it again; the first call, from `push`, does nothing."""
-        if self._pushed:
-            self._again(partial(self._refused, "done again"))
-        self._pushed = True
+        """Do it again, unless it is done."""
+        if not self._done:
+            self._done = True
+            self._again(partial(self._refused, "done again", False))
 
     def undo(self) -> None:
-        """Take the action back by calling `back`."""
-        self._back(partial(self._refused, "undone"))
+        """Take the action back by calling `back`, unless it is taken back."""
+        if self._done:
+            self._done = False
+            self._back(partial(self._refused, "undone", True))
 
-    def _refused(self, what: str, problem: Problem) -> None:
-        if isValid(self):  # else another workspace was opened meanwhile
+    def _refused(self, what: str, done: bool, problem: Problem) -> None:
+        if not isValid(self):  # another workspace was opened meanwhile
+            return
+        stack = None if self._of_stack is None else self._of_stack()
+        if stack is not None and isinstance(problem, NoSpace | Busy):
+            self._done = done
+            QTimer.singleShot(0, stack, partial(self._stand_again, stack))  # the stack may be undoing the step
+        else:
             self.setObsolete(True)
-            said = f"The {self.text()} was not {what}. {problem.what}"
-            self._tell(Problem(said, kept=problem.kept, todo=problem.todo))
+        said = f"The {self.text()} was not {what}. {problem.what}"
+        self._tell(Problem(said, kept=problem.kept, todo=problem.todo))
+
+    def _stand_again(self, stack: QUndoStack) -> None:
+        """Be the next step that is undone, or redone, as before; never again where others are between."""
+        if not isValid(self):
+            return
+        index = stack.index()
+        if self._done and index < stack.count() and stack.command(index) is self:
+            stack.redo()
+        elif not self._done and index and stack.command(index - 1) is self:
+            stack.undo()
+        else:
+            self.setObsolete(True)
+
+
+def push(stack: QUndoStack, step: Reversible) -> None:
+    """Put a step that was done on a stack, which offers it again where a disk or a lock refuses it for now."""
+    step.offer_on(stack)
+    stack.push(step)
 
 
 def forget_runs(stack: QUndoStack, is_there: Callable[[int], bool]) -> None:

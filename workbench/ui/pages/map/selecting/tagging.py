@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.problem import Problem
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
-from workbench.ui.state.undo import Reversible
+from workbench.ui.state.undo import Reversible, push
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.dialogs.text_question import ask_name
 from workbench.workspace.choices.sample_tags import LONGEST, Tagged, change_tags, tag_samples
@@ -55,7 +55,8 @@ class SelectionTagging(QObject):
                 partial(self._change, dataset_id, added, removed),
                 partial(self._change, dataset_id, removed, added),
             )
-            self._stack.push(Reversible(f"tag “{tag}”", again, back, partial(self._session.notify, concern=EVERYWHERE)))
+            tell = partial(self._session.notify, concern=EVERYWHERE)
+            push(self._stack, Reversible(f"tag “{tag}”", again, back, tell))
 
     def _change(
         self, dataset_id: int, added: Sequence[Tagged], removed: Sequence[Tagged], refused: Callable[[Problem], None]
