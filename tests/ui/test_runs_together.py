@@ -18,7 +18,7 @@ from workbench.comparing.together_text import HEAD, MEANING, together_notes, tog
 from workbench.problem import Problem
 from workbench.ui.pages.compare.similarity import searched_runs
 from workbench.ui.pages.compare.similarity.panel import REPLACE, TOGETHER
-from workbench.ui.pages.compare.similarity.searched_runs import CANCELLED
+from workbench.ui.pages.compare.similarity.searched_runs import CANCELLED, LEFT_OUT
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
 
@@ -156,10 +156,13 @@ def test_a_run_with_a_damaged_file_is_left_out_until_it_is_put_back(qtbot, works
     qtbot.waitUntil(lambda: view.answer is not None)
     assert f"Run 2 is left out. The file {path} is damaged" in view.notes.text()
     assert view.answer.sets == ((1, 3),)
+    assert view.words.isVisible()
+    assert view.words.text() == LEFT_OUT
     path.write_bytes(whole)
     qtbot.mouseClick(view.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: view.answer is not None and view.answer.sets == ((1, 2, 3),))
     assert not view.start.isVisible()
+    assert not view.words.isVisible()
 
 
 def test_the_page_may_be_closed_while_it_searches(qtbot, page, panel, monkeypatch):

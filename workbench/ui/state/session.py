@@ -31,7 +31,8 @@ from workbench.workspace.news import Watch
 
 log = logging.getLogger(__name__)
 PAGES = ("setup", "train", "map", "retrieval", "compare", "report")
-DEAD_EVERY = 30_000  # ms between two searches for runs whose process has ended
+DEAD_EVERY = 5_000  # ms between two searches for runs whose process has ended, while others train some
+RARELY = 6  # of these searches, the one that is made in any case: for what a kill left
 
 
 class Session(WindowRuns):
@@ -75,6 +76,7 @@ class Session(WindowRuns):
         self.catalog: Catalog = catalogs.at_first()
         self.page = "setup"
         self.places = KnownPlaces(self)
+        self._looks = 0  # for dead runs, that were due
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
         self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
         self._look_for_dead_runs.start()
@@ -201,5 +203,8 @@ class Session(WindowRuns):
 
     def _mark_dead_runs(self) -> None:
         """The follower reports what changes; a workspace that cannot be written now is tried again later."""
+        self._looks += 1
+        if self._looks % RARELY and not any(run.live and self.control(run.id) is None for run in self.runs()):
+            return
         mark, not_now = self.workspace.sweep_dead_runs, partial(log.info, "dead runs: %s")
         self.run_in_thread("Looking for dead runs", lambda progress: mark(), failed=not_now, quiet=True)

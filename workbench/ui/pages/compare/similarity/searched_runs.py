@@ -30,6 +30,7 @@ NOTES_LINES = 9  # below the table; beyond them they scroll
 AT_ONCE = 5_000  # queries up to which it is searched as soon as it is shown
 SEARCHING = "Searching…"
 CANCELLED = "The search was cancelled."
+LEFT_OUT = "Below the table it says which runs are left out. Once their files are back, search again."
 MINUTES = "These runs have up to {:,} queries, so the search takes minutes. It shows its progress and can be cancelled."
 Columns = tuple[list[str], list[list[Any]]]
 
@@ -120,7 +121,7 @@ class SearchedRuns(QWidget):
         self._arrange(ask)
 
     def _arrange(self, ask: bool) -> None:
-        self.words.setVisible(self.answer is None)
+        self.words.setVisible(self.answer is None or ask)
         self.start.setVisible(ask)
         self._scrolled.setVisible(self.answer is not None)
 
@@ -128,7 +129,8 @@ class SearchedRuns(QWidget):
         self.answer = answer
         self.model.show(self.question.head, self.question.rows(answer))
         self.notes.set_text("\n".join((self.question.meaning, *self.question.notes(answer))))
-        self._arrange(bool(answer.unread))  # a file may be put back meanwhile
+        self.words.setText(LEFT_OUT if answer.unread else "")
+        self._arrange(bool(answer.unread))
         fit_columns(self.view)
 
     def _tell_cancelled(self) -> None:
