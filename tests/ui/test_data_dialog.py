@@ -87,9 +87,14 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     ]  # fmt: skip
     choose(dialog, "Copies (1)")
     (said,) = dialog.tabs.currentWidget().findChildren(QLabel)
-    assert said.text() == "2 images are in 1 group with the same pixels; 1 test image has a copy in the training half."
+    assert said.text() == (
+        "2 images are in 1 group with the same pixels; 1 test image has a copy in the training half; "
+        "the images of 1 group have different labels."
+    )
     dialog.copy()
-    assert QGuiApplication.clipboard().text().splitlines()[1:] == ["1\tcars/copy.png\ttrain", "1\tfish/3.png\ttest"]
+    assert QGuiApplication.clipboard().text().splitlines() == [
+        "Group\tImage\tClass\tHalf", "1\tcars/copy.png\tcars\ttrain", "1\tfish/3.png\tfish\ttest",
+    ]  # fmt: skip
     dialog.close()
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -19,6 +20,14 @@ BLOCK = 1 << 16  # images whose hashes are looked up at once
 LAST = 512  # last bytes of an encoded image, which are compared first
 
 
+class Copy(NamedTuple):
+    """An image whose pixels another image has, too."""
+
+    path: str  # in the data set
+    half: str  # "train", "held out" or "test"; "" in none
+    class_name: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Inspection:
     """What the data dialog shows."""
@@ -32,7 +41,7 @@ class Inspection:
     sizes: np.ndarray  # [m, 2] width and height of some original files; empty for sets without files
     problems: list[tuple[str, str]]
     unlike_published: list[tuple[str, str]]  # (name, difference) of counts
-    copies: list[list[tuple[str, str]]]  # groups of images with the same pixels: (path, half) of each
+    copies: list[list["Copy"]]  # groups of images with the same pixels
     notes: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark); nothing is left out because of them
     left_out: int = 0  # entries of the data set; one of `problems` may stand for many
     unit: str = "file"  # what such an entry is called: "file", "row" or "sample"
@@ -41,10 +50,15 @@ class Inspection:
     def shared(self) -> int:
         """Test images whose exact copy is among the training images."""
         return sum(
-            sum(half == "test" for _, half in group)
+            sum(copy.half == "test" for copy in group)
             for group in self.copies
-            if any(half == "train" for _, half in group)
+            if any(copy.half == "train" for copy in group)
         )
+
+    @property
+    def of_two_classes(self) -> int:
+        """Groups of copies whose images have different labels."""
+        return sum(len({copy.class_name for copy in group}) > 1 for group in self.copies)
 
 
 def inspect(
@@ -65,22 +79,26 @@ def inspect(
         if rows is not None:
             half_of[rows] = name
     shown = np.random.default_rng(seed).permutation(len(image_set.paths))[:SHOWN]
+
+    def class_of(row: int) -> str:
+        return image_set.class_names[image_set.labels[row]]
+
     return Inspection(
         images=len(image_set.paths),
         side=image_set.image_size,
         halves=halves,
         counts=np.stack(counts, axis=1),
         class_names=image_set.class_names,
-        sheet=[
-            (image_set.paths[row], image_set.class_names[image_set.labels[row]], _coloured(pixels[row]))
-            for row in shown
-        ],
+        sheet=[(image_set.paths[row], class_of(row), _coloured(pixels[row])) for row in shown],
         sizes=_sizes(image_set, progress),
         problems=list(image_set.problems),
         left_out=image_set.left_out,
         unit=image_set.unit,
         unlike_published=list(image_set.unlike_published),
-        copies=[[(image_set.paths[row], str(half_of[row])) for row in group] for group in copies(pixels, progress)],
+        copies=[
+            [Copy(image_set.paths[row], str(half_of[row]), class_of(row)) for row in group]
+            for group in copies(pixels, progress)
+        ],
         notes=notes(image_set, split),
     )
 

@@ -44,12 +44,13 @@ def test_it_says_what_is_there(config):
         "Groups of images with the same pixels: 1",
         "  a/0.png (train), c/copy.png (test)",
         "Test images with a copy in the training half: 1",
+        "Groups of images of different classes: 1",
         "Pairs of near-duplicates: 1",
-        lines[9],
+        lines[10],
         "Test images with a near-duplicate in the training half: 1",
         "Pairs of two classes: 1",
     ]
-    similarity, pair = lines[9].strip().split("  ")
+    similarity, pair = lines[10].strip().split("  ")
     assert 0.98 <= float(similarity) < 1
     assert pair == "b/0.png (train), c/again.jpg (test)"
 
@@ -64,7 +65,10 @@ def test_json_has_everything(config):
     told = json.loads(asked(config, "--set", "split.name=classes", "--near-duplicates", "--json", "--most", "0"))
     assert told["classes"]["c"] == {"train": 0, "test": 5}
     assert told["problems"] == [["c/broken.png", "is empty (0 bytes)"]]
-    assert told["copies"] == [[{"path": "a/0.png", "half": "train"}, {"path": "c/copy.png", "half": "test"}]]
+    assert told["copies"] == [
+        [{"path": "a/0.png", "class": "a", "half": "train"}, {"path": "c/copy.png", "class": "c", "half": "test"}]
+    ]
+    assert told["copies_of_two_classes"] == 1
     near = told["near_duplicates"]
     assert (near["total"], near["in_both_halves"], near["of_two_classes"]) == (1, 1, 1)
     assert near["pairs"][0]["images"][1] == {"path": "c/again.jpg", "class": "c", "half": "test"}

@@ -34,8 +34,8 @@ def test_everything_is_counted(looked_at):
     assert found.sheet[0][2].shape == (8, 8, 3)
     assert sorted(map(tuple, found.sizes.tolist())) == sorted((20, 10 + label) for label in range(4) for _ in range(3))
     assert [path for path, _ in found.problems] == ["c1/broken.png"]
-    assert found.copies == [[("c0/0.png", "train"), ("c3/0.png", "test")]]
-    assert found.shared == 1
+    assert found.copies == [[("c0/0.png", "train", "c0"), ("c3/0.png", "test", "c3")]]
+    assert (found.shared, found.of_two_classes) == (1, 1)
     assert shared_images(looked_at[1], looked_at[2], silent) == (1, 0)
 
 

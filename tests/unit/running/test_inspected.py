@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.datasets.inspection import Inspection
+from workbench.datasets.inspection import Copy, Inspection
 from workbench.datasets.near_duplicates import Member, NearDuplicate, NearDuplicates
 from workbench.running.facts.inspected import lines_of
 
@@ -24,6 +24,18 @@ def test_what_there_is_none_of_has_no_line_of_its_own(seen):
         "Left out: 0",
         "Groups of images with the same pixels: 0",
         "Pairs of near-duplicates: 0",
+    ]
+
+
+def test_copies_of_one_class_and_of_two_are_told_apart(seen):
+    one = [Copy("a/1.png", "train", "a"), Copy("a/2.png", "train", "a")]
+    seen.copies.extend([one, [Copy("a/3.png", "test", "a"), Copy("b/1.png", "test", "b")]])
+    assert list(lines_of(seen, None, 20))[3:] == [
+        "Groups of images with the same pixels: 2",
+        "  a/1.png (train), a/2.png (train)",
+        "  a/3.png (test), b/1.png (test)",
+        "Test images with a copy in the training half: 0",
+        "Groups of images of different classes: 1",
     ]
 
 

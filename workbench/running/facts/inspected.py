@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.datasets.inspection import Inspection
+    from workbench.datasets.inspection import Copy, Inspection
     from workbench.datasets.near_duplicates import Member, NearDuplicates
 
 
@@ -25,10 +25,11 @@ def lines_of(inspection: "Inspection", near: "NearDuplicates | None", most: int)
 
 
 def _copies(inspection: "Inspection", most: int) -> Iterator[str]:
-    groups = [", ".join(_placed(path, half) for path, half in group) for group in inspection.copies]
+    groups = [", ".join(_placed(copy.path, copy.half) for copy in group) for group in inspection.copies]
     yield from _listed("Groups of images with the same pixels", len(groups), groups, most)
     if groups:
         yield f"Test images with a copy in the training half: {inspection.shared:,}"
+        yield f"Groups of images of different classes: {inspection.of_two_classes:,}"
 
 
 def _near_duplicates(near: "NearDuplicates", most: int) -> Iterator[str]:
@@ -67,8 +68,9 @@ def plain(inspection: "Inspection", near: "NearDuplicates | None") -> dict[str, 
         "problems": inspection.problems,
         "unlike_published": inspection.unlike_published,
         "notes": inspection.notes,
-        "copies": [[{"path": path, "half": half} for path, half in group] for group in inspection.copies],
+        "copies": [[_copy(copy) for copy in group] for group in inspection.copies],
         "copies_in_both_halves": inspection.shared,
+        "copies_of_two_classes": inspection.of_two_classes,
     }
     if near is None:
         return named
@@ -77,6 +79,10 @@ def plain(inspection: "Inspection", near: "NearDuplicates | None") -> dict[str, 
     ]
     totals = {"total": near.total, "in_both_halves": near.shared, "of_two_classes": near.other_class}
     return named | {"near_duplicates": totals | {"pairs": pairs}}
+
+
+def _copy(copy: "Copy") -> dict[str, str]:
+    return {"path": copy.path, "class": copy.class_name, "half": copy.half}
 
 
 def _member(member: "Member") -> dict[str, str]:

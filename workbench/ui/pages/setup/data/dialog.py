@@ -161,11 +161,17 @@ class DataDialog(MainButtonDialog):
         groups = counted(len(inspection.copies), "group")
         said = f"{sum(map(len, inspection.copies)):,} images are in {groups} with the same pixels"
         shared = f"{counted(inspection.shared, 'test image')} {'has' if inspection.shared == 1 else 'have'}"
-        warning = f"; {shared} a copy in the training half" if inspection.shared else ""
-        rows = [[number, path, half] for number, group in enumerate(inspection.copies, 1) for path, half in group]
+        warnings = [f"{shared} a copy in the training half"] if inspection.shared else []
+        if two := inspection.of_two_classes:
+            warnings.append(f"the images of {counted(two, 'group')} have different labels")
+        rows = [
+            [number, copy.path, copy.class_name, copy.half]
+            for number, group in enumerate(inspection.copies, 1)
+            for copy in group
+        ]
         return page_of(
-            label(f"{said}{warning}.", "error" if inspection.shared else "muted", wrap=True),
-            DataTable(["Group", "Image", "Half"], rows, names=1),
+            label("; ".join([said, *warnings]) + ".", "error" if warnings else "muted", wrap=True),
+            DataTable(["Group", "Image", "Class", "Half"], rows, names=1),
         )
 
 
