@@ -330,6 +330,18 @@ def test_a_weights_file_that_is_not_read_is_read_by_one_click(page, tmp_path):
     assert not warned.fix.isVisible()
 
 
+def test_the_file_of_weights_is_asked_for_where_weights_of_a_file_are_chosen(page):
+    choose(page, "backbone.name", "squeezenet1_0")
+    assert "backbone.weights_file" in page.draft.advanced()["Backbone"]
+    choose(page, "backbone.weights", "file")
+    essential = list(page.draft.essential())
+    assert essential[essential.index("backbone.weights") + 1] == "backbone.weights_file"
+    assert page.groups.forms["Essentials"].isAncestorOf(row(page, "backbone.weights_file"))
+    choose(page, "backbone.weights", "none")
+    assert "backbone.weights_file" not in page.draft.essential()
+    assert row(page, "backbone.weights_file").isVisible(), "Advanced has it again"
+
+
 def test_ctrl_z_undoes_the_step_that_was_made_last_in_the_form_or_on_a_run(page, runs):
     first, done = page.draft.value("training.epochs"), []
     typed(page, "training.epochs", "12")

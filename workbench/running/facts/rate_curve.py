@@ -20,7 +20,7 @@ RULE = "where the smoothed loss falls most steeply"  # over the logarithm of the
 TENTH_RULE = "a tenth of the rate with the least smoothed loss"
 TOO_FEW = "The loss diverged after {count} steps, too few to see it fall. Begin at a smaller rate."
 NO_DESCENT = (
-    "The loss does not fall by more than it differs from batch to batch. Take more steps or larger batches, or see "
+    "The loss does not fall by more than it differs from batch to batch. Take more or larger batches, or see "
     "whether the loss and the batches suit the data."
 )
 RISES = "The loss rises from the smallest rate on. Begin at a smaller rate."

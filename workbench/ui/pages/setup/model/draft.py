@@ -229,7 +229,8 @@ class Draft:
 
     def essential(self) -> dict[str, Field]:
         """The fields that most runs need: choices, data folder, parameters of the loss, length and learning rate."""
-        return essential_of({path: field for group in GROUPS for path, field in self.fields(group).items()})
+        fields = {path: field for group in GROUPS for path, field in self.fields(group).items()}
+        return essential_of(fields, self.value)
 
     def advanced(self) -> dict[str, dict[str, Field]]:
         """The other fields by heading."""

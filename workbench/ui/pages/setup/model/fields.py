@@ -1,6 +1,6 @@
 """The fields of the Set up form: under which heading they stand, which most runs need, how they are described."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.entries import catalog as catalogs
@@ -27,8 +27,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Evaluation": ("evaluation",),
 }
 OTHERS = "Other losses"
-ESSENTIAL = ("dataset", "split.name", "backbone.name", "backbone.model", "backbone.weights", "loss", "embedding.dim",
-             "training.epochs", "training.batch_size", "training.lr", "seeds", "name")  # fmt: skip
+ESSENTIAL = ("dataset", "split.name", "backbone.name", "backbone.model", "backbone.weights", "backbone.weights_file",
+             "backbone.download", "loss", "embedding.dim", "training.epochs", "training.batch_size", "training.lr",
+             "seeds", "name")  # fmt: skip
+# Fields that are essential only where another field has this value: (field, value).
+ONLY_WITH = {
+    "backbone.weights_file": ("backbone.weights", "file"),
+    "backbone.download": ("backbone.weights", "cache"),
+}
 
 
 def of_choice(known: Catalog, kind: str, name: str, default: str) -> dict[str, Field]:
@@ -74,14 +80,23 @@ def _batches_of(known: Catalog, loss: str) -> str:
     return "needs several images of a class" if catalogs.fact(known, "loss", loss, "needs_pairs") else "any batch"
 
 
-def essential_of(fields: Mapping[str, Field]) -> dict[str, Field]:
-    """The fields that most runs need, in the order of ESSENTIAL: of a data set the choice and its places."""
+def essential_of(fields: Mapping[str, Field], value_of: Callable[[str], Any]) -> dict[str, Field]:
+    """The fields that most runs need, in the order of ESSENTIAL: of a data set the choice and its places.
+
+    Args:
+        fields: by path. value_of: the value of such a field; a field of ONLY_WITH depends on it.
+    """
     return {
         path: field
         for wanted in ESSENTIAL
+        if wanted not in ONLY_WITH or _has(fields, value_of, *ONLY_WITH[wanted])
         for path, field in fields.items()
         if path == wanted or (path.startswith(f"{wanted}.") and (wanted != "dataset" or _is_of_place(path, field)))
     }
+
+
+def _has(fields: Mapping[str, Field], value_of: Callable[[str], Any], path: str, value: str) -> bool:
+    return path in fields and value_of(path) == value
 
 
 def _is_of_place(path: str, field: Field) -> bool:
