@@ -58,6 +58,14 @@ def test_a_growing_curve_has_spare_room_and_at_rest_none(plot, qtbot):
     qtbot.waitUntil(lambda: 1150 <= right_end(plot) < 1250)
 
 
+@pytest.mark.parametrize(("place", "ends"), [(0, (-0.03, 1)), (8, (4, 12))])
+def test_a_single_evaluation_has_an_axis_of_its_own_scale(plot, place, ends):
+    plot.append("loss", [place], [1.0])
+    plot.redraw()
+    plot.canvas.fit()
+    assert plot.canvas.item.vb.viewRange()[0] == pytest.approx(ends), "no epoch is before the first"
+
+
 def ranges(plot):
     item = plot.canvas.item
     return [view.viewRange() for view in (item.vb, item.getAxis("right").linkedView())]

@@ -41,6 +41,8 @@ class SteadyView(pg.ViewBox):
             self._fits = False
 
     def setRange(self, *rect: Any, **options: Any) -> None:
+        if self._fits and "xRange" in options:
+            options["xRange"] = around_one_place(options["xRange"])
         if self._fits and "yRange" in options:
             options["yRange"] = widened(options["yRange"], from_zero=self.from_zero)
         if self._fits and self.steady:
@@ -67,6 +69,15 @@ def widened(wanted: list[float], *, from_zero: bool = False) -> list[float]:
         return [0.0, 2 * AROUND]
     around = AROUND * size if size > SMALLEST else AROUND
     return [low - around, high + around]
+
+
+def around_one_place(wanted: list[float]) -> list[float]:
+    """The range (low, high) of a bottom axis on which all points are at one place; others unchanged.
+
+    No step, epoch or time is below 0: an axis of the evaluation before training went from -4 to 4 epochs until the next.
+    """
+    low, high = widened(wanted, from_zero=True)
+    return [-EDGE * high, high] if [low, high] != wanted and not low else [low, high]
 
 
 def kept_within(wanted: list[float], ends: tuple[float, float]) -> list[float]:
