@@ -44,7 +44,7 @@ class EmptyHint(QWidget):
 
     def __init__(self, title: str, sentence: str, action: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        column = in_column(1, on=self, margins=24, spacing=8)
+        column = self._column = in_column(1, on=self, margins=24, spacing=8)
         self.title, self.sentence = label(title, "section", wrap=True), label(sentence, "muted", wrap=True)
         for line in (self.title, self.sentence):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -54,6 +54,10 @@ class EmptyHint(QWidget):
         self.go.clicked.connect(self.pressed)
         column.addWidget(self.go, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
+
+    def insert_above_button(self, widget: QWidget) -> None:
+        """Put a widget between the sentence and the button."""
+        self._column.insertWidget(self._column.indexOf(self.go), widget, 0, Qt.AlignmentFlag.AlignHCenter)
 
     def say(self, sentence: str, title: str = "") -> None:
         """Another sentence under the title, and another title if one is given."""

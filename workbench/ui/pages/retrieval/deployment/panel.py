@@ -29,6 +29,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.measuring import Measuring
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
 from workbench.workspace.measured.deployments import RULES, Measurement, read_deployment
@@ -68,7 +69,7 @@ class DeployPanel(QStackedWidget):
 
     def _build(self) -> None:
         self.ask = EmptyHint("Deployment", WHY, "Measure")
-        self.measuring = EmptyHint("Measuring…", "Activity shows the progress. You can continue to work.", "Cancel")
+        self.measuring = Measuring()
         self.gallery = number_box(QSpinBox())
         self.gallery.setRange(100, 1_000_000_000)
         self.gallery.setGroupSeparatorShown(True)
@@ -277,6 +278,8 @@ class DeployPanel(QStackedWidget):
         if not self._adding:
             self.setCurrentIndex(MEASURING)
         self.work.start(of, title, op, fields, partial(self._measured, of), partial(self._not_measured, of))
+        if self.work.newest is not None and not self._adding:
+            self.measuring.follow(self.work.newest.item)
         self._draw_more()
 
     def _measured(self, of: Evaluation, answer: dict[str, Any]) -> None:

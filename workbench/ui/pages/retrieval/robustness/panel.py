@@ -31,6 +31,7 @@ from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label, plain_tip
+from workbench.ui.widgets.measuring import Measuring
 from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
 from workbench.workspace import Workspace
@@ -94,9 +95,7 @@ class RobustnessPanel(QStackedWidget):
         asking = QWidget()
         number = in_row(1, caption("Queries, at most", self.queries), self.queries, self.images, 1, spacing=8)
         in_column(1, self.ask, number, in_row(1, self.back, 1), 1, on=asking, margins=(16, 8, 16, 24), spacing=8)
-        self.measuring = EmptyHint(
-            "Measuring…", "Activity shows the progress and the time left. You can continue to work.", "Cancel"
-        )
+        self.measuring = Measuring()
         self.metrics = Segments("Metric of the plot", METRICS)
         self.metrics.set_value(METRICS[0][0])
         self.rest = button("Measure the rest", "plus")
@@ -272,6 +271,8 @@ class RobustnessPanel(QStackedWidget):
         fields = {"changes": names, "queries": queries}
         ended = partial(self._ended, of)
         self.work.start(of, "Robustness", "measure", fields, lambda answer: ended(), ended)
+        if self.work.newest is not None:
+            self.measuring.follow(self.work.newest.item)
 
     def _ended(self, of: Evaluation) -> None:
         """Show all that is stored: after a cancel, the changes that were measured before it."""
