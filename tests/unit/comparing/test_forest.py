@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.unit.comparing.compared_runs import store
+from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.difference.baseline import against_baseline
 from workbench.comparing.difference.forest import (
     claims,
@@ -155,6 +155,17 @@ def test_without_enough_seeds_nothing_is_claimed(workspace):
     found = forest(workspace, {"CE": BASE, "Few": FEW})
     assert (claims(found), found.tests) == ([], 0)
     assert remarks(found)[0] == "No test was made."
+
+
+def test_a_group_that_was_measured_on_other_images_is_named(workspace):
+    store(workspace, {1: np.full(6, 0.3)}, name="CE")
+    store(workspace, {1: np.full(9, 0.4)}, name="ICE", shown=images(9, "other"), training=TrainingParams(lr=0.01))
+    read = overview(workspace, workspace.runs(), {}, "MAP@R", "best")
+    found = forest_of(against_baseline(read, read.groups[0], ["MAP@R"]))
+    assert remarks(found) == [
+        "No test was made.",
+        "“ICE” was not measured on the test images of “CE”: their numbers have no difference.",
+    ]
 
 
 def test_groups_without_a_seed_in_common_are_tested_by_welch(workspace):

@@ -250,7 +250,23 @@ def remarks(forest: Forest) -> list[str]:
     if fewest < FEW_SEEDS:
         more = _digits(seeds_that_halve(fewest))
         sentences.append(f"{_digits(fewest).capitalize()} seeds are few: {more} would halve an interval.")
-    return sentences + _too_few(forest)
+    return sentences + _other_images(forest) + _too_few(forest)
+
+
+def _other_images(forest: Forest) -> list[str]:
+    """Which groups have values but no difference from the baseline: they were not measured on its images."""
+    titles = [
+        f"“{row.group.title}”"
+        for row in forest.rows
+        if any(not test.difference.n and min(test.seeds) for test in row.tests)
+    ]
+    if not titles:
+        return []
+    verb = "was" if len(titles) == 1 else "were"
+    return [
+        f"{_named(titles)} {verb} not measured on the test images of “{forest.baseline.title}”: their numbers have no "
+        "difference."
+    ]
 
 
 def _too_few(forest: Forest) -> list[str]:
