@@ -116,7 +116,8 @@ def test_columns_of_other_names_are_chosen(listed, build):
     [
         ({"label": "genus"}, "line 1: there is no column genus; found file, species", "dataset.label"),
         ({"path": "file", "label": "File"}, "line 1: one column is chosen twice", "dataset.label"),
-        ({"path": "file"}, "line 1: the columns path and label are needed; found file, species", ""),
+        ({"path": "file"}, "line 1: the columns path and label are needed; found file, species", "dataset.label"),
+        ({}, "line 1: the columns path and label are needed; found file, species", "dataset.path"),
     ],
 )
 def test_a_column_that_is_not_there_or_twice_is_refused_at_its_field(listed, build, named, said, field):

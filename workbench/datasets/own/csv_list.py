@@ -34,7 +34,7 @@ class CsvParams(Params):
     """Where the CSV file and its images are stored, and how the images are read."""
 
     file: str = param(
-        "", label="File or archive", path="file",
+        "", label="CSV file or archive", path="file",
         help="Columns path, label and, optionally, split (train or test), separated by commas, semicolons or tabs; a "
         "header line, unless it is clear which is which; or an archive with one.",
     )  # fmt: skip
@@ -44,7 +44,9 @@ class CsvParams(Params):
         "", label="Split column", optional=True, help="Column of the halves (train, test, validation), if not split."
     )
     folder: str = stored_at(
-        "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.", optional=True
+        "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.",
+        "Folder or archive of the images (optional)",
+        optional=True,
     )
     levels: str = param(
         "", label="Columns above the label", optional=True,
@@ -233,12 +235,15 @@ def _with_header(
         return header, lines[1:]
     if not named and (columns := _columns_of(first)):
         return columns, lines
+    field = ""
     if any(name.endswith(ENDINGS) for name in header):
         said = f"the names of the columns are missing, and it is not clear which is which in {', '.join(first)}"
     else:
         said = f"the columns path and label are needed; found {', '.join(_names(first)) or 'nothing'}"
+        if header:
+            field = next(f"dataset.{name}" for name in NEEDED if name not in header)  # where it can be named
     todo = "Name the columns in the first line, as in “path,label”, or choose them as Path column and Label column"
-    raise _wrong(source, number, said, f"{todo} (dataset.path, dataset.label).")
+    raise _wrong(source, number, said, f"{todo} (dataset.path, dataset.label).", field)
 
 
 def _above(levels: str, header: list[str]) -> list[str]:

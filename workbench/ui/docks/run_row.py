@@ -11,6 +11,7 @@ from workbench.control import Control
 from workbench.entries.catalog import Catalog
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SIZE_ROLE, SOME, TICK, TICKED
 from workbench.ui.style import theme
+from workbench.ui.style.field_words import abbreviated
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import STATES, counted, duration, epoch_at_work, state_word, where, work_word
 from workbench.ui.widgets.labels import names_near, shortened
@@ -165,14 +166,14 @@ def inside(rect: QRect, fold: str) -> QRect:
 
 
 def about(run: Run, known: Catalog, control: Control | None = None, away: bool = False) -> str:
-    """The second line: state, data set or loss as the catalog `known` calls it, time, tags.
+    """The second line: state, data set and loss as the catalog `known` calls them, time, tags.
 
     With `away` the workspace cannot be read at the moment, and a state that may have changed is the last one seen.
     """
-    if run.id < 0:  # a group counts its runs; an experiment is named by the loss that its runs share
-        loss = [title_of(known, "loss", run.loss)] if -run.id < OTHER_GROUPS else []
+    if run.id < 0:  # a group counts its runs; those of an experiment have loss and data set in common
+        shared = [abbreviated(title_of(known, "loss", run.loss)), data_title(known, run)]
         count = f"{run.epoch} of {run.epochs} done" if run.epoch < run.epochs else counted(run.epochs, "run")
-        return " · ".join((*loss, count))
+        return " · ".join((*filter(None, shared if -run.id < OTHER_GROUPS else []), count))
     word = work_word(run, control, away)
     ends = work_word(run, control) != state_word(run.status)
     if run.status == "running" and run.epochs and not ends:

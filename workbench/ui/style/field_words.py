@@ -14,6 +14,12 @@ def title_of(name: str, field: Field) -> str:
     return str(field.get("label") or name.rpartition(".")[2].replace("_", " ").capitalize())
 
 
+def abbreviated(title: str) -> str:
+    """The abbreviation at the end of a title, "ICE" of "Instance cross-entropy (ICE)"; the title itself without one."""
+    short = re.search(r"\(([^()]+)\)\Z", title)
+    return short.group(1) if short else title
+
+
 def range_of(field: Field) -> str:
     """The allowed numbers in words; empty if there is no limit."""
     low = next((f"{word}{field[key]}" for key, word in LOWER.items() if key in field), "")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from workbench.ui.style.field_words import Field, in_words, title_of
+from workbench.ui.style.field_words import Field, abbreviated, in_words, title_of
 
 MOST = 3  # settings that are named
 LONGEST = 190  # characters; seed and fold of a run come behind
@@ -16,9 +16,7 @@ UNNAMED = ("name", "seed", "seeds", "device", "loss.name")  # shown elsewhere, o
 def short_title(field: Field, value: Any) -> str:
     """How a choice is called in short: "ICE" of "Instance cross-entropy (ICE)"."""
     names = dict(zip(field.get("enum", ()), field.get("titles") or field.get("enum", ()), strict=True))
-    title = str(names.get(value, value))
-    short = re.search(r"\(([^()]+)\)\Z", title)
-    return short.group(1) if short else title
+    return abbreviated(str(names.get(value, value)))
 
 
 def name_that_follows(
