@@ -4,8 +4,8 @@ A suspicion is in 0..1. Neighbours vote with the weight of their own standing: a
 neighbours contradict counts less (two rounds, as in relaxation labelling). NumPy only.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Suspect:
     votes: int  # of the voters that have the suggested label
     own_votes: int
     voters: int
-    other: int | None = None  # the sample that it is a copy of
+    other: int | None = None  # the sample that it is a near-copy of; of a LABEL one with the suggested label, if any
     own_proxy: float | None = None  # cosine, or minus the distance, to the nearest proxy of its class
     other_proxy: float | None = None  # the same of the suggested class
     across: bool = False  # whether `other` is of the training half
@@ -56,6 +56,9 @@ class Suspect:
 
 def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None) -> list[Suspect]:
     """List the suspects of an evaluation, the surest first; a sample is listed once.
+
+    Of the suspected labels those come first whose image has a near-copy with the suggested label: the votes of a weak
+    network are less sure.
 
     Args:
         stored: one evaluation with at least a few neighbours per sample.
@@ -73,7 +76,10 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
         kind = LABEL if suspicion[row] >= least else AMBIGUOUS
         suspects.append(_suspect(stored, row, kind, int(names[best[row]]), float(suspicion[row]), close))
     listed = {suspect.sample_id for suspect in suspects if suspect.kind == LABEL}
-    suspects = [suspect for suspect in suspects if suspect.kind == LABEL or suspect.sample_id not in copies]
+    suspects = [
+        _with_copy(stored, suspect, copies) for suspect in suspects
+        if suspect.kind == LABEL or suspect.sample_id not in copies
+    ]  # fmt: skip
     crossing = {suspect.sample_id: suspect for suspect in _copies_across(stored, between)}
     suspects = [suspect for suspect in suspects if suspect.sample_id not in crossing] + list(crossing.values())
     listed |= set(crossing)
@@ -81,7 +87,24 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
         if sample_id not in listed:
             label = int(stored.labels[other])
             suspects.append(_suspect(stored, row, COPY, label, sureness, close, int(stored.sample_ids[other])))
-    return sorted(suspects, key=lambda one: (KINDS.index(one.kind), -one.suspicion, one.sample_id))
+    return sorted(suspects, key=_place_in_queue)
+
+
+def _with_copy(stored: Stored, suspect: Suspect, copies: Mapping[int, tuple[int, int, float]]) -> Suspect:
+    """The suspect, with its near-copy if that has the suggested label."""
+    if suspect.sample_id not in copies:
+        return suspect
+    _, other, _ = copies[suspect.sample_id]
+    return replace(suspect, other=int(stored.sample_ids[other])) if stored.labels[other] == suspect.suggested else suspect
+
+
+def _place_in_queue(suspect: Suspect) -> tuple[int, bool, float, int]:
+    return (
+        KINDS.index(suspect.kind),
+        suspect.kind == LABEL and suspect.other is None,
+        -suspect.suspicion,
+        suspect.sample_id,
+    )
 
 
 def _standings(

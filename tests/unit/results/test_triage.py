@@ -19,7 +19,7 @@ from workbench.results.failures import COPY_SHARE
 from workbench.results.label_overlay import Triage
 from workbench.results.stored import Stored, Training, rows_of
 from workbench.ui.pages.retrieval.triage.model import TriageModel
-from workbench.ui.pages.retrieval.triage.words import claim
+from workbench.ui.pages.retrieval.triage.words import claim, short_kind
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import Decision, all_decisions, decide, forget
 
@@ -116,12 +116,24 @@ def test_a_copy_with_another_label_is_listed_once():
     vectors[40] = vectors[3] * 1.0001
     stored = evaluation(labels, vectors)
     listed = [one for one in triage.queue(stored) if one.sample_id in (103, 140)]
-    assert [(one.sample_id, one.kind) for one in listed] == [(140, triage.LABEL)]  # its neighbours say so, too
+    assert [(one.sample_id, one.kind, one.other) for one in listed] == [(140, triage.LABEL, 103)]  # neighbours, too
+    assert claim(listed[0], "b", "a") == "Labelled b, suspected to be a, as a near-copy is labelled"
+    assert short_kind(listed[0]) == "near-copy"
     copies = [one for one in triage.queue(stored, least=1.1) if one.kind == triage.COPY]
     assert [(one.sample_id, one.other) for one in copies] == [(140, 103)]
     gaps = stored.gaps(np.arange(len(labels)), stored.near[:, 0])
     assert copies[0].suspicion == pytest.approx(1 - gaps[40] / (COPY_SHARE * np.median(gaps)) / 2)
     assert 0.5 < copies[0].suspicion < 1
+
+
+def test_a_suspect_with_a_near_copy_comes_before_those_that_only_neighbours_contradict():
+    vectors, labels, wrong = planted(0.1, spread=1.5)
+    first = int(np.flatnonzero(~wrong)[0])
+    of_another_class = int(np.flatnonzero(~wrong & (labels != labels[first]))[0])
+    vectors[of_another_class] = vectors[first] * 1.0001
+    queue = triage.queue(evaluation(labels, vectors))
+    assert (queue[0].sample_id, queue[0].other) == (of_another_class + 100, first + 100)
+    assert queue[0].suspicion < max(one.suspicion for one in queue if one.other is None)
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])

@@ -22,7 +22,7 @@ from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.retrieval.triage.model import ALL, DONE, TODO, TriageModel
 from workbench.ui.pages.retrieval.triage.pairs import suspect_ranking
 from workbench.ui.pages.retrieval.triage.summary import ANSWERED, TriageSummary
-from workbench.ui.pages.retrieval.triage.words import SHORT_KINDS, also_listed
+from workbench.ui.pages.retrieval.triage.words import also_listed, short_kind
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
@@ -282,7 +282,7 @@ class TriagePanel(QStackedWidget):
         decision = self.model.decision(suspect)
         own, new = self.session.class_name(suspect.label), self.session.class_name(suspect.suggested)
         gap = "\n" if len(own) + len(new) > SHORT_NAMES else " "
-        below = SHORT_KINDS[suspect.kind] if decision is None else ANSWERED[decision.decision]
+        below = short_kind(suspect) if decision is None else ANSWERED[decision.decision]
         return f"{own} →{gap}{new}?", (suspect.suspicion, below)
 
     # What the user does

@@ -15,8 +15,15 @@ def claim(suspect: Suspect, own: str, new: str) -> str:
         return f"Labelled {own}, a near-copy labelled {new} is in the training half"
     if suspect.kind == COPY:
         return f"Labelled {own}, a near-copy is labelled {new}"
+    if suspect.other is not None:
+        return f"Labelled {own}, suspected to be {new}, as a near-copy is labelled"
     doubt = "" if suspect.kind == "label" else "between two classes: "
     return f"{doubt}labelled {own}, near {new}".capitalize() if doubt else f"Labelled {own}, suspected to be {new}"
+
+
+def short_kind(suspect: Suspect) -> str:
+    """Why it is listed, in a word or two; empty for a suspicion that only the neighbours' votes support."""
+    return SHORT_KINDS[COPY if suspect.other is not None else suspect.kind]
 
 
 def also_listed(listed: Sequence[Suspect]) -> str:
