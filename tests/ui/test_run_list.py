@@ -117,12 +117,12 @@ def test_tests_stand_with_the_loss_and_the_settings_of_the_run_that_trained(sess
     assert len(set(model.configs_for("dataset.name"))) == 2 * len(trained), "a test has its own data"
 
 
-def test_an_experiment_says_its_loss_and_data_and_a_group_of_other_runs_does_not(session, runs):
+def test_an_experiment_says_its_data_and_loss_and_a_group_of_other_runs_does_not(session, runs):
     known = {"loss/ice": {"title": "Instance cross-entropy (ICE)"}, "dataset/digits": {"title": "Digits"}}
     members = [session.workspace.run(runs[1])] * 2
     seeds = together(Experiment(4, "Sample", "", "", {}), members)
     by_data = together(Experiment(OTHER_GROUPS + 4, "Digits", "", "", {}), members)
-    assert (about(seeds, known), about(by_data, known)) == ("ICE · Digits · 0 of 2 done", "0 of 2 done")
+    assert (about(seeds, known), about(by_data, known)) == ("Digits · ICE · 0 of 2 done", "0 of 2 done")
 
 
 def test_the_tick_of_a_group_is_that_of_its_runs(session, runs, qtmodeltester):

@@ -5,7 +5,7 @@ neighbours contradict counts less (two rounds, as in relaxation labelling). NumP
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Suspect:
     votes: int  # of the voters that have the suggested label
     own_votes: int
     voters: int
-    other: int | None = None  # the sample that it is a near-copy of; of a LABEL one with the suggested label, if any
+    other: int | None = None  # the sample that it is a near-copy of, if any; that has the suggested label
     own_proxy: float | None = None  # cosine, or minus the distance, to the nearest proxy of its class
     other_proxy: float | None = None  # the same of the suggested class
     across: bool = False  # whether `other` is of the training half
@@ -57,8 +57,8 @@ class Suspect:
 def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None) -> list[Suspect]:
     """List the suspects of an evaluation, the surest first; a sample is listed once.
 
-    Of the suspected labels those come first whose image has a near-copy with the suggested label: the votes of a weak
-    network are less sure.
+    Of the suspected labels those come first whose image has a near-copy with another label, which is then suggested:
+    the votes of a weak network are less sure.
 
     Args:
         stored: one evaluation with at least a few neighbours per sample.
@@ -77,7 +77,7 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
         suspects.append(_suspect(stored, row, kind, int(names[best[row]]), float(suspicion[row]), close))
     listed = {suspect.sample_id for suspect in suspects if suspect.kind == LABEL}
     suspects = [
-        _with_copy(stored, suspect, copies) for suspect in suspects
+        _with_copy(stored, suspect, copies, close) for suspect in suspects
         if suspect.kind == LABEL or suspect.sample_id not in copies
     ]  # fmt: skip
     crossing = {suspect.sample_id: suspect for suspect in _copies_across(stored, between)}
@@ -90,12 +90,15 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
     return sorted(suspects, key=_place_in_queue)
 
 
-def _with_copy(stored: Stored, suspect: Suspect, copies: Mapping[int, tuple[int, int, float]]) -> Suspect:
-    """The suspect, with its near-copy if that has the suggested label."""
+def _with_copy(
+    stored: Stored, suspect: Suspect, copies: Mapping[int, tuple[int, int, float]], close: "_Close | None"
+) -> Suspect:
+    """The suspect of a label; if it has a near-copy with another label, that is suggested, whatever the votes are."""
     if suspect.sample_id not in copies:
         return suspect
-    _, other, _ = copies[suspect.sample_id]
-    return replace(suspect, other=int(stored.sample_ids[other])) if stored.labels[other] == suspect.suggested else suspect
+    row, other, _ = copies[suspect.sample_id]
+    label, copied = int(stored.labels[other]), int(stored.sample_ids[other])
+    return _suspect(stored, row, LABEL, label, suspect.suspicion, close, copied)
 
 
 def _place_in_queue(suspect: Suspect) -> tuple[int, bool, float, int]:

@@ -133,6 +133,7 @@ def test_a_suspect_with_a_near_copy_comes_before_those_that_only_neighbours_cont
     vectors[of_another_class] = vectors[first] * 1.0001
     queue = triage.queue(evaluation(labels, vectors))
     assert (queue[0].sample_id, queue[0].other) == (of_another_class + 100, first + 100)
+    assert queue[0].suggested == labels[first], "the label of the same picture, not that of most neighbours"
     assert queue[0].suspicion < max(one.suspicion for one in queue if one.other is None)
 
 

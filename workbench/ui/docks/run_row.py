@@ -171,7 +171,7 @@ def about(run: Run, known: Catalog, control: Control | None = None, away: bool =
     With `away` the workspace cannot be read at the moment, and a state that may have changed is the last one seen.
     """
     if run.id < 0:  # a group counts its runs; those of an experiment have loss and data set in common
-        shared = [abbreviated(title_of(known, "loss", run.loss)), data_title(known, run)]
+        shared = [data_title(known, run), abbreviated(title_of(known, "loss", run.loss))]
         count = f"{run.epoch} of {run.epochs} done" if run.epoch < run.epochs else counted(run.epochs, "run")
         return " · ".join((*filter(None, shared if -run.id < OTHER_GROUPS else []), count))
     word = work_word(run, control, away)
