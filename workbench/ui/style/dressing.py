@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable
 from time import perf_counter
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
@@ -76,6 +76,8 @@ class Dressing(QObject):
             window = self._still.pop()
             if isValid(window):
                 window.setUpdatesEnabled(True)
+                # Qt asks for no paint while one is due, and drops one that comes due while updates are disabled
+                QApplication.postEvent(window, QEvent(QEvent.Type.UpdateRequest))
 
 
 def _polish(widgets: Iterable[QWidget]) -> None:
