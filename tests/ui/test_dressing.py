@@ -1,7 +1,6 @@
 """A new palette on a window that was about to be painted."""
 
 import pytest
-from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from workbench.ui.style import dressing
@@ -14,12 +13,12 @@ LABELS = 200
 class Counted(QWidget):
     """Counts how often it is painted."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.setFixedSize(80, 20)
         self.painted = 0
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event):
         self.painted += 1
 
 

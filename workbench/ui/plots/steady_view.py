@@ -74,7 +74,7 @@ def widened(wanted: list[float], *, from_zero: bool = False) -> list[float]:
 def around_one_place(wanted: list[float]) -> list[float]:
     """The range (low, high) of a bottom axis on which all points are at one place; others unchanged.
 
-    No step, epoch or time is below 0: an axis of the evaluation before training went from -4 to 4 epochs until the next.
+    No step, epoch or time is below 0: with the evaluation before training alone, an axis went from -4 to 4 epochs.
     """
     low, high = widened(wanted, from_zero=True)
     return [-EDGE * high, high] if [low, high] != wanted and not low else [low, high]
