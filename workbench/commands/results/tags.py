@@ -1,16 +1,22 @@
-"""`workbench tags`: tags of images, from and to tables, and the scores of the images of each."""
+"""`workbench tags`: tags of images, from and to tables, and scores of the images of each, or by class size."""
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from workbench import files
 from workbench.commands.arguments import NUMBER, epoch_option, workspace_option
+from workbench.commands.results.columns import Column, table_lines
 from workbench.commands.results.deploy import evaluation_of
-from workbench.commands.terminal import one_line, show_json, show_lines
+from workbench.commands.terminal import one_line, printable, show_json, show_lines, told
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
+
+if TYPE_CHECKING:
+    from workbench.results.by_class_size import BySize
 
 WIDEST = 40  # letters of a tag in the table
 
@@ -18,7 +24,7 @@ WIDEST = 40  # letters of a tag in the table
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command("tags", short_help="Print a run's scores for the images of each tag.")
+@click.command("tags", short_help="Print a run's scores for the images of each tag, or by class size.")
 @click.argument("run_id", metavar="RUN", type=NUMBER)
 @workspace_option
 @epoch_option("that is shown")
@@ -27,15 +33,30 @@ FILE = click.Path(path_type=Path, dir_okay=False)
     help="First store the tags of a CSV: a column path, and one for each attribute.",
 )  # fmt: skip
 @click.option("--export", "out", type=FILE, default=None, metavar="FILE", help="Write all tags as CSV.")
+@click.option(
+    "--by-size", "by_size", is_flag=True,
+    help="Print scores of rare and frequent classes instead: in groups by their number of images.",
+)  # fmt: skip
+@click.option(
+    "--csv", "csv_file", type=FILE, default=None, metavar="FILE",
+    help="With --by-size, also write a row for each class to this CSV file.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def tags(
-    run_id: int, folder: Path | None, epoch: str | int, read: Path | None, out: Path | None, as_json: bool
-) -> None:
+    run_id: int, folder: Path | None, epoch: str | int, read: Path | None, out: Path | None, by_size: bool,
+    csv_file: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     """Print the scores of run RUN for the images of each tag, the lowest MAP@R of an attribute first.
 
     Tags belong to the data set, so that all its runs share them. They are given in Retrieval, or by a table: a cell
     "front" of a column "view" is the tag view=front.
+
+    With --by-size classes are grouped by their training images or, where test classes are not trained, by their
+    searched images; each group has its scores with 95% intervals over classes, and the scores that chance would give.
     """
+    if csv_file is not None and not by_size:
+        raise click.UsageError("--csv needs --by-size: it has a row for each class.")
+    from workbench.results.by_class_size import as_csv, as_data, by_class_size
     from workbench.results.slices import slices
     from workbench.results.tag_table import export_tags, import_tags
 
@@ -48,7 +69,21 @@ def tags(
             click.echo(f"{said}; rows about images of another data set: {brought.unknown:,}.", err=True)
         if out is not None:
             click.echo(f"Tags of {export_tags(workspace, dataset_id, out):,} images written to {out}.", err=True)
-        entries = slices(workspace, evaluation.id)
+        if by_size:
+            with told() as progress:
+                measured = by_class_size(workspace, evaluation.id, progress)
+        else:
+            entries = slices(workspace, evaluation.id)
+    if by_size:
+        if csv_file is not None:
+            with files.named_file(csv_file) as file:
+                file.write(as_csv(measured).encode())
+            click.echo(f"A row for each of {len(measured.classes.labels):,} classes written to {csv_file}.", err=True)
+        if as_json:
+            show_json(as_data(measured))
+        else:
+            _print_by_size(measured)
+        return
     if as_json:
         show_json({"run": run_id, "epoch": evaluation.epoch, "tags": [asdict(entry) for entry in entries]})
         return
@@ -60,3 +95,13 @@ def tags(
         for entry in entries
     ]
     show_lines([head, *lines] if lines else [], "No image of this evaluation has a tag.")
+
+
+def _print_by_size(measured: "BySize") -> None:
+    """Print the groups as a table, with the sentences that say how to read it."""
+    from workbench.results.by_class_size import rows_of, titles_of
+
+    columns = [Column(title, numbers=at > 1) for at, title in enumerate(titles_of(measured))]
+    lines = table_lines(columns, rows_of(measured), None)
+    for line in [*lines, *([""] if lines else []), *measured.sentences]:
+        click.echo(printable(line))

@@ -36,6 +36,7 @@ from workbench.reports.content.run_content import (
     Setting,
     percent,
 )
+from workbench.results.by_class_size import by_class_size
 from workbench.results.network_scores import network_scores
 from workbench.results.slices import slices
 from workbench.workspace import Workspace
@@ -114,6 +115,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         robustness_damaged=changed_damaged,
         published=_published(workspace, run, config, shown, last if shown is best else shown),
         classes=_classes(workspace, run, shown) if shown and "classes" in sections else [],
+        by_size=by_class_size(workspace, shown.id) if shown and "classes" in sections else None,
         tags=slices(workspace, shown.id) if shown and "classes" in sections and run.dataset_id is not None else [],
         map=map_of(workspace, run, shown) if shown and "map" in sections else None,
         worst=worst,

@@ -11,6 +11,7 @@ from workbench.comparing.published.published_tables import (
 )
 from workbench.config import RunConfig
 from workbench.numerals import percentage
+from workbench.results.by_class_size import BySize
 from workbench.results.network_scores import NetworkScore
 from workbench.results.slices import Slice
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
@@ -113,6 +114,7 @@ class Content:
     robustness_damaged: str
     published: list[Beside]
     classes: list[ClassRow]  # by rising MAP@R
+    by_size: BySize | None  # the same classes in groups by size
     tags: list[Slice]  # attributes by name, each by rising MAP@R
     map: Map | None
     worst: list[QueryCard]

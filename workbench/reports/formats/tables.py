@@ -10,6 +10,7 @@ from workbench.comparing.together_text import together_columns
 from workbench.files.spreadsheet import csv_text
 from workbench.reports.content.run_content import Content
 from workbench.reports.document import Made
+from workbench.results.by_class_size import as_csv
 from workbench.workspace import Workspace
 from workbench.workspace.measured import evaluations
 
@@ -48,6 +49,7 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
             ["class", "queries", "map_at_r", "recall_at_1"],
             [[row.name, row.queries, row.map_at_r, row.recall_at_1] for row in content.classes],
         ),
+        **({"class-sizes.csv": as_csv(content.by_size)} if content.by_size is not None else {}),
         **({"tags.csv": csv_text(list(TAGS), list(map(list, map(astuple, content.tags))))} if content.tags else {}),
         **({"tests.csv": csv_text(TESTS, _tests(content))} if content.tests else {}),
         **({"stores.csv": csv_text(STORES, _stores(content))} if content.deployment is not None else {}),

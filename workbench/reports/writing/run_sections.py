@@ -12,6 +12,7 @@ from workbench.reports.content.run_content import ClassRow, Content, MetricRow, 
 from workbench.reports.writing.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.writing.deployed_blocks import deployment_blocks, robustness_blocks
 from workbench.reports.writing.published_blocks import published_blocks
+from workbench.results.by_class_size import rows_of, titles_of
 from workbench.results.network_scores import UNLIKE_IMAGES
 from workbench.workspace.run_names import short_names
 
@@ -165,14 +166,35 @@ def _classes(content: Content) -> list[Block]:
     if not content.classes:
         return [said(content.run.has_no("evaluation"), muted=True)]
     if len(content.classes) <= 2 * EXTREMES:
-        return [_class_table("classes", "Class", content.classes, "All classes, by increasing MAP@R."), *_tags(content)]
+        return [
+            _class_table("classes", "Class", content.classes, "All classes, by increasing MAP@R."),
+            *_beside(content),
+        ]
     low, high = content.classes[:EXTREMES], content.classes[::-1][:EXTREMES]
     return [
         _class_table("lowest-classes", "Lowest MAP@R", low, f"The {EXTREMES} classes with the lowest MAP@R."),
         _class_table("highest-classes", "Highest MAP@R", high, f"The {EXTREMES} classes with the highest MAP@R."),
         said(f"{len(content.classes):,} classes in all; classes.csv lists all of them.", muted=True),
-        *_tags(content),
+        *_beside(content),
     ]
+
+
+def _beside(content: Content) -> list[Block]:
+    """What stands below the classes: their groups by size, and the scores of tags."""
+    return [*_by_size(content), *_tags(content)]
+
+
+def _by_size(content: Content) -> list[Block]:
+    """A table of the groups of classes by size; sentences alone where all classes have the same size."""
+    by_size = content.by_size
+    if by_size is None:
+        return []
+    sentences: list[Block] = [said(sentence, muted=True) for sentence in by_size.sentences]
+    if not by_size.groups:
+        return sentences
+    caption = "Rare and frequent classes: scores by class size."
+    table = Table("class-sizes", caption, titles_of(by_size), tuple(rows_of(by_size)), frozenset(range(2, 8)))
+    return [table, *sentences]
 
 
 def _tags(content: Content) -> list[Block]:
