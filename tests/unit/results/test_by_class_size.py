@@ -250,7 +250,7 @@ def test_the_command_prints_a_table_json_and_a_csv_of_classes(workspace, tmp_pat
     shown = CliRunner().invoke(cli, [*asked, "--csv", str(tmp_path / "classes.csv")])
     assert shown.exit_code == 0, shown.output
     lines = shown.stdout.splitlines()
-    assert lines[0].split()[:4] == ["Score", "Classes", "Searched", "images"]
+    assert lines[0].split()[:4] == ["Score", "Group", "Searched", "images"]
     assert lines[1].split()[:5] == ["R@1", "Large", "15", "to", "30"]
     assert any(line.startswith("Recall@1 and MAP@R depend on class size") for line in lines)
     assert len((tmp_path / "classes.csv").read_text("utf-8").splitlines()) == 1 + len(SIZES)

@@ -16,6 +16,7 @@ from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.method_search import MethodSearch
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.contract import Change
+from workbench.ui.pages.retrieval.model.filters import ClassGroup
 from workbench.ui.pages.retrieval.neighbours.other_grid import ranks_after
 from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.pair.following import QueryPairs
@@ -156,6 +157,7 @@ class RetrievalPage(QStackedWidget):
         self.queries.export_asked.connect(self._ask_export)
         self.by_words.toggled.connect(self.words.open)
         self.views.queries_asked.connect(self.show_method)
+        self.views.group_chosen.connect(self._list_group)
         result.neighbour_chosen.connect(self.browsing.choose)
         self.explaining.sample_chosen.connect(self.browsing.choose)
         self.classes.confusions.all_asked.connect(self.explaining.open_dialog)
@@ -243,7 +245,9 @@ class RetrievalPage(QStackedWidget):
             case Change.LIST:
                 self.queries.draw_list()
                 self._draw_place()
+                self.classes.follow_group()
                 self.classes.mark_class()
+                self.views.mark_group(self.browsing.filters.group)
             case Change.QUERY:
                 self._draw_query()
             case Change.COMPARISON:
@@ -332,6 +336,9 @@ class RetrievalPage(QStackedWidget):
         if self.session.query is not None:
             self.session.select(np.array([self.session.query], np.int64))
             self.session.show_page("map")
+
+    def _list_group(self, group: ClassGroup) -> None:
+        self.browsing.choose_filters(group=group)
 
     def _listed(self) -> Listed:
         return listed_now(self.browsing, self.words.text.toPlainText().strip())

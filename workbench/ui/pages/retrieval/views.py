@@ -1,4 +1,4 @@
-"""The views of the Retrieval page: queries, triage, deployment and robustness, each made when it is first shown."""
+"""The views of the Retrieval page: queries, triage, deployment, ..., each made when it is first shown."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,9 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
+from workbench.ui.pages.retrieval.class_size.panel import SizePanel
 from workbench.ui.pages.retrieval.deployment.panel import DeployPanel
+from workbench.ui.pages.retrieval.model.filters import ClassGroup
 from workbench.ui.pages.retrieval.robustness.panel import RobustnessPanel
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.state.session import Session
@@ -20,6 +22,7 @@ class RetrievalViews(QTabWidget):
     """
 
     queries_asked = Signal(str)  # by a method of search, which is shown beside plain neighbours
+    group_chosen = Signal(object)  # ClassGroup: the queries of classes of one size are to be listed
 
     def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,6 +44,7 @@ class RetrievalViews(QTabWidget):
         self._add(
             "Robustness", partial(RobustnessPanel, session), "Scores when query images are blurred, darkened, rotated…"
         )
+        self._add("Class size", self._class_size, "Scores of rare and frequent classes, with intervals and chance")
         self.currentChanged.connect(self.make)
 
     def make(self, index: int) -> QWidget:
@@ -55,6 +59,18 @@ class RetrievalViews(QTabWidget):
         panel = DeployPanel(self._session)
         panel.queries_asked.connect(self.queries_asked)
         return panel
+
+    def _class_size(self) -> QWidget:
+        panel = SizePanel(self._session)
+        panel.chosen.connect(self.group_chosen)
+        panel.queries_asked.connect(partial(self.setCurrentIndex, 0))
+        return panel
+
+    def mark_group(self, group: ClassGroup | None) -> None:
+        """Mark the group of classes whose queries are listed, in the view Class size."""
+        for view in self._made.values():
+            if isinstance(view, SizePanel):
+                view.mark(group)
 
     def _add(self, title: str, maker: Callable[[], QWidget], tip: str) -> None:
         holder = QWidget()

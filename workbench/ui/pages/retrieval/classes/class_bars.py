@@ -226,6 +226,7 @@ class ClassBars(QFrame):
         """Show the classes of another evaluation."""
         shown = self._browsing.shown
         self.listing.show(None if shown is None else shown.classes)
+        self._keep_group()
         names = () if self.listing.scores is None else self.listing.scores.names[:MEASURED]
         widest = max(map(self.fontMetrics().horizontalAdvance, names), default=0)
         self.rows.stacked, self.rows.widest = widest > SHORT, widest
@@ -239,6 +240,19 @@ class ClassBars(QFrame):
         self.list.setMaximumHeight(max(LEAST, len(self.listing) * row + 2) if len(self.listing) else WIDEST)
         self.summary.setText(self.listing.summary)
         self.mark_class()
+
+    def follow_group(self) -> None:
+        """Show the classes of the group whose queries are listed, where that is another one."""
+        if self._keep_group():
+            self.relist()
+
+    def _keep_group(self) -> bool:
+        group = self._browsing.filters.group
+        labels = None if group is None else group.labels
+        changed = labels is not self.listing.among
+        if changed:
+            self.listing.keep_among(labels)
+        return changed
 
     def mark_class(self) -> None:
         """Mark the class whose queries are listed."""

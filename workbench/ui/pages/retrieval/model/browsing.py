@@ -90,7 +90,7 @@ class Browsing:
 
     def _show_nothing(self) -> None:
         self.shown = self.result = self.answer = None
-        self.comparison = Comparison()
+        self.comparison, self.filters.group = Comparison(), None
         self._forget_evaluation({})
         self.listing.show(None, ())
         self.listing.arrange(self.filters)
@@ -130,7 +130,7 @@ class Browsing:
     def _take_evaluation(self, shown: ShownEvaluation) -> None:
         if self.comparison.show(shown.evaluation, shown.of_run):
             self.history.clear()
-            self.result = self.answer = None  # of another run
+            self.result = self.answer = self.filters.group = None  # of another run
             self.comparison.method = self.methods.get(self._key(shown.evaluation))
         class_name = None if self.filters.label is None else self.listing.class_name(self.filters.label)
         self.shown, self._current = shown, True

@@ -54,6 +54,7 @@ class ClassListing:
     def __init__(self) -> None:
         self.scores: ClassScores | None = None
         self.measure, self.order, self.search = MAP_AT_R, WORST, ""
+        self.among: np.ndarray | None = None  # labels [m] of the only classes that are listed; None for all
         self.rows = np.empty(0, np.int64)  # of the scores, as listed
         self._words: list[str] | None = None  # names in the letters that are searched, once they are
 
@@ -68,6 +69,11 @@ class ClassListing:
         """List by another of MEASURES, in another of ORDERS, or only classes whose name holds every word."""
         self.measure, self.order = measure or self.measure, order or self.order
         self.search = self.search if search is None else search
+        self._arrange()
+
+    def keep_among(self, labels: np.ndarray | None) -> None:
+        """List only classes with these labels [m]; None for all."""
+        self.among = labels
         self._arrange()
 
     def __len__(self) -> int:
@@ -110,6 +116,8 @@ class ClassListing:
         rows = np.arange(self.total)
         if words:
             rows = np.flatnonzero(np.array([all(word in name for word in words) for name in self._folded()], bool))
+        if self.among is not None:
+            rows = rows[np.isin(self.scores.labels[rows], self.among)]
         if self.order == NAME:
             names = self._folded()
             self.rows = np.array(

@@ -30,6 +30,20 @@ class Option:
     tip: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassGroup:
+    """Classes of similar size, whose queries are listed."""
+
+    group: str  # its title: "Few"
+    size: str  # the images of its classes: "5 to 19 training images"
+    labels: np.ndarray  # [m] int64, rising
+
+    @property
+    def title(self) -> str:
+        """The group and its size: "Few: 5 to 19 training images"."""
+        return f"{self.group}: {self.size}"
+
+
 @dataclass(slots=True, eq=False)
 class Filters:
     """What the user has chosen, and what is known by now of the choices. A query is listed if it passes all."""
@@ -38,6 +52,7 @@ class Filters:
     label: int | None = None  # of the only class that is listed
     key: str | None = None  # of the chosen option: a cause, WON, LOST, or TAG and a tag
     pair: ConfusedPair | None = None
+    group: ClassGroup | None = None  # of classes by size; those of a run are the same in all its evaluations
     similarity: Range | None = None  # of the nearest neighbour
     selection: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # sample ids; narrows from two on
     explained: FailedQueries | None = None  # of the shown evaluation, once it is worked out
@@ -116,6 +131,9 @@ class Filters:
             passes &= queries.first_hit > 1
         if self.label is not None:
             passes &= queries.labels == self.label
+        if self.group is not None:
+            at = np.minimum(np.searchsorted(self.group.labels, queries.labels), len(self.group.labels) - 1)
+            passes &= self.group.labels[at] == queries.labels
         if self.similarity is not None and self.similarities is not None:
             passes &= self.similarities.within(self.similarity)
         for ids in (self._of_key(), self._of_pair(), self.selection if self.narrowed_by_selection else None):

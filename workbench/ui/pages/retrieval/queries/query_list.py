@@ -62,6 +62,9 @@ class QueryList(QWidget):
         self.selected = button("", "x", "quiet")
         self.selected.setToolTip("Show all queries")
         self.selected.hide()
+        self.group = button("", "x", "quiet")
+        self.group.setToolTip("List the queries of classes of all sizes again")
+        self.group.hide()
         self.count = label("", "caption")
         self.nothing = label(NO_QUERY, "muted", wrap=True)
         self.nothing.hide()
@@ -75,6 +78,7 @@ class QueryList(QWidget):
             self.why,
             self.similarity,
             (self.selected, Qt.AlignmentFlag.AlignLeft),
+            (self.group, Qt.AlignmentFlag.AlignLeft),
             self.nothing,
             (self.table, 1),
             in_row((self.count, 1), self.export),
@@ -151,6 +155,7 @@ class QueryList(QWidget):
         if edit is not None:
             edit.editingFinished.connect(self._take_typed_class)
         self.selected.clicked.connect(self.selection_dropped)
+        self.group.clicked.connect(self._drop_group)
         self.export.clicked.connect(self.export_asked)
         self.table.selectionModel().currentRowChanged.connect(self._pick)
         self.model.sort_asked.connect(self._sort)
@@ -174,6 +179,8 @@ class QueryList(QWidget):
         self.similarity.draw()
         self.selected.setVisible(filters.narrowed_by_selection)
         self.selected.setText(f"{len(filters.selection):,} selected in the map")
+        self.group.setVisible(filters.group is not None)
+        self.group.setText("" if filters.group is None else filters.group.title)
         self.count.setText(f"{len(listing):,} of {listing.total:,} queries")
         self.nothing.setText(NO_FAILURE if filters.failures_only and not listing.failures else NO_QUERY)
         self.nothing.setVisible(listing.total > 0 and not len(listing))
@@ -227,6 +234,9 @@ class QueryList(QWidget):
         if row >= 0:
             viewport = self.table.viewport()
             viewport.update(0, self.table.rowViewportPosition(row), viewport.width(), self.table.rowHeight(row))
+
+    def _drop_group(self) -> None:
+        self.browsing.choose_filters(group=None)
 
     def _choose_failures(self, failures_only: bool) -> None:
         self.browsing.choose_filters(failures_only=failures_only)

@@ -58,6 +58,7 @@ def list_again(browsing: Browsing, listed: Listed) -> list[str]:
         label=None if name is None else labels.get(name),
         key=cause if cause in keys else None,
         pair=confused,
+        group=None,
         similarity=(limits[0], limits[1]) if isinstance(limits, list) and _two_of(limits, float) else None,
     )
     return missing

@@ -1,0 +1,251 @@
+"""The view Class size: scores of the shown evaluation by the size of its classes, as a plot and a table of groups."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QTableView, QWidget
+
+from workbench import files
+from workbench.jobs.newest import Newest
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.results.by_class_size import (
+    COUNTED,
+    MAP,
+    NEAREST,
+    TITLES,
+    BySize,
+    GroupScores,
+    as_csv,
+    by_class_size,
+    cells_of,
+)
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.class_size.plot import SizePlot
+from workbench.ui.pages.retrieval.model.filters import ClassGroup
+from workbench.ui.state.concern import of_page
+from workbench.ui.state.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.fields.segments import Segments
+from workbench.ui.widgets.flow import in_lines
+from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import ScrolledDown
+from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
+from workbench.workspace import Workspace
+
+ASK, MEASURING, SHOWN = range(3)
+ROW_PX = 26  # height at 100% text
+PLOT, TABLE = 8, 11  # stretches
+WHY = (
+    "How rare classes do beside frequent ones: classes in groups by their number of images, each with its scores, 95% "
+    "intervals over classes, and the scores that chance would give."
+)
+NO_VECTORS = "This evaluation has no class vector for each of its classes, so no nearest class"
+LIST_TIP = "Show the queries of the chosen group in the view Queries; the class bars there show its classes, too"
+TABLE_TITLES = ("Group", "Images", "Classes", "Queries", "%", "95%", "Chance %")
+Shown = tuple[Workspace, int | None]
+
+
+class SizePanel(QStackedWidget):
+    """Measures the session's evaluation on a thread when it is visible. A click on a group filters the queries."""
+
+    chosen = Signal(object)  # ClassGroup: the queries of these classes are to be listed
+    queries_asked = Signal()  # the view Queries
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.measured: BySize | None = None
+        self._newest = Newest(session)
+        self._shown: Shown | None = None  # what is asked for, or shown
+        self._build()
+        self._connect()
+
+    def _build(self) -> None:
+        self.ask = EmptyHint("Rare and frequent classes", WHY, "Measure")
+        self.measuring = EmptyHint("Measuring…", "Activity shows the progress. You can continue to work.", "Cancel")
+        self.metrics = Segments("Score by class size", list(TITLES.items()))
+        self.metrics.set_value(MAP)
+        self.open = button("List its queries", "list-bullets")
+        self.open.setToolTip(LIST_TIP)
+        self.open.setEnabled(False)
+        self.copy = button("Copy the table", "copy")
+        self.save = button("Save as CSV…", "export")
+        self.save.setToolTip("A row for each class: size, group, scores and chance")
+        self.sentence, self.beside = label("", "muted", wrap=True), label("", "caption", wrap=True)
+        self.plot = SizePlot()
+        self.groups = SortedRows(
+            ("Classes", "Images", "n classes", "n queries", "%", "95%", "Chance %"), self._cells, _written, self
+        )
+        self.table = QTableView()
+        self.table.setModel(self.groups)
+        select_rows(self.table, "Scores by class size")
+        set_row_height(self.table, ROW_PX)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.table.horizontalHeader().setStretchLastSection(True)
+        head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.open, self.copy, self.save)
+        self.picture = QWidget()
+        in_row((self.plot, PLOT), (self.table, TABLE), on=self.picture, margins=(0, 0, 0, 0), spacing=12)
+        content = QWidget()
+        parts = (head, self.sentence, (self.picture, 1), self.beside)
+        in_column(*parts, on=content, margins=(16, 8, 16, 12), spacing=8)
+        for page in (self.ask, self.measuring, ScrolledDown(content)):
+            self.addWidget(page)
+
+    def _connect(self) -> None:
+        self.ask.pressed.connect(self._measure)
+        self.measuring.pressed.connect(self._cancel)
+        self.metrics.chosen.connect(self._draw)
+        self.plot.picked.connect(self.choose)
+        self.plot.announced.connect(self.session.notify)
+        self.table.clicked.connect(self._clicked)
+        self.table.activated.connect(self._opened)
+        self.table.selectionModel().currentRowChanged.connect(self._mark)
+        self.open.clicked.connect(self._open)
+        self.copy.clicked.connect(self.copy_table)
+        self.save.clicked.connect(self._ask_save)
+        self.session.theme.changed.connect(partial(fit_columns_to_words, self.table))
+        self.session.evaluation_changed.connect(self._show_evaluation)
+
+    # What is shown
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_evaluation()
+
+    def _show_evaluation(self) -> None:
+        """Measure the shown evaluation, as soon as the view is visible."""
+        shown = (self.session.workspace, self.session.evaluation_id)
+        if self.isVisible() and shown != self._shown:
+            self._shown = shown
+            self._newest.cancel()
+            self.show_measured(None)
+            self._measure()
+
+    def _measure(self) -> None:
+        if self._shown is None or self._shown[1] is None:
+            return
+        self.setCurrentIndex(MEASURING)
+        work = partial(_measured, self._shown)
+        self._newest.ask("Scores by class size", work, self.show_measured, self._refuse, cancelled=self._cancel)
+
+    def _cancel(self) -> None:
+        self._newest.cancel()
+        self.show_measured(None)
+
+    def _refuse(self, problem: Problem) -> None:
+        self.show_measured(None)
+        self.ask.say(str(problem))
+
+    def show_measured(self, measured: BySize | None) -> None:
+        """Show a measurement; None asks whether to measure."""
+        self.measured = measured
+        self.setCurrentIndex(ASK if measured is None else SHOWN)
+        self.ask.say(WHY)
+        if measured is None:
+            return
+        self.metrics.allow(NEAREST, NEAREST in measured.metrics, NO_VECTORS)
+        if self.metrics.value() not in measured.metrics:
+            self.metrics.set_value(MAP)
+        self.sentence.setText(measured.sentence)
+        self.beside.setText("\n".join(measured.sentences[1:]))
+        for part in (self.picture, self.metrics, self.open, self.copy):
+            part.setVisible(bool(measured.groups))
+        self._draw()
+
+    def _draw(self) -> None:
+        if self.measured is None:
+            return
+        at = self.table.currentIndex().row()
+        self.groups.titles = (
+            "Group", COUNTED[self.measured.counted].capitalize(), "Classes", "Queries",
+            f"{TITLES[self.metrics.value()]} %", "95%", "Chance %",
+        )  # fmt: skip
+        self.groups.show(self.measured.groups)
+        self.plot.show_measured(self.measured, self.metrics.value())
+        fit_columns_to_words(self.table)
+        if 0 <= at < len(self.measured.groups):
+            self.table.selectRow(at)
+
+    def _cells(self, group: GroupScores) -> tuple[Any, ...]:
+        metric = self.metrics.value()
+        score = group.scores[metric]
+        limits = cells_of(score, group.chance[metric])[1]
+        numbers = (100 * score.value, limits, 100 * group.chance[metric])
+        return (group.title, group.size_words, group.classes, group.queries, *numbers)
+
+    # What the user does
+
+    def mark(self, group: ClassGroup | None) -> None:
+        """Mark the group whose queries are listed; None for none."""
+        titles = [] if self.measured is None else [row.title for row in self.measured.groups]
+        if group is None:
+            self.table.clearSelection()
+            self.table.setCurrentIndex(QModelIndex())
+        elif group.group in titles and titles.index(group.group) != self.table.currentIndex().row():
+            self.table.selectRow(titles.index(group.group))
+
+    def choose(self, at: int) -> None:
+        """Choose a group: its points are drawn strongly, and its queries are listed."""
+        if self.measured is not None and 0 <= at < len(self.measured.groups):
+            self.table.selectRow(at)
+            group, members = self.measured.groups[at], self.measured.members[at]
+            size = f"{group.size_words} {COUNTED[self.measured.counted]}"
+            self.chosen.emit(ClassGroup(group.title, size, self.measured.classes.labels[members]))
+
+    def _clicked(self, index: QModelIndex) -> None:
+        self.choose(index.row())
+
+    def _opened(self, index: QModelIndex) -> None:
+        self.choose(index.row())
+        self.queries_asked.emit()
+
+    def _open(self) -> None:
+        self._opened(self.table.currentIndex())
+
+    def _mark(self, index: QModelIndex) -> None:
+        self.open.setEnabled(index.isValid())
+        self.plot.mark(index.row() if index.isValid() else -1)
+
+    def copy_table(self) -> None:
+        """Copy the table as text, with tabs between the columns."""
+        QGuiApplication.clipboard().setText("\n".join(self.groups.lines()))
+
+    def _ask_save(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, "Save the classes", "class-sizes.csv", "CSV (*.csv)")
+        if path:
+            self.save_to(Path(path))
+
+    def save_to(self, path: Path) -> None:
+        """Write a row for each class to a CSV file, on a thread; the message bar says where it is, or why not."""
+        if self.measured is None:
+            return
+        here = of_page("retrieval", self.session.run_id)
+        tell = partial(self._tell, here)
+        self.session.run_in_thread("Save the classes", partial(_saved, self.measured, path), tell, tell, lasting=True)
+
+    def _tell(self, here: Any, what: Problem | str) -> None:
+        self.session.notify(what, here)
+
+
+def _measured(shown: Shown, progress: Progress) -> BySize:
+    workspace, evaluation_id = shown
+    assert evaluation_id is not None
+    return by_class_size(workspace, evaluation_id, progress)
+
+
+def _saved(measured: BySize, path: Path, progress: Progress) -> str:
+    with files.chosen_file(path) as file:
+        file.write(as_csv(measured).encode())
+    return f"A row for each of {len(measured.classes.labels):,} classes was written to {path}."
+
+
+def _written(column: int, value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
