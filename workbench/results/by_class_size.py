@@ -75,7 +75,7 @@ class GroupScores:
     @property
     def size_words(self) -> str:
         """Its sizes: "20 to 100", or "20"."""
-        return f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
+        return sizes_in_words(self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,17 +128,9 @@ class BySize:
         return [self.sentence, *beside, *([FEW_CLASSES] if small else []), *self.remarks]
 
 
-@dataclass(frozen=True, slots=True)
-class SizeDifference:
-    """The difference of two runs over the classes of one group: second minus first, paired over classes."""
-
-    title: str
-    low: int
-    high: int
-    classes: int
-    first: float  # means over classes
-    second: float
-    difference: Estimate
+def sizes_in_words(low: int, high: int) -> str:
+    """The sizes of a group: "20 to 100", or "20"."""
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _correlation(number: Estimate) -> str:
@@ -148,10 +140,15 @@ def _correlation(number: Estimate) -> str:
     return f"{rho} ({low} to {high})" if isfinite(number.low) else rho
 
 
-def by_class_size(workspace: Workspace, evaluation_id: int, progress: Progress = quiet) -> BySize:
-    """Measure an evaluation by class size: a second for 100,000 classes, not for the window's thread.
+def by_class_size(
+    workspace: Workspace, evaluation_id: int, progress: Progress = quiet, *, nearest_class: bool = True
+) -> BySize:
+    """Measure an evaluation by class size: seconds for 100,000 classes, not for the window's thread.
 
     Sizes are training images where test classes were trained; else images of the class among those that are searched.
+
+    Args:
+        nearest_class: whether the accuracy of the nearest class vector is measured, too, where there are such vectors.
 
     Raises:
         Problem: the queries of the evaluation are missing or damaged.
@@ -161,7 +158,7 @@ def by_class_size(workspace: Workspace, evaluation_id: int, progress: Progress =
     run = workspace.run(evaluation.run_id)
     names = () if run.dataset_id is None else workspace.dataset(run.dataset_id).class_names
     progress("Scores of the classes", 0, 0)
-    nearest = _nearest_class(workspace, evaluation, queries, progress)
+    nearest = _nearest_class(workspace, evaluation, queries, progress) if nearest_class else ""
     right, vectors = nearest if isinstance(nearest, tuple) else (None, 0)
     classes = scores_of_classes(queries, names, right, vectors)
     remarks = [nearest] if isinstance(nearest, str) and nearest else []
@@ -261,40 +258,6 @@ def _nearest_class(
     return right, len(np.unique(labels))
 
 
-def paired_by_size(
-    measured: BySize, sample_ids: np.ndarray, first: np.ndarray, second: np.ndarray
-) -> list[SizeDifference]:
-    """The differences of two runs in the groups of one of them: means over classes, paired, with 95% intervals.
-
-    Args:
-        measured: groups the classes by the sizes of one of the runs.
-        sample_ids: [m] int64, queries of both, unique. Those without a class there are left out.
-        first, second: [m] scores of each query.
-    """
-    if not len(sample_ids) or not measured.groups:
-        return []
-    classes = measured.classes
-    order = np.argsort(classes.sample_ids, kind="stable")
-    at = np.minimum(np.searchsorted(classes.sample_ids, sample_ids, sorter=order), len(order) - 1)
-    known = (classes.sample_ids[order[at]] == sample_ids) & np.isfinite(first) & np.isfinite(second)
-    of, count = classes.of[order[at[known]]], len(classes.labels)
-    number = np.bincount(of, minlength=count)
-    with np.errstate(invalid="ignore"):
-        means = [np.bincount(of, values[known], count) / number for values in (first, second)]
-    rows = []
-    for group, members in zip(measured.groups, measured.members, strict=True):
-        both = members[number[members] > 0]
-        if len(both):
-            before, after = (values[both] for values in means)
-            difference = mean_over_classes(after - before)
-            rows.append(
-                SizeDifference(
-                    group.title, group.low, group.high, len(both), float(before.mean()), float(after.mean()), difference
-                )
-            )
-    return rows
-
-
 def titles_of(measured: BySize) -> tuple[str, ...]:
     """The titles of the columns of `rows_of`."""
     return (
@@ -354,22 +317,6 @@ def as_data(measured: BySize) -> dict[str, Any]:
             }
         )
     )  # fmt: skip
-
-
-def differences_data(rows: list[SizeDifference]) -> list[dict[str, Any]]:
-    """Plain data for JSON, as `as_data`."""
-    return [
-        dict(
-            finite(
-                {
-                    "group": row.title, "smallest": row.low, "largest": row.high, "classes": row.classes,
-                    "first": row.first, "second": row.second, "difference": row.difference.value,
-                    "low_95": row.difference.low, "high_95": row.difference.high,
-                }
-            )
-        )
-        for row in rows
-    ]  # fmt: skip
 
 
 def _plain(number: Estimate) -> dict[str, float]:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from math import isnan
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from workbench.results.by_class_size import (
     as_data,
     by_class_size,
     grouped,
-    paired_by_size,
     scores_of_classes,
 )
 from workbench.results.stored import read_training_half
@@ -210,30 +208,6 @@ def test_a_run_without_facts_of_its_data_counts_what_is_searched(workspace):
     with workspace.writing() as db:
         db.execute('update runs set environment = \'{"data": {"train": 5, "classes_disjoint": "no"}}\'')
     assert by_class_size(workspace, run.evaluations[0]).counted == GALLERY
-
-
-def test_a_difference_is_paired_over_classes(workspace):
-    runs = [store_run(workspace, LABELS, name=name, with_proxies=False) for name in "ab"]
-    measured = by_class_size(workspace, runs[0].evaluations[1])
-    queries = workspace.queries(runs[0].evaluations[1])
-    second = queries.ap.astype(np.float64)
-    first = second - 0.01 * queries.labels
-    rows = paired_by_size(measured, queries.sample_ids, first, second)
-    assert [row.difference.value for row in rows] == pytest.approx([0.07, 0.04, 0.01])
-    assert [row.classes for row in rows] == [3, 3, 3]
-    assert all(row.difference.low <= row.difference.value <= row.difference.high for row in rows)
-    assert rows[0].second - rows[0].first == pytest.approx(rows[0].difference.value)
-
-
-def test_queries_that_only_one_run_has_are_no_pairs(workspace):
-    run = store_run(workspace, LABELS, with_proxies=False)
-    measured = by_class_size(workspace, run.evaluations[0])
-    ids = np.append(run.ids[LABELS == 8], 5)
-    scores = np.append(np.full(30, 0.5), 9.0)
-    (row,) = paired_by_size(measured, ids, scores, scores)
-    assert (row.title, row.classes, row.first) == ("Large", 1, 0.5)
-    assert isnan(row.difference.low)
-    assert paired_by_size(measured, ids[:0], scores[:0], scores[:0]) == []
 
 
 def test_the_table_of_classes_has_a_row_for_each_class(workspace):

@@ -47,10 +47,14 @@ EPOCH_OPTION = click.option(
     "--replace", "crossed", is_flag=True,
     help="Also search the gallery of each run with the queries of the others: whether one may replace another.",
 )  # fmt: skip
+@click.option(
+    "--by-size", "by_size", is_flag=True,
+    help="Also compare rare and frequent classes: the differences in groups of classes by their number of images.",
+)  # fmt: skip
 @workspace_option
 def compare_runs(
     numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, embeddings: bool,
-    ensembles: bool, crossed: bool, folder: Path | None,
+    ensembles: bool, crossed: bool, by_size: bool, folder: Path | None,
 ) -> None:  # fmt: skip
     """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
 
@@ -60,8 +64,9 @@ def compare_runs(
 
     with Workspace(folder or default_workspace()) as workspace, told() as progress:
         read = compared(
-            workspace, numbers, metric, at, progress, embeddings=embeddings, ensembles=ensembles, crossed=crossed
-        )
+            workspace, numbers, metric, at, progress, embeddings=embeddings, ensembles=ensembles, crossed=crossed,
+            by_size=by_size,
+        )  # fmt: skip
     if csv_file is not None:
         with files.named_file(csv_file) as file:
             file.write(as_csv(read).encode())
@@ -92,6 +97,7 @@ def comparison_lines(read: "Compared") -> list[str]:
             continue
         lines += [words.comparison_table(comparison), "", verdict_among(tests, comparison)]
         lines += [f"- {sentence}" for sentence in (*comparison.notes, words.queries_told(comparison)) if sentence]
+        lines += size_lines(read, other.title)
     if corrected := against_the_first(shown):
         lines += ["", f"## All groups against {first.title}", "", *(f"- {sentence}" for sentence in corrected)]
     if read.similarity is not None:
@@ -101,3 +107,19 @@ def comparison_lines(read: "Compared") -> list[str]:
     if read.replaced is not None:
         lines += ["", "## One run in place of another", "", *replacing_lines(read.replaced)]
     return lines
+
+
+def size_lines(read: "Compared", title: str) -> list[str]:
+    """The difference of a group from the first by class size, as a table with sentences; none unless asked for."""
+    from workbench.comparing.measures import is_share
+    from workbench.results.size_differences import COMPARED_TITLES, compared_rows
+
+    by_size = read.by_size.get(title)
+    if by_size is None:
+        return []
+    head = ["", f"### By class size, {title} minus {read.first.title}", ""]
+    if isinstance(by_size, Problem):
+        return [*head, str(by_size)]
+    rows = compared_rows(by_size, 100 if is_share(read.overview.metric) else 1)
+    lines = [f"| {' | '.join(cells)} |" for cells in (COMPARED_TITLES, ("---",) * len(COMPARED_TITLES), *rows)]
+    return [*head, *(lines if rows else []), "", *(f"- {sentence}" for sentence in by_size.sentences)]

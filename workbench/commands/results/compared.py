@@ -1,7 +1,7 @@
 """A comparison of runs as the command line reads it once: for its tables, and as JSON and CSV for scripts."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from workbench.comparing.difference.baseline import BaselineRow, against_baseline
@@ -20,6 +20,7 @@ from workbench.entries import catalog as catalogs
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
+from workbench.results.size_differences import ComparedBySize, compared_by_size, differences_data
 from workbench.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -39,6 +40,7 @@ class Compared:
     similarity: Similarity | Problem | None = None  # of the embeddings; None where it was not asked for
     together: Together | Problem | None = None  # what the runs find together; likewise
     replaced: Replacing | Problem | None = None  # whether one run may replace another; likewise
+    by_size: dict[str, ComparedBySize | Problem] = field(default_factory=dict)  # the others by title, where asked for
 
     @property
     def first(self) -> Group:
@@ -48,7 +50,7 @@ class Compared:
 
 def compared(
     workspace: Workspace, numbers: tuple[int, ...], metric: str, at: At, progress: Progress = quiet, *,
-    embeddings: bool = False, ensembles: bool = False, crossed: bool = False,
+    embeddings: bool = False, ensembles: bool = False, crossed: bool = False, by_size: bool = False,
 ) -> Compared:  # fmt: skip
     """Read and compare runs.
 
@@ -56,6 +58,7 @@ def compared(
         embeddings: whether those of each two groups are compared, too.
         ensembles: whether the embeddings of several runs are searched side by side, too.
         crossed: whether the gallery of each run is searched with the queries of the others, too.
+        by_size: whether differences are also measured in groups of classes by size.
 
     Raises:
         Problem: a run that is not there, or none that has the metric there.
@@ -72,7 +75,28 @@ def compared(
     similar = _or_problem(similarity, workspace, shown, progress) if embeddings else None
     joint = _or_problem(together, workspace, shown, progress) if ensembles else None
     replaced = _or_problem(replacing, workspace, shown, progress) if crossed else None
-    return Compared(shown, tuple(others), similar, joint, replaced)
+    sized = {other.title: _by_size(workspace, shown, made, progress) for other, made in others} if by_size else {}
+    return Compared(shown, tuple(others), similar, joint, replaced, sized)
+
+
+def _by_size(
+    workspace: Workspace, shown: Overview, comparison: Comparison | Problem, progress: Progress
+) -> ComparedBySize | Problem:
+    """The difference of two groups by class size; the Problem says why there is none."""
+    if isinstance(comparison, Problem):
+        return comparison
+    queries = comparison.queries
+    if queries is None:
+        return Problem("There are no values of single queries to compare by class size.")
+    runs = queries.paired[int(queries.seen[0])] if len(queries.seen) else queries.paired[0]
+    evaluations = [shown.measured[run].at(shown.at) for run in runs]
+    kept = [evaluation.id for evaluation in evaluations if evaluation is not None]
+    try:
+        return compared_by_size(
+            workspace, (kept[0], kept[1]), queries.sample_ids, queries.first, queries.second, progress
+        )
+    except Problem as problem:
+        return problem
 
 
 def _or_problem(
@@ -103,6 +127,17 @@ def as_data(read: Compared) -> dict[str, Any]:
         **({} if read.similarity is None else {"similarity": _similarity_data(read.similarity)}),
         **({} if read.together is None else {"together": _together_data(read.together)}),
         **({} if read.replaced is None else {"replaced": _replaced_data(read.replaced)}),
+        **({"by_class_size": _size_data(read.by_size)} if read.by_size else {}),
+    }
+
+
+def _size_data(by_size: Mapping[str, ComparedBySize | Problem]) -> dict[str, Any]:
+    """By the title of each group its difference in every group of classes; or the reason why there is none."""
+    return {
+        title: {"problem": str(made)}
+        if isinstance(made, Problem)
+        else {"counted": made.measured.counted, "groups": differences_data(made.rows), "notes": made.sentences}
+        for title, made in by_size.items()
     }
 
 

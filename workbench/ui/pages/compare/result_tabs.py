@@ -16,6 +16,7 @@ from workbench.ui.pages.compare.difference.panel import DifferencePanel
 from workbench.ui.pages.compare.fair.panel import FairPanel
 from workbench.ui.pages.compare.model.compare_model import NO_PAIRS, CompareModel
 from workbench.ui.pages.compare.papers import PapersPanel
+from workbench.ui.pages.compare.queries.by_size import SizeDifferences
 from workbench.ui.pages.compare.queries.neighbour_overlap import NeighbourPanel
 from workbench.ui.pages.compare.queries.panel import QueryDifferences
 from workbench.ui.pages.compare.settings.panel import SettingsPanel
@@ -65,6 +66,7 @@ class ResultTabs(QTabWidget):
         self._add(DifferencePanel, DIFFERENCE, partial(DifferencePanel, self._model))
         self._add(QueryDifferences, QUERIES, partial(QueryDifferences, session, loader))
         self._add(NeighbourPanel, "Neighbours", partial(NeighbourPanel, session, loader))
+        self._add(SizeDifferences, "Class size", partial(SizeDifferences, session))
         self._add(SimilarityPanel, "Similarity", partial(SimilarityPanel, session))
         self._add(SettingsPanel, "Settings", partial(SettingsPanel, session))
         self._add(PapersPanel, "Papers", PapersPanel)
@@ -96,6 +98,11 @@ class ResultTabs(QTabWidget):
     def neighbours(self) -> NeighbourPanel:
         """The tab Neighbours."""
         return self._panel(NeighbourPanel)
+
+    @property
+    def by_size(self) -> SizeDifferences:
+        """The tab Class size."""
+        return self._panel(SizeDifferences)
 
     @property
     def similarity(self) -> SimilarityPanel:
@@ -221,12 +228,12 @@ class ResultTabs(QTabWidget):
                 called = dict(zip(titles, unlike_parts(titles), strict=True)).get(pair.comparison.second.title, "")
                 paired = self._model.paired_runs()
                 panel.show_comparison(pair.comparison, pair.named, self._model.queries_hint, paired, called)
-        elif isinstance(panel, NeighbourPanel):
-            self._stale.discard(NeighbourPanel)
+        elif isinstance(panel, NeighbourPanel | SizeDifferences):
+            self._stale.discard(type(panel))
             if pair is None:
                 panel.say(words)
             elif pair.comparison.seeds:
-                self._stale.add(NeighbourPanel)
+                self._stale.add(type(panel))
             else:
                 panel.say(NO_PAIRS)
 
@@ -244,6 +251,9 @@ class ResultTabs(QTabWidget):
         if isinstance(panel, NeighbourPanel):
             if self._model.pair is not None:
                 panel.show_pairs(self._model.paired_runs(), self._model.pair.named)
+        elif isinstance(panel, SizeDifferences):
+            if self._model.comparison is not None:
+                panel.show_pair(self._model.comparison, self._model.paired_runs())
         elif isinstance(panel, DifferencePanel):
             panel.show_rows(self._rows, self.styles)
         elif isinstance(panel, SimilarityPanel):

@@ -14,7 +14,7 @@ from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 
 COLOUR = "#0072B2"
-LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 14, 22, 34, 15  # px around the axes, and of a line of words
+LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 14, 38, 34, 15  # px around the axes, and of a line of words
 DOT, REACH, TALL = 2.5, 8, 200  # px; px; least height
 FAINT, BAND, STRONG = 70, 40, 190  # of 255: points of groups that are not chosen, intervals, chosen points
 CELLS = 250  # of the picture along each axis: of the points in a cell one is drawn
@@ -100,7 +100,7 @@ class SizePlot(PaintedPlot):
                 painter.fillRect(QRectF(left, high, right - left, max(1.0, low - high)), band)
             if right - left > painter.fontMetrics().horizontalAdvance(group.title):
                 painter.setPen(text)
-                place = QRectF(left, box.bottom() - LINE - 2, right - left, LINE)
+                place = QRectF(left, box.top() - LINE - 2, right - left, LINE)
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), group.title)
             for share, style in ((score.value, Qt.PenStyle.SolidLine), (chance, Qt.PenStyle.DashLine)):
                 y = float(self._up(np.array([share]), box)[0])
