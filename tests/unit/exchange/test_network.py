@@ -1,5 +1,6 @@
 """The exported network, loaded without Workbench, gives the embeddings that Workbench gives."""
 
+import importlib
 import subprocess
 import sys
 import warnings
@@ -123,6 +124,18 @@ def test_warnings_of_an_export_are_shown_but_for_what_libraries_say_of_each_othe
     with Workspace(trained_space) as workspace, pytest.raises(Problem, match="enough"):
         export_run(workspace, 1, ["onnx"], tmp_path)
     assert [str(one.message) for one in recwarn if str(one.message) == "said"] == ["said"] * shown
+
+
+def test_an_onnxscript_that_is_too_old_for_torch_is_a_sentence(onnx_there, trained_space, tmp_path, monkeypatch):
+    def lacking(*asked, **named):
+        importlib.import_module("onnxscript.no_such_release")
+
+    monkeypatch.setattr(torch.onnx, "export", lacking)
+    said = r"onnxscript \d[\d.]+ does not work with PyTorch \d.* \(No module named 'onnxscript\.no_such_release'\)\."
+    with Workspace(trained_space) as workspace, pytest.raises(Problem, match=said) as caught:
+        export_run(workspace, 1, ["onnx"], tmp_path)
+    assert "pip install --upgrade onnx onnxscript" in caught.value.todo
+    assert not (tmp_path / "model.onnx").exists()
 
 
 @pytest.mark.parametrize(("height", "width", "side"), [(8, 8, 7), (26, 13, 7), (4, 5, 7), (7, 7, 7), (9, 9, 1)])

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 
@@ -122,7 +123,7 @@ def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`model.onnx`, `onnx-note.txt` and `onnx-example.py` in `out`; read by any ONNX runtime.
 
     Raises:
-        Problem: as `write_torch`, an operation that ONNX does not have, or onnx is not installed.
+        Problem: as `write_torch`, an operation that ONNX does not have, or onnx is not installed or too old for torch.
     """
     load("onnx", "ONNX", "onnx")
     load("onnxscript", "ONNX", "onnx")
@@ -142,6 +143,12 @@ def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
     except torch.onnx.OnnxExporterError as error:
         reason = str(error.__cause__ or error).partition("\n")[0]
         raise Problem(f"This network cannot be written as ONNX ({reason}).", kept="The run is kept.") from None
+    except ImportError as error:  # each release of torch asks onnxscript for a module that older ones lack
+        raise Problem(
+            f"onnxscript {version('onnxscript')} does not work with PyTorch {torch.__version__} ({error}).",
+            kept="The run is kept; the file was not written.",
+            todo="Install the newest: `python -m pip install --upgrade onnx onnxscript`.",
+        ) from None
     assert program is not None
     whole = program.model_proto.SerializeToString()
     return _stored(source, trained, out, "model.onnx", whole, EXAMPLE_ONNX, wanted.shape[1])
