@@ -18,7 +18,7 @@ class Counted(QWidget):
         self.setFixedSize(80, 20)
         self.painted = 0
 
-    def paintEvent(self, _event):
+    def paintEvent(self, _event):  # noqa: N802
         self.painted += 1
 
 
