@@ -81,7 +81,7 @@ def inspect(
     shown = np.random.default_rng(seed).permutation(len(image_set.paths))[:SHOWN]
 
     def class_of(row: int) -> str:
-        return image_set.class_names[image_set.labels[row]]
+        return image_set.class_names[int(image_set.labels[row])]
 
     return Inspection(
         images=len(image_set.paths),
