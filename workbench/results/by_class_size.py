@@ -262,10 +262,10 @@ def titles_of(measured: BySize) -> tuple[str, ...]:
     """The titles of the columns of `rows_of`."""
     return (
         "Score",
-        "Classes",
+        "Group",
         COUNTED[measured.counted].capitalize(),
-        "n classes",
-        "n queries",
+        "Classes",
+        "Queries",
         "%",
         "95%",
         "Chance %",

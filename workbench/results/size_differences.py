@@ -79,7 +79,10 @@ class ComparedBySize:
         """How the classes are grouped, and what is to be known of the differences."""
         if not self.measured.groups:
             return [self.measured.sentence, *self.remarks]
-        said = f"Differences are paired over classes, which are grouped by the sizes in run {self.measured.run_id}."
+        said = (
+            f"Differences are paired over classes, which are grouped by the sizes in run {self.measured.run_id}; their "
+            "intervals are over classes, not over seeds."
+        )
         few = [FEW_CLASSES] if any(row.classes < FEWEST for row in self.rows) else []
         return [self.measured.sentence, said, *few, *self.remarks]
 

@@ -12,7 +12,7 @@ from workbench.jobs.newest import Newest
 from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.results.size_differences import COMPARED_TITLES, ComparedBySize, compared_by_size, compared_rows
+from workbench.results.size_differences import ComparedBySize, compared_by_size, compared_rows
 from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
@@ -20,6 +20,7 @@ from workbench.ui.widgets.labels import label
 
 NO_QUERIES = "The compared metric has no values of single queries, so classes cannot be compared. Choose MAP@R or R@1."
 CANCELLED = "Comparing the classes was cancelled. Another choice of groups compares them again."
+TITLES = ("Group", "Images", "Classes", "Baseline", "Other", "Difference", "95%")
 READING = "Comparing the classes…"
 
 
@@ -68,7 +69,7 @@ class SizeDifferences(QWidget):
         what = f"{metric_name(comparison.metric)}{unit}: “{comparison.second.title}” minus “{comparison.first.title}”."
         self.words.setText(f"{what} {compared.sentences[0]}")
         self.beside.setText("\n".join(compared.sentences[1:]))
-        self.model.show(COMPARED_TITLES, compared_rows(compared, 100 if share else 1))
+        self.model.show(TITLES, compared_rows(compared, 100 if share else 1))
         self.table.setVisible(bool(compared.rows))
         fit_columns(self.table)
 

@@ -17,7 +17,7 @@ COLOUR = "#0072B2"
 LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 14, 38, 34, 15  # px around the axes, and of a line of words
 DOT, REACH, TALL = 2.5, 8, 200  # px; px; least height
 FAINT, BAND, STRONG = 70, 40, 190  # of 255: points of groups that are not chosen, intervals, chosen points
-CELLS = 250  # of the picture along each axis: of the points in a cell one is drawn
+CELLS = 120  # of the picture along each axis: of the points in a cell one is drawn
 NAMED = 5  # classes that a tooltip names
 SHARES = (0, 25, 50, 75, 100)  # percent, on the left axis
 WIDE = 50.0  # px of a number below the axis
@@ -169,8 +169,9 @@ class SizePlot(PaintedPlot):
         classes, square = self._measured.classes, QRectF(0, 0, CELLS, CELLS)
         across = self._across(classes.sizes[members], square).astype(np.int64)
         up = self._up(classes.values[self._metric][members], square).astype(np.int64)
-        _, first = np.unique(across * 2 * CELLS + up, return_index=True)
-        return np.asarray(members[first])
+        drawn = np.full((CELLS + 1) ** 2, -1)
+        drawn[across * (CELLS + 1) + up] = members  # of the classes in a cell the last one
+        return np.asarray(drawn[drawn >= 0])
 
     def words_at(self, position: QPointF) -> str:
         """The classes at this position of the picture (px on screen), the nearest first; empty without."""
