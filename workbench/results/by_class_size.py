@@ -34,7 +34,7 @@ TITLES = {RECALL: "R@1", MAP: "MAP@R", NEAREST: "Nearest class"}
 TRAINING, GALLERY = "training", "gallery"  # which images of a class are counted
 COUNTED = {TRAINING: "training images", GALLERY: "searched images"}
 BLOCK = 2**22  # similarities held at once, 32 MB
-MOST_PRODUCTS = 10**12  # of embeddings and class vectors: about a minute on one core
+MOST_PRODUCTS = 2 * 10**11  # of numbers of embeddings and class vectors: about half a minute on one core
 WHAT_CHANCE_IS = (
     "Recall@1 and MAP@R depend on class size by themselves: the more images of a class are searched, the easier it is "
     "to find one. Chance is the score with the searched images in random order."
@@ -247,6 +247,8 @@ def _nearest_class(
         return f"{problem} {NOT_MEASURED}"
     if len(vectors) * stored[0].size > MOST_PRODUCTS:
         return f"{NOT_MEASURED} {len(vectors):,} embeddings and {len(labels):,} class vectors would take minutes."
+    if not np.isfinite(stored[0]).all():
+        return f"The class vectors are not finite. {NOT_MEASURED}"
     proxies = comparable(stored[0], evaluation.distance)
     right = np.empty(len(vectors), bool)
     step = max(1, BLOCK // max(1, len(proxies)))

@@ -116,25 +116,25 @@ def _ratio(measured: BySize) -> float:
     return float(sizes.max() / max(1, sizes.min())) if len(sizes) else 1.0
 
 
-COMPARED_TITLES = ("Group", "Images", "Classes", "First", "Second", "Difference", "95%")
+COMPARED_TITLES = ("Group", "Images", "Classes", "First %", "Second %", "Δ points", "95%")
 
 
-def compared_rows(compared: ComparedBySize, unit: float) -> list[tuple[str, ...]]:
-    """A row for each group under COMPARED_TITLES, as texts; scores are multiplied by `unit`, 100 for percent."""
+def compared_rows(compared: ComparedBySize) -> list[tuple[str, ...]]:
+    """A row for each group under COMPARED_TITLES, as texts: scores in percent, differences in points."""
     return [
         (
-            row.title, row.size_words, f"{row.classes:,}", f"{unit * row.first:.1f}", f"{unit * row.second:.1f}",
-            minus(signed(unit * row.difference.value, ".1f")), limits_words(row.difference, unit),
+            row.title, row.size_words, f"{row.classes:,}", f"{100 * row.first:.1f}", f"{100 * row.second:.1f}",
+            minus(signed(100 * row.difference.value, ".1f")), limits_words(row.difference),
         )
         for row in compared.rows
     ]  # fmt: skip
 
 
-def limits_words(difference: Estimate, unit: float) -> str:
-    """The limits of a difference as "−1.2 to +0.4"; a dash where they are not known."""
+def limits_words(difference: Estimate) -> str:
+    """The limits of a difference in points as "−1.2 to +0.4"; a dash where they are not known."""
     if not isfinite(difference.low):
         return "–"
-    return minus(f"{signed(unit * difference.low, '.1f')} to {signed(unit * difference.high, '.1f')}")
+    return minus(f"{signed(100 * difference.low, '.1f')} to {signed(100 * difference.high, '.1f')}")
 
 
 def differences_data(rows: Sequence[SizeDifference]) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ def training_sizes(workspace: Workspace, run_id: int, tested: np.ndarray) -> Tra
         Problem: a split or a sampler of a plug-in, or another test half than that of the config; nothing is known then.
     """
     run = workspace.run(run_id)
-    unknown = f"How many images of each class run {run_id} was trained with cannot be worked out"
+    unknown = f"How many images of each class run {run_id} was trained with cannot be determined"
     if run.dataset_id is None:
         raise Problem(f"{unknown}: it has no data set.")
     try:

@@ -108,6 +108,16 @@ def test_embeddings_that_are_gone_leave_out_the_nearest_class_alone(workspace):
     assert "The nearest class is not measured." in measured.remarks[0]
 
 
+def test_class_vectors_that_are_not_finite_are_not_searched(workspace, monkeypatch):
+    run = store_run(workspace, LABELS)
+    vectors, labels = workspace.proxies(run.evaluations[0])
+    diverged = np.where(labels[:, None] == 3, np.nan, vectors)
+    monkeypatch.setattr(workspace, "proxies", lambda number: (diverged, labels))
+    measured = by_class_size(workspace, run.evaluations[0])
+    assert measured.metrics == ("recall@1", "MAP@R")
+    assert measured.remarks[0] == "The class vectors are not finite. The nearest class is not measured."
+
+
 def test_classes_of_one_size_are_not_compared(workspace):
     run = store_run(workspace, np.repeat(np.arange(3), 4))
     measured = by_class_size(workspace, run.evaluations[0])

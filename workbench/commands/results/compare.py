@@ -111,7 +111,6 @@ def comparison_lines(read: "Compared") -> list[str]:
 
 def size_lines(read: "Compared", title: str) -> list[str]:
     """The difference of a group from the first by class size, as a table with sentences; none unless asked for."""
-    from workbench.comparing.measures import is_share
     from workbench.results.size_differences import COMPARED_TITLES, compared_rows
 
     by_size = read.by_size.get(title)
@@ -120,6 +119,6 @@ def size_lines(read: "Compared", title: str) -> list[str]:
     head = ["", f"### By class size, {title} minus {read.first.title}", ""]
     if isinstance(by_size, Problem):
         return [*head, str(by_size)]
-    rows = compared_rows(by_size, 100 if is_share(read.overview.metric) else 1)
+    rows = compared_rows(by_size)
     lines = [f"| {' | '.join(cells)} |" for cells in (COMPARED_TITLES, ("---",) * len(COMPARED_TITLES), *rows)]
     return [*head, *(lines if rows else []), "", *(f"- {sentence}" for sentence in by_size.sentences)]

@@ -5,7 +5,6 @@ from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.comparing.measures import is_share
 from workbench.comparing.queries.overlap import PairOfRuns
 from workbench.comparing.queries.pairing import Comparison
 from workbench.jobs.newest import Newest
@@ -20,7 +19,7 @@ from workbench.ui.widgets.labels import label
 
 NO_QUERIES = "The compared metric has no values of single queries, so classes cannot be compared. Choose MAP@R or R@1."
 CANCELLED = "Comparing the classes was cancelled. Another choice of groups compares them again."
-TITLES = ("Group", "Images", "Classes", "Baseline", "Other", "Difference", "95%")
+TITLES = ("Group", "Images", "Classes", "Baseline %", "Other %", "Δ points", "95%")
 READING = "Comparing the classes…"
 
 
@@ -64,12 +63,11 @@ class SizeDifferences(QWidget):
 
     def _show(self, comparison: Comparison, compared: ComparedBySize) -> None:
         self.compared = compared
-        share = is_share(comparison.metric)
-        unit = " in percent, and differences in points" if share else ""
-        what = f"{metric_name(comparison.metric)}{unit}: “{comparison.second.title}” minus “{comparison.first.title}”."
+        title = metric_name(comparison.metric)
+        what = f"{title}: “{comparison.second.title}” minus “{comparison.first.title}”."
         self.words.setText(f"{what} {compared.sentences[0]}")
         self.beside.setText("\n".join(compared.sentences[1:]))
-        self.model.show(TITLES, compared_rows(compared, 100 if share else 1))
+        self.model.show(TITLES, compared_rows(compared))
         self.table.setVisible(bool(compared.rows))
         fit_columns(self.table)
 
