@@ -287,8 +287,11 @@ def rows_of(measured: BySize) -> list[tuple[str, ...]]:
 
 
 def cells_of(score: Estimate, chance: float) -> tuple[str, str, str]:
-    """A score, its limits and chance in percent, without the sign; a dash for limits that are not known."""
-    limits = "–" if not isfinite(score.low) else f"{_percent(score.low)} to {_percent(score.high)}"
+    """A score, its limits and chance in percent, without the sign.
+
+    A dash for limits that are not known, and where all classes are alike: that nothing varies is no certainty.
+    """
+    limits = "–" if not score.low < score.high else f"{_percent(score.low)} to {_percent(score.high)}"
     return _percent(score.value), limits, _percent(chance)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -131,8 +130,8 @@ def compared_rows(compared: ComparedBySize) -> list[tuple[str, ...]]:
 
 
 def limits_words(difference: Estimate) -> str:
-    """The limits of a difference in points as "−1.2 to +0.4"; a dash where they are not known."""
-    if not isfinite(difference.low):
+    """The limits of a difference in points as "−1.2 to +0.4"; a dash as in `cells_of`."""
+    if not difference.low < difference.high:
         return "–"
     return minus(f"{signed(100 * difference.low, '.1f')} to {signed(100 * difference.high, '.1f')}")
 

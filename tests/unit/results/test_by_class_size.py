@@ -12,6 +12,7 @@ from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import blobs, store_run
 from workbench.cli import cli
 from workbench.config import RunConfig
+from workbench.evaluation.class_sizes import Estimate
 from workbench.problem import Problem
 from workbench.results.by_class_size import (
     GALLERY,
@@ -20,6 +21,7 @@ from workbench.results.by_class_size import (
     as_csv,
     as_data,
     by_class_size,
+    cells_of,
     grouped,
     scores_of_classes,
 )
@@ -218,6 +220,13 @@ def test_a_run_without_facts_of_its_data_counts_what_is_searched(workspace):
     with workspace.writing() as db:
         db.execute('update runs set environment = \'{"data": {"train": 5, "classes_disjoint": "no"}}\'')
     assert by_class_size(workspace, run.evaluations[0]).counted == GALLERY
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"), [(0.25, 0.75, "25.0 to 75.0"), (0.5, 0.5, "–"), (np.nan, np.nan, "–")]
+)
+def test_an_interval_without_a_width_is_a_dash(low, high, words):
+    assert cells_of(Estimate(0.5, low, high), 0.1) == ("50.0", words, "10.0")
 
 
 def test_the_table_of_classes_has_a_row_for_each_class(workspace):
