@@ -63,11 +63,13 @@ def start_campaign(folder, *words):
     return subprocess.Popen(command, env={**os.environ, "TMPDIR": str(folder)}, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_leaves_no_folder(tmp_path):
     assert start_campaign(tmp_path, "--only", "flips", "--scale", "0.005").wait(HANG) == 0
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_run_that_is_ended_early_leaves_no_folder(tmp_path):
     campaign, since = start_campaign(tmp_path, "--only", "flips", "owners"), monotonic()
     while not list(tmp_path.rglob("campaign-flips-*")):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.waits import HANG
 from workbench.workspace import Workspace
 
@@ -20,6 +22,7 @@ def on_a_screen(words: list[str], environment: dict[str, str]) -> list[str]:
     return [virtual, "-a", "-s", "-screen 0 1440x900x24", *words] if virtual else words
 
 
+@pytest.mark.slow  # test_window.py does the main job every time, test_closed_while_working.py ends the program
 def test_the_program_runs_the_main_job_and_ends(tmp_path):
     environment = {
         **os.environ,

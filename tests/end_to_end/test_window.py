@@ -94,6 +94,7 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
     assert session.workspace.artefacts(run_id, "report")
 
 
+@pytest.mark.slow  # tests/ui/test_train.py watches runs of another program every time
 @pytest.mark.qt_log_ignore("propagateSizeHints")
 def test_a_run_of_another_process_is_followed_live(qtbot, session, tmp_path):
     window = MainWindow(session)

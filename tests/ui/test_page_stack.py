@@ -4,8 +4,9 @@ from threading import Event
 
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from tests.waits import HANG
 from workbench.ui.state.pages.in_parts import begun, finish
@@ -249,3 +250,30 @@ def test_a_button_outside_the_pages_keeps_the_focus(beside):
     next(button for button in window.findChildren(QPushButton) if button.text() == "Outside").setFocus()
     beside.show_page("train")
     assert words(window.focusWidget()) == "Outside"
+
+
+class Remembering(PageStack):
+    """Remembers each page as soon as its first part is made."""
+
+    def __init__(self, session):
+        super().__init__(session)
+        self.all = []
+
+    def make(self, info):
+        self.all.append(super().make(info))
+        return self.all[-1]
+
+
+def test_pages_are_resized_while_parts_of_them_are_missing(qtbot, session):
+    """As by a picture of the window; PySide 6.11 then loses functions after an error, and the process ends."""
+    stack = Remembering(session)
+    qtbot.addWidget(stack)
+    left = True
+    while left:
+        left = stack.make_next()
+        for page in stack.all:
+            with qtbot.captureExceptions() as errors:
+                QApplication.sendEvent(page, QResizeEvent(QSize(900, 600), page.size()))
+            assert errors == []
+    qtbot.waitUntil(lambda: not session.reading and session.activity.newest_working is None)
+    qtbot.deliver()

@@ -1,5 +1,7 @@
 """The networks of all ticked runs on the same other images: one dialog, one activity, one comparison."""
 
+import shutil
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -15,10 +17,28 @@ from workbench.workspace import Workspace
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
 
 
+@pytest.fixture(scope="module")
+def trained_space(tmp_path_factory):
+    """A workspace of two runs of the sample, trained for an epoch with two seeds."""
+    place = tmp_path_factory.mktemp("trained") / "space"
+    with Workspace(place, create=True) as made:
+        for seed in range(2):
+            trained(made, sample_values(1) | {"seed": seed, "name": f"Sample, seed {seed}"})
+    return place
+
+
+@pytest.fixture
+def workspace(request, tmp_path, _empty_workspace):
+    """A copy of the trained workspace for a test of its runs, else an empty one."""
+    whole = "seeds" in request.fixturenames
+    of = request.getfixturevalue("trained_space") if whole else _empty_workspace
+    return Workspace(shutil.copytree(of, tmp_path / "workspace"))
+
+
 @pytest.fixture
 def seeds(workspace):
-    """Two runs of the sample, trained for an epoch with two seeds."""
-    return [trained(workspace, sample_values(1) | {"seed": seed, "name": f"Sample, seed {seed}"}) for seed in range(2)]
+    """The two trained runs."""
+    return sorted(run.id for run in workspace.runs())
 
 
 @pytest.fixture

@@ -85,7 +85,8 @@ def unseen_stops(window, page):
     return [control.accessibleName() or repr(control) for control in met if looks_alike(window, control)]
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_stop_of_tab_shows_that_it_has_the_focus(window, session, qtbot, theme):
     session.theme.choose(theme)
     unseen = {name: unseen_on_page(window, session, qtbot, name) for name in PAGES}

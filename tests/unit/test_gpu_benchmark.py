@@ -44,6 +44,7 @@ def rows_of(said):
     return [line for line in said.splitlines() if line.startswith("| ")][1:]
 
 
+@pytest.mark.slow
 def test_every_part_gives_its_rows(gpu, capsys, tmp_path):
     words = ["--device", "cpu", "--tiny", "--inside", str(tmp_path), "--parts"]
     for name in gpu.PARTS:
@@ -60,7 +61,7 @@ def test_every_part_gives_its_rows(gpu, capsys, tmp_path):
     assert resumed.endswith(" | 0 | |")
 
 
-@pytest.mark.slow  # the tests below have parts in processes of their own, and the one above has the rows of all parts
+@pytest.mark.slow  # the tests below have parts in processes of their own
 def test_a_part_has_a_process_of_its_own_and_rows_are_written_at_once(gpu, capsys, tmp_path):
     words = ["--device", "cpu", "--tiny", "--seconds", ENOUGH, "--out", str(tmp_path / "rows.md")]
     assert gpu.main([*words, "--parts", "metrics"]) == 0

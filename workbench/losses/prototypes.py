@@ -1,5 +1,7 @@
 """Prototypes that get no gradient: canonical, simplex and repelling, and running class means."""
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -73,6 +75,11 @@ def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     _refuse_no_number(num_classes=num_classes, dim=dim)
     if num_classes < 1 or dim < 1:
         raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")
+    return _repelling(num_classes, dim, seed).clone()
+
+
+@lru_cache(maxsize=2)  # seconds, at every check, start and load of the same run
+def _repelling(num_classes: int, dim: int, seed: int) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     if dim == 2:  # neighbours on a circle that once came too near separate too slowly: 100 points never converged
         turn, order = torch.rand(1, generator=generator), torch.randperm(num_classes, generator=generator)

@@ -43,6 +43,7 @@ def test_omniglot_small1_is_read_from_its_zip(real_data, build, tmp_path):
     assert 0.75 < pixels.mean() / 255 < 0.99  # dark strokes on white
 
 
+@pytest.mark.slow
 def test_caltech_is_decoded_once(real_data, build, tmp_path):
     found = build("folder", folder=str(real_data / "caltech101"), image_size=128)
     said = describe(found)

@@ -77,7 +77,7 @@ def space(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", [*STAGES[:2], *(pytest.param(stage, marks=pytest.mark.slow) for stage in STAGES[2:])])
 def test_a_killed_test_says_so_and_is_deleted_with_its_folder(space, pages, stage):
     command = [sys.executable, "-c", KILLED, str(space), str(pages), stage]
     assert subprocess.run(command, timeout=HANG, check=False).returncode == 9

@@ -205,7 +205,9 @@ class TrainPage(QStackedWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.count():  # a picture of the window resizes pages of which parts are still to be made
+        if hasattr(
+            self, "options"
+        ):  # else parts are still to be made: a picture of the window resizes hidden pages, too
             self._fit_text()
 
     def showEvent(self, event: QShowEvent) -> None:
