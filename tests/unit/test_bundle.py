@@ -144,6 +144,7 @@ def test_what_the_definition_names_is_there(bundle):
     compile((PACKAGING / "workbench.spec").read_text("utf-8"), "workbench.spec", "exec")
 
 
+@pytest.mark.slow
 def test_a_bundle_carries_what_workbench_asks_for_and_no_tool(bundle):
     contents = sys.modules["contents"]
     carried = contents.packages()
