@@ -231,7 +231,7 @@ def test_export_writes_the_ticked_formats_under_the_given_title(process_page, qt
     process_page.export()
     qtbot.waitUntil(lambda: bool(process_page.model.written))
     assert {path.relative_to(tmp_path / "out").as_posix() for path in process_page.model.written} == {
-        "report.html", "metrics.csv", "scalars.csv", "classes.csv", "settings.csv", "queries.csv",
+        "report.html", "metrics.csv", "scalars.csv", "classes.csv", "class-sizes.csv", "settings.csv", "queries.csv",
         *(f"figures/{name}.csv" for name in ("ce-spce", "retrieval", "loss", "map", "worst", "best")),
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
