@@ -93,3 +93,17 @@ def test_down_lists_all_models_the_short_list_first(model):
     assert model.names.list.isVisible()
     assert tuple(shown(model)[: len(SHORT_LIST)]) == SHORT_LIST
     assert len(shown(model)) == len(offered_models("timm_models")) > 3000
+
+
+def test_the_columns_have_room_for_every_model_whatever_is_typed(model):
+    QTest.keyClick(model, Qt.Key.Key_Down)
+    header = model.names.list.horizontalHeader()
+    wide = [header.sectionSize(column) for column in range(1, header.count())]
+    assert all(wide[column - 1] >= header.sectionSizeHint(column) for column in range(1, header.count()))
+    rows = model.names.rows
+    metrics = model.names.list.fontMetrics()
+    for column in range(1, header.count()):
+        widest = max({rows.index(row, column).data() for row in range(rows.rowCount())}, key=metrics.horizontalAdvance)
+        assert metrics.horizontalAdvance(widest) < wide[column - 1]
+    typed(model, "vit tiny")
+    assert [header.sectionSize(column) for column in range(1, header.count())] == wide

@@ -12,6 +12,7 @@ from workbench.ui.style.words import THIN
 Index = QModelIndex | QPersistentModelIndex
 TITLES = ("Model", "Parameters", "Image", "Features", "Licence")
 WIDE, EDGE, LINES, PAD = 760, 8, 14, 6  # px, px left free at the screen's edge, rows shown, px around a row's text
+MEASURED = 20  # texts of a column: the widest is among the longest
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -37,6 +38,12 @@ class OfferedRows(QAbstractTableModel):
     def row_of(self, name: str) -> int | None:
         """The row of the model of that name; None if it is not among them."""
         return next((row for row, model in enumerate(self._rows) if model.name == name), None)
+
+    def longest(self) -> list[list[int]]:
+        """Of each column the rows whose texts have the most letters, one row for each text, at most 20."""
+        columns = zip(*map(_cells, self._rows), strict=True)
+        rows_of = [{text: row for row, text in enumerate(texts)} for texts in columns]
+        return [[rows[text] for text in sorted(rows, key=len, reverse=True)[:MEASURED]] for rows in rows_of]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self._rows)
@@ -79,9 +86,7 @@ class OfferedNames(QCompleter):
         self.list = _table_view()
         self.setPopup(self.list)
         self.list.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in range(1, len(TITLES)):
-            self.list.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        self.list.horizontalHeader().setResizeContentsPrecision(200)  # rows: all of them take longer
+        self._fitted = ""  # the font that the columns are wide enough for
         line.textEdited.connect(self._search)
         arrow = line.addAction(icon("caret-down"), QLineEdit.ActionPosition.TrailingPosition)
         arrow.setToolTip("Show all models (Down)")
@@ -97,6 +102,8 @@ class OfferedNames(QCompleter):
             self.list.scrollTo(here, QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def _search(self, typed: str) -> None:
+        if self._fitted != self.list.font().key():
+            self._fit_columns()
         self.rows.search(typed)
         rows = min(self.rows.rowCount(), LINES) * self.list.verticalHeader().defaultSectionSize()
         self.list.setMinimumHeight(rows + self.list.horizontalHeader().sizeHint().height() + 2 * self.list.frameWidth())
@@ -104,6 +111,16 @@ class OfferedNames(QCompleter):
         self.list.setMinimumWidth(
             max(self._line.width(), min(WIDE, self._line.screen().geometry().right() - left - EDGE))
         )
+
+    def _fit_columns(self) -> None:
+        """Make each column wide enough for every model: to measure the rows of each search took 100 ms a key."""
+        self._fitted = self.list.font().key()
+        self.rows.search("")
+        header = self.list.horizontalHeader()
+        for column, rows in list(enumerate(self.rows.longest()))[1:]:  # the first takes the room that is left
+            cells = [self.completionModel().index(row, column) for row in rows]
+            widths = [self.list.sizeHintForIndex(cell).width() for cell in cells]
+            header.resizeSection(column, max([header.sectionSizeHint(column), *widths]))
 
 
 def _table_view() -> QTableView:
