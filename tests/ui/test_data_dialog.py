@@ -250,6 +250,7 @@ def test_a_line_that_stands_for_many_rows_is_counted_as_many(qtbot):
     dialog = DataDialog("mine", found)
     qtbot.addWidget(dialog)
     assert dialog.tabs.tabText(3) == "Left out (1,235)"
+    choose(dialog, "Left out (1,235)")
     said = [shown.text() for shown in dialog.tabs.widget(3).findChildren(QLabel)]
     assert "1,235 rows left out. A line of the table can stand for several." in said
 
@@ -259,9 +260,9 @@ def test_equally_large_classes_are_listed_by_name_numbers_as_numbers(qtbot):
     names = ["1", "10", "b", "2"]
     dialog = DataDialog("mine", Inspection(9, 4, ("train",), counts, names, [], np.empty((0, 2)), [], [], []))
     qtbot.addWidget(dialog)
+    dialog.tabs.setCurrentIndex(1)
     table = dialog.tabs.widget(1).findChild(QTableWidget)
     assert [table.item(row, 0).text() for row in range(4)] == ["b", "1", "2", "10"]
-    dialog.tabs.setCurrentIndex(1)
     with qtbot.waitExposed(dialog):
         dialog.show()
     assert table.columnWidth(0) > table.columnWidth(1), "counts stand side by side, not at the far end of the table"
@@ -318,9 +319,23 @@ def test_a_long_name_is_shortened_in_its_middle_and_whole_in_its_tooltip(qtbot):
         assert table.horizontalScrollBar().maximum() == 0, "the columns beside the name are in sight"
 
 
+def test_a_tab_is_filled_when_it_is_first_opened_and_stays(qtbot):
+    counts = np.array([[2], [3]])
+    dialog = DataDialog("mine", Inspection(5, 4, ("train",), counts, ["a", "b"], [], np.empty((0, 2)), [], [], []))
+    qtbot.addWidget(dialog)
+    assert dialog.findChildren(QTableWidget) == []
+    dialog.tabs.setCurrentIndex(1)
+    table = dialog.tabs.widget(1).findChild(QTableWidget)
+    assert dialog.copy_table.isEnabled()
+    dialog.tabs.setCurrentIndex(0)
+    dialog.tabs.setCurrentIndex(1)
+    assert dialog.tabs.widget(1).findChildren(QTableWidget) == [table]
+
+
 def test_ranks_of_classes_are_whole_numbers(qtbot):
     counts = np.array([[2], [3]])
     dialog = DataDialog("mine", Inspection(5, 4, ("train",), counts, ["a", "b"], [], np.empty((0, 2)), [], [], []))
     qtbot.addWidget(dialog)
+    dialog.tabs.setCurrentIndex(1)
     axis = dialog.tabs.widget(1).findChild(ChartView).plot.getAxis("bottom")
     assert axis.tickSpacing(0.5, 2.5, 400)[-1][0] >= 1

@@ -1,6 +1,7 @@
 """The data dialog: a sheet of images, images per class, sizes of files, what was left out, notes, copies."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from workbench.ui.pages.setup.data.tables import DataTable, page_of
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.style import theme
 from workbench.ui.style.words import counted
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.flow import FlowLayout
@@ -38,7 +40,7 @@ BINS = 30
 
 
 class DataDialog(MainButtonDialog):
-    """Shows one Inspection; every table can be copied and saved."""
+    """Shows one Inspection; every table can be copied and saved. A tab is filled when it is first opened."""
 
     save_asked = Signal(object, object)  # titles and rows, Path
 
@@ -49,15 +51,14 @@ class DataDialog(MainButtonDialog):
         open_at(self, theme.text_px(860), theme.text_px(620))
         self.tabs = QTabWidget()
         self.tabs.setObjectName("data-tabs")
-        self.tabs.addTab(self._sheet(inspection), "Images")
-        self.tabs.addTab(self._classes(inspection), f"Classes ({len(inspection.class_names):,})")
-        self.tabs.addTab(self._files(inspection), "Files")
-        self.tabs.addTab(self._left_out(inspection), f"Left out ({inspection.left_out:,})")
-        differs, notes = inspection.unlike_published, inspection.notes
-        self._add_if(differs, "Differs from the published counts", DataTable(["What", "Differs"], differs))
-        said = label("No image is left out because of it.", "muted")
-        self._add_if(notes, "Notes", said, DataTable(["What", "Note"], notes))
-        self.tabs.addTab(self._copies(inspection), f"Copies ({len(inspection.copies):,})")
+        self._fillers: dict[QWidget, Callable[[], QWidget]] = {}  # of the tabs that were not opened yet
+        self._add("Images", partial(self._sheet, inspection))
+        self._add(f"Classes ({len(inspection.class_names):,})", partial(self._classes, inspection))
+        self._add("Files", partial(self._files, inspection))
+        self._add(f"Left out ({inspection.left_out:,})", partial(self._left_out, inspection))
+        self._add_if(inspection.unlike_published, "Differs from the published counts", self._differs)
+        self._add_if(inspection.notes, "Notes", self._notes)
+        self._add(f"Copies ({len(inspection.copies):,})", partial(self._copies, inspection))
         self.near_duplicates = NearDuplicatesTab(inspection.images)
         self.tabs.addTab(self.near_duplicates, "Near-duplicates")
         self.near_duplicates.shown.connect(self._count_near_duplicates)
@@ -67,11 +68,11 @@ class DataDialog(MainButtonDialog):
         self.copy_table.clicked.connect(self.copy)
         self.save_table = buttons.addButton("Save CSV…", QDialogButtonBox.ButtonRole.ActionRole)
         self.save_table.clicked.connect(self._ask_save)
-        self.tabs.currentChanged.connect(self._offer_copy)
+        self.tabs.currentChanged.connect(self._fill)
         column = QVBoxLayout(self)
         column.addWidget(self.tabs, 1)
         column.addWidget(buttons)
-        self._offer_copy()
+        self._fill()
 
     def copy(self) -> None:
         """Put the table of the shown tab into the clipboard, with tabs between its columns."""
@@ -98,10 +99,36 @@ class DataDialog(MainButtonDialog):
         self.tabs.setTabText(self.tabs.indexOf(self.near_duplicates), f"Near-duplicates ({count:,})")
         self._offer_copy()
 
-    def _add_if(self, rows: Sequence[object], title: str, *widgets: QWidget) -> None:
+    def _add(self, title: str, filler: Callable[[], QWidget]) -> int:
+        """Add a tab, empty until it is opened; the place that it has."""
+        page = QWidget()
+        in_column(on=page)
+        self._fillers[page] = filler
+        return self.tabs.addTab(page, title)
+
+    def _add_if(
+        self, rows: Sequence[Sequence[object]], title: str, filler: Callable[[Sequence[Sequence[object]]], QWidget]
+    ) -> None:
         """Add a tab that is hidden without rows: the place of a tab, which is remembered, is that of every data set."""
-        place = self.tabs.addTab(page_of(*widgets), f"{title} ({len(rows):,})")
+        place = self._add(f"{title} ({len(rows):,})", partial(filler, rows))
         self.tabs.setTabVisible(place, bool(rows))
+
+    def _fill(self) -> None:
+        """Make what the opened tab shows: the tables of all tabs at once would keep the window from answering."""
+        page = self.tabs.currentWidget()
+        filler = self._fillers.pop(page, None)
+        layout = page.layout()
+        if filler is not None and layout is not None:
+            layout.addWidget(filler())
+        self._offer_copy()
+
+    @staticmethod
+    def _differs(rows: Sequence[Sequence[object]]) -> QWidget:
+        return page_of(DataTable(["What", "Differs"], rows))
+
+    @staticmethod
+    def _notes(rows: Sequence[Sequence[object]]) -> QWidget:
+        return page_of(label("No image is left out because of it.", "muted"), DataTable(["What", "Note"], rows))
 
     def _sheet(self, inspection: "Inspection") -> QWidget:
         inside = QWidget()
