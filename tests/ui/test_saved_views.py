@@ -2,12 +2,14 @@
 
 import threading
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLineEdit
 
 from tests.ui.browsed import at_rest, listed, open_trained
 from workbench.problem import Problem
+from workbench.ui.pages.retrieval.model.filters import ClassGroup
 from workbench.ui.pages.retrieval.queries import saved_views_menu
 from workbench.ui.widgets.dialogs.text_question import TextQuestion
 from workbench.workspace.choices.saved_views import SavedView, all_views, put
@@ -80,6 +82,41 @@ def test_a_view_lists_the_same_queries_again(page, session, qtbot):
     qtbot.waitUntil(lambda: names(saved) == [])
 
 
+def test_a_view_keeps_the_group_of_classes_by_their_names(page, session, qtbot):
+    browsing, saved = page.browsing, page.saved
+    labels = np.array(sorted(browsing.listing.labels)[:2], np.int64)
+    browsing.choose_filters(group=ClassGroup("Few", "5 to 19 training images", labels))
+    wanted = listed(page)
+    assert 0 < len(wanted) < browsing.listing.total
+    saved.save_as("Rare")
+    qtbot.waitUntil(lambda: names(saved) == ["Rare"])
+    browsing.choose_filters(group=None)
+    saved.choose("Rare")
+    at_rest(qtbot, page)
+    assert listed(page) == wanted
+    assert browsing.filters.group.title == "Few: 5 to 19 training images when the view was saved"
+    saved.replace_listed()
+    qtbot.waitUntil(lambda: not session.reading)
+    assert all_views(session.workspace)[0].listed["group"]["size"] == "5 to 19 training images"
+
+
+def test_classes_of_a_group_that_an_evaluation_does_not_have_are_counted(page, session, qtbot):
+    there = page.browsing.listing.names[0]
+    group = {"title": "Few", "size": "5 to 19 training images", "classes": [there, "gone", 7, ["gone too"]]}
+    put(session.workspace, None, SavedView("Some", {"group": group}))
+    put(session.workspace, None, SavedView("None", {"group": group | {"classes": ["gone"]}}))
+    page.saved.read()
+    qtbot.waitUntil(lambda: len(names(page.saved)) == 2)
+    said = []
+    session.noticed.connect(said.append)
+    page.saved.choose("Some")
+    assert "3 classes of the group “Few”" in said[0]
+    assert page.browsing.filters.group.labels.tolist() == [page.browsing.listing.labels[0]]
+    page.saved.choose("None")
+    assert "1 class of the group “Few”" in said[1]
+    assert page.browsing.filters.group is None
+
+
 def test_views_that_are_saved_one_right_after_the_other_are_both_offered(page, session, qtbot, monkeypatch):
     second_asked = threading.Event()
 
@@ -126,7 +163,9 @@ def test_what_an_evaluation_does_not_have_is_said_and_left_out(page, session, qt
 def test_a_view_of_a_workspace_from_elsewhere_may_hold_anything(page, session, qtbot):
     odd = [7], {"a": 1}, [["ap"], True], [float("nan")] * 2, True
     for number, value in enumerate(odd):
-        fields = dict.fromkeys(("class", "pair", "cause", "order", "similarity", "failures_only", "words"), value)
+        fields = dict.fromkeys(
+            ("class", "pair", "cause", "order", "similarity", "failures_only", "words", "group"), value
+        )
         put(session.workspace, None, SavedView(f"Odd {number}", fields))
     page.saved.read()
     qtbot.waitUntil(lambda: len(names(page.saved)) == len(odd))

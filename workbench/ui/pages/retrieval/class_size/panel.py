@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QTableView, QWidget
@@ -183,12 +184,18 @@ class SizePanel(QStackedWidget):
 
     def mark(self, group: ClassGroup | None) -> None:
         """Mark the group whose queries are listed; None for none."""
-        titles = [] if self.measured is None else [row.title for row in self.measured.groups]
-        if group is None:
+        members = () if group is None or self.measured is None else self.measured.members
+        labels = None if self.measured is None else self.measured.classes.labels
+        at = [
+            row
+            for row, classes in enumerate(members)
+            if group is not None and labels is not None and np.array_equal(labels[classes], group.labels)
+        ]  # by its classes: a group of a saved view may have others in this run
+        if not at:
             self.table.clearSelection()
             self.table.setCurrentIndex(QModelIndex())
-        elif group.group in titles and titles.index(group.group) != self.table.currentIndex().row():
-            self.table.selectRow(titles.index(group.group))
+        elif at[0] != self.table.currentIndex().row():
+            self.table.selectRow(at[0])
 
     def choose(self, at: int) -> None:
         """Choose a group: its points are drawn strongly, and its queries are listed."""

@@ -2,11 +2,18 @@
 
 from typing import Any
 
+import numpy as np
+
 from workbench.results.explanations import ConfusedPair
 from workbench.ui.pages.retrieval.model.browsing import Browsing
+from workbench.ui.pages.retrieval.model.filters import ClassGroup
 from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT, GAIN
+from workbench.ui.style.words import counted
 
 COLUMNS = {"class": CLASS, "ap": AP, "first_hit": FIRST_HIT, "gain": GAIN}
+SAVED = (
+    " when the view was saved"  # behind the size of a group: classes of that name may have other sizes in other runs
+)
 Listed = dict[str, Any]
 
 
@@ -23,6 +30,7 @@ def listed_now(browsing: Browsing, words: str) -> Listed:
         "class": None if filters.label is None else listing.class_name(filters.label),
         "cause": filters.key,
         "pair": None if pair is None else [pair.class_name, pair.taken_for],
+        "group": None if filters.group is None else _group_now(filters.group, browsing),
         "similarity": None if filters.similarity is None else list(filters.similarity),
         "order": [next(name for name, column in COLUMNS.items() if column == listing.column), listing.descending],
         "words": words,
@@ -48,6 +56,8 @@ def list_again(browsing: Browsing, listed: Listed) -> list[str]:
             confused = ConfusedPair(labels[pair[0]], pair[0], labels[pair[1]], pair[1], times=0, share=0.0)
         else:
             missing.append(f"“{pair[0]}” taken for “{pair[1]}”")
+    group, without = _group_again(listed.get("group"), labels)
+    missing += [without] if without else []
     limits = listed.get("similarity")
     order = listed.get("order")
     column, descending = order if isinstance(order, list) and len(order) == 2 else ("ap", False)
@@ -58,10 +68,28 @@ def list_again(browsing: Browsing, listed: Listed) -> list[str]:
         label=None if name is None else labels.get(name),
         key=cause if cause in keys else None,
         pair=confused,
-        group=None,
+        group=group,
         similarity=(limits[0], limits[1]) if isinstance(limits, list) and _two_of(limits, float) else None,
     )
     return missing
+
+
+def _group_now(group: ClassGroup, browsing: Browsing) -> Listed:
+    names = [browsing.listing.class_name(label) for label in group.labels.tolist()]
+    return {"title": group.group, "size": group.size.removesuffix(SAVED), "classes": names}
+
+
+def _group_again(stored: Any, labels: dict[str, int]) -> tuple[ClassGroup | None, str]:
+    """The classes of a stored group that are there, and in words those that are not; None without any."""
+    if not isinstance(stored, dict):
+        return None, ""
+    title, size, names = _text(stored.get("title")), _text(stored.get("size")), stored.get("classes")
+    if title is None or size is None or not isinstance(names, list):
+        return None, ""
+    there = sorted(labels[name] for name in set(filter(_text, names)) & labels.keys())
+    lost = len(names) - len(there)
+    without = f"{counted(lost, 'class', 'classes')} of the group “{title}”" if lost else ""
+    return (ClassGroup(title, f"{size}{SAVED}", np.array(there, np.int64)) if there else None), without
 
 
 def words_of(listed: Listed) -> str:
