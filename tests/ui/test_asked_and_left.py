@@ -6,7 +6,7 @@ Runs of two workspaces have the same numbers, and a workspace on a slow disk is 
 from dataclasses import replace
 
 import pytest
-from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QPushButton
 
 from tests.ui.started import started
 from workbench.reports.templates import templates
@@ -151,6 +151,8 @@ def test_the_question_says_whether_the_run_can_be_resumed(
     session.end_asked.emit(run_id)
     assert ("the run can be resumed" in ending.ask.words.text()) == can
     assert ("No epoch is finished yet" in ending.ask.words.text()) != can
+    stop = "Stop now, keep finished epochs" if can else "Stop now, keep the curves"
+    assert stop in [answer.text() for answer in ending.ask.findChildren(QPushButton)]
     ending.ask.reject()
 
 

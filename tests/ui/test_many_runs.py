@@ -81,6 +81,17 @@ def test_the_line_of_a_paused_run_counts_no_time(qtbot, session, live, problem, 
     assert dock.line.left.text() == ""
 
 
+@pytest.mark.parametrize("rests", [True, False])
+def test_the_bar_of_a_paused_run_stands_still_though_its_length_is_unknown(qtbot, session, rests):
+    line = JobLine()
+    qtbot.addWidget(line)
+    item = session.activity.add("digits")
+    item.progress(text="Paused" if rests else "Reading the data", rests=rests)
+    qtbot.waitUntil(lambda: item.now.text != "")
+    line.show_item(item)
+    assert (line.bar.maximum() == 0) is not rests, "Qt draws a bar of no length as one that moves"
+
+
 @pytest.mark.parametrize("status", ["waiting", "running"])
 def test_of_a_run_that_rests_or_cannot_be_read_no_time_is_estimated_from_its_pace(
     qtbot, session, live, monkeypatch, status

@@ -377,7 +377,7 @@ def click_row(qtbot, legend, row, double=False):
 def test_a_click_hides_a_class_and_another_shows_it(qtbot, corners):
     click_row(qtbot, corners.legend, 1)
     assert drawn(corners.canvas).tolist() == (LABELS != 1).tolist()
-    assert corners.legend.count.text() == "3 of 4 groups shown"
+    assert corners.legend.count.text() == "3 of 4 classes shown"
     click_row(qtbot, corners.legend, 1)
     assert drawn(corners.canvas).all()
 

@@ -91,6 +91,15 @@ def test_the_part_that_moves_most():
     assert "the tightness part moves most: from 0 to −8" in texts(curves)[0][1]
 
 
+def test_the_parts_of_ce_are_named_as_in_their_plot_where_it_has_an_asterisk():
+    curves = {"anatomy/ce/tightness": [0, -1], "anatomy/ce/contrastive": [5, 1.5]}
+    ((_, said),) = texts(curves, seen="unit length × 16")
+    assert said.startswith("In CE* (at unit length × 16), the contrastive part moves most")
+    curves = {name.replace("/ce/", "/snca/"): values for name, values in curves.items()}
+    ((_, said),) = texts(curves, seen="unit length × 16")
+    assert said.startswith("In SNCA, ")
+
+
 def test_an_estimate_above_the_entropy_of_the_labels_cannot_be_right():
     ((kind, text),) = texts({"anatomy/information/generative": [1, 2, 40], "anatomy/entropy/labels": [2.3, 2.3, 2.3]})
     assert kind == "warning"

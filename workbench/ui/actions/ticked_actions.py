@@ -17,17 +17,16 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible, Step
-from workbench.ui.style.words import STOP_NOW, counted
+from workbench.ui.style.words import STOP_FIRST, STOP_NOW, counted
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.widgets.dialogs.text_question import ask_line
 from workbench.workspace.rows import Run
 
 TICKED = "ticked run"
-KEPT = (
-    "Stopping now keeps the finished epochs with their checkpoint and map; such a run can be resumed. "
-    "Queued runs leave the queue and stay in the list, with their settings."
-)
+QUEUED = "Queued runs leave the queue and stay in the list, with their settings."
+KEPT = f"Stopping now keeps the finished epochs with their checkpoint and map; such a run can be resumed. {QUEUED}"
+CURVES_KEPT = f"No epoch is finished yet: stopping now keeps the curves, but a run cannot be resumed. {QUEUED}"
 
 
 class TickedActions(QObject):
@@ -139,12 +138,14 @@ class TickedActions(QObject):
             refused(Problem(f"No longer in the queue: {counted(len(runs), 'run')}."))
 
     def _ask_end(self) -> None:
-        runs = [run.id for run in self._working()]
+        working = list(self._working())
+        runs = [run.id for run in working]
         if not runs or self.ask is not None:
             return
-        answers = {"keep": button("Keep them"), "stop": button(STOP_NOW, "stop", "primary")}
+        stop, kept = (STOP_NOW, KEPT) if any(run.epoch for run in working) else (STOP_FIRST, CURVES_KEPT)
+        answers = {"keep": button("Keep them"), "stop": button(stop, "stop", "primary")}
         what = counted(len(runs), "run")
-        self.ask = Question("End runs", f"End {what}?", KEPT, answers, self._window)
+        self.ask = Question("End runs", f"End {what}?", kept, answers, self._window)
         self.ask.answered.connect(partial(self._answered, runs))
         self._session.workspace_changed.connect(self.ask.reject)  # there others may have their numbers
         self.ask.open()

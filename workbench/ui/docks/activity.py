@@ -71,7 +71,7 @@ class JobLine(QWidget):
         self.text.setText(mentioned or (_words(item) if item is not None else "Idle"))
         self.bar.setVisible(working)
         if item is not None and working:
-            self.bar.setRange(0, 1000 if item.now.total else 0)
+            self.bar.setRange(0, 1000 if item.now.total or item.now.rests else 0)  # 0 to 0 moves on and on
             self.bar.setValue(round(1000 * item.now.done / item.now.total) if item.now.total else 0)
         seconds = item.seconds_left if item is not None and working else None
         self.left.setText(f"{duration(seconds)} left" if seconds is not None else "")

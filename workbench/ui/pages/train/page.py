@@ -243,7 +243,8 @@ class TrainPage(QStackedWidget):
         sure = known_before(run) if run is not None and scores else []
         ended = run is None or not run.live
         lettered = crossed if self.views.currentWidget() is self.anatomy else ()
-        self.findings.show_sentences([*read_curves(known, scores, ended=ended, crossed=lettered), *sure])
+        said = read_curves(known, scores, ended=ended, crossed=lettered, seen=self.anatomy.seen)
+        self.findings.show_sentences([*said, *sure])
         self.tiles.show_loss(self.curves.batch.curves["batch/loss"].values)
         self.tiles.show_probe(known)
         self._fit_tiles()

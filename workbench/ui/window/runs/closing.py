@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QLayout, QProgressBar, QWidget
 
 from workbench.control import Control
 from workbench.ui.state.session import Session
-from workbench.ui.style.words import STOP, STOP_NOW
+from workbench.ui.style.words import STOP, STOP_FIRST, STOP_NOW
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import WORDS_WIDTH, Question
@@ -19,7 +19,7 @@ class WaitDialog(QDialog):
 
     now_chosen = Signal()
 
-    def __init__(self, words: str, can_hurry: bool, parent: QWidget) -> None:
+    def __init__(self, words: str, can_hurry: bool, stop_now: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Closing")
         self.setModal(True)
@@ -27,7 +27,7 @@ class WaitDialog(QDialog):
         bar = QProgressBar(textVisible=False)
         bar.setRange(0, 0)
         bar.setAccessibleName("Waiting for the run to end")
-        self.now = button(STOP_NOW, "stop")
+        self.now = button(stop_now, "stop")
         self.now.setVisible(can_hurry)
         self.now.clicked.connect(self.now_chosen)
         column = in_column(
@@ -115,7 +115,9 @@ class Closing(QObject):
             self._close()
             return
         if self.wait is None:
-            self.wait = WaitDialog(words, can_hurry, self._window)
+            runs = map(self._session.run, self._session.queue.running)
+            finished = any(run is not None and run.epoch for run in runs)
+            self.wait = WaitDialog(words, can_hurry, STOP_NOW if finished else STOP_FIRST, self._window)
             self.wait.now_chosen.connect(self._stop_now)
             self._session.queue.idle.connect(self._close)
             self.wait.open()

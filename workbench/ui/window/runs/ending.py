@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui.state.session import Session
-from workbench.ui.style.words import STOP_NOW
+from workbench.ui.style.words import STOP_FIRST, STOP_NOW
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.question import Question
 
@@ -26,12 +26,13 @@ class Ending(QObject):
         name = f"run {run_id}" if run is None else f"“{run.name}”"
         away = run is not None and run.placement is not None and run.status == "queued"
         waits = away or run_id in self._session.queue.waiting
+        unfinished = run is not None and run.epoch == 0
         keeps = "Stopping now keeps the finished epochs with their checkpoint and map; the run can be resumed."
         if waits:
             keeps = "A run removed from the queue stays in the list of runs, and can be put back."
-        elif run is not None and run.epoch == 0:
+        elif unfinished:
             keeps = "No epoch is finished yet: stopping now keeps the curves, but the run cannot be resumed."
-        stop = "Remove from queue" if waits else STOP_NOW
+        stop = "Remove from queue" if waits else STOP_FIRST if unfinished else STOP_NOW
         self.ask = Question(
             "End the run",
             f"End {name}?",

@@ -193,4 +193,6 @@ class Legend(QWidget):
             return
         every = self.model.rowCount()
         hidden = len(self.model.hidden)
-        self.count.setText(f"{every - hidden:,} of {every:,} groups shown" if hidden else counted(every, "group"))
+        by_class = self.model.groups is not None and self.model.groups.labels is not None
+        words = counted(every, "class", "classes") if by_class else counted(every, "group")
+        self.count.setText(f"{every - hidden:,} of {words} shown" if hidden else words)

@@ -94,6 +94,11 @@ class AnatomyPanel(Scrolled):
         column.addLayout(foot)
 
     @property
+    def seen(self) -> str:
+        """At what the curves with an asterisk are measured, "unit length × 16"; empty where none has one."""
+        return self._seen
+
+    @property
     def plots(self) -> tuple[CurvePlot, ...]:
         """All plots that were made."""
         return (self.bound, self.information, *self.parts.plots.values())

@@ -38,6 +38,7 @@ def read_curves(
     *,
     ended: bool = True,
     crossed: Sequence[Crossing] = (),
+    seen: str = "",
 ) -> list[Sentence]:
     """All sentences that the numbers support.
 
@@ -46,12 +47,13 @@ def read_curves(
         scores: (epoch, MAP@R as a fraction) of every evaluation, in order.
         ended: whether no more epochs come by themselves.
         crossed: what `crossings` found, where a plot shows its letters.
+        seen: at what the parts of CE are measured, "unit length × 16", where the plot's title has an asterisk for it.
     """
     bound, pair = ([crossing.letter for crossing in crossed if crossing.wrong is wrong] for wrong in (True, False))
     said = [
         _ce_and_spce(curves, *pair, ended=ended),
         _bound(curves, bound),
-        _parts(curves),
+        _parts(curves, seen),
         _information(curves),
         _best_epoch(scores, ended),
     ]
@@ -130,7 +132,7 @@ def _where(steps: np.ndarray, fails: np.ndarray, letters: Sequence[str]) -> str:
     return f"{longest}from {letters[0]} to {letters[1]} ({steps_there})"
 
 
-def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
+def _parts(curves: Mapping[str, Curve], seen: str = "") -> Sentence | None:
     for method, title in PARTS_OF:
         moved = {part: _moved(curves.get(f"anatomy/{method}/{part}")) for part in ("tightness", "contrastive")}
         tight, apart = moved["tightness"], moved["contrastive"]
@@ -139,6 +141,7 @@ def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
         name, other = ("tightness", "contrastive")
         if abs(apart[1] - apart[0]) > abs(tight[1] - tight[0]):
             name, other, tight, apart = other, name, apart, tight
+        title = f"{title}* (at {seen})" if seen and method == "ce" else title
         before, after, other_before, other_after = (raised(significant(value)) for value in (*tight, *apart))
         return Sentence(
             "note",
