@@ -180,7 +180,7 @@ class QueryList(QWidget):
         self.selected.setVisible(filters.narrowed_by_selection)
         self.selected.setText(f"{len(filters.selection):,} selected in the map")
         self.group.setVisible(filters.group is not None)
-        self.group.setText("" if filters.group is None else filters.group.title)
+        self.group.setText("" if filters.group is None else filters.group.title.replace("&", "&&"))
         self.count.setText(f"{len(listing):,} of {listing.total:,} queries")
         self.nothing.setText(NO_FAILURE if filters.failures_only and not listing.failures else NO_QUERY)
         self.nothing.setVisible(listing.total > 0 and not len(listing))

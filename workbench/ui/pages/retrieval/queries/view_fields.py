@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.names import visible_name
 from workbench.results.explanations import ConfusedPair
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.filters import ClassGroup
@@ -11,6 +12,7 @@ from workbench.ui.pages.retrieval.model.listing import AP, CLASS, FIRST_HIT, GAI
 from workbench.ui.style.words import counted
 
 COLUMNS = {"class": CLASS, "ap": AP, "first_hit": FIRST_HIT, "gain": GAIN}
+LONGEST = 40  # letters of the title and of the size of a group
 SAVED = (
     " when the view was saved"  # behind the size of a group: classes of that name may have other sizes in other runs
 )
@@ -86,10 +88,13 @@ def _group_again(stored: Any, labels: dict[str, int]) -> tuple[ClassGroup | None
     title, size, names = _text(stored.get("title")), _text(stored.get("size")), stored.get("classes")
     if title is None or size is None or not isinstance(names, list):
         return None, ""
+    title, size = visible_name(title, LONGEST), visible_name(size, LONGEST)  # a workspace may be another person's
     there = sorted(labels[name] for name in set(filter(_text, names)) & labels.keys())
     lost = len(names) - len(there)
     without = f"{counted(lost, 'class', 'classes')} of the group “{title}”" if lost else ""
-    return (ClassGroup(title, f"{size}{SAVED}", np.array(there, np.int64)) if there else None), without
+    if not there:
+        return None, without
+    return ClassGroup(title, f"{size}{SAVED}", np.array(there, np.int64)), without
 
 
 def words_of(listed: Listed) -> str:
