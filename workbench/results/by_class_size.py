@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.evaluation.class_sizes import (
-    FEWEST,
+    RELIABLE,
     Estimate,
     SizeGroup,
     by_rank,
@@ -41,7 +41,7 @@ WHAT_CHANCE_IS = (
 )
 BY_SHOTS = "over 100, 20 to 100, and under 20 (Liu et al., 2019)"
 NOT_MEASURED = "The nearest class is not measured."
-FEW_CLASSES = f"Intervals over fewer than {FEWEST} classes are too narrow: do not conclude from them alone."
+FEW_CLASSES = f"Intervals over fewer than {RELIABLE} classes are too narrow: do not conclude from them alone."
 NO_CLASS = "No class of this evaluation has a query with an image to find, so no class has a score."
 CSV_TITLES = ("class", "size", "counted", "group", "queries")
 
@@ -124,7 +124,7 @@ class BySize:
     def sentences(self) -> list[str]:
         """All that is to be said beside the table."""
         beside = [self.correlation_sentence, WHAT_CHANCE_IS] if self.groups else []
-        small = any(group.classes < FEWEST for group in self.groups)
+        small = any(group.classes < RELIABLE for group in self.groups)
         return [self.sentence, *beside, *([FEW_CLASSES] if small else []), *self.remarks]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.evaluation.class_sizes import FEWEST, Estimate, mean_over_classes
+from workbench.evaluation.class_sizes import RELIABLE, Estimate, mean_over_classes
 from workbench.numerals import finite, minus, signed
 from workbench.progress import Progress, quiet
 from workbench.results.by_class_size import FEW_CLASSES, TRAINING, BySize, by_class_size, sizes_in_words
@@ -82,7 +82,7 @@ class ComparedBySize:
             f"Differences are paired over classes, which are grouped by the sizes in run {self.measured.run_id}; their "
             "intervals are over classes, not over seeds."
         )
-        few = [FEW_CLASSES] if any(row.classes < FEWEST for row in self.rows) else []
+        few = [FEW_CLASSES] if any(row.classes < RELIABLE for row in self.rows) else []
         return [self.measured.sentence, said, *few, *self.remarks]
 
 

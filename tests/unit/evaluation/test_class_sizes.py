@@ -119,3 +119,15 @@ def test_limits_of_very_many_classes_are_those_of_the_bootstrap():
     many, fewer = mean_over_classes(values), mean_over_classes(values[:DRAWN])
     assert many.low == pytest.approx(fewer.low, abs=1e-3)
     assert many.high == pytest.approx(fewer.high, abs=1e-3)
+
+
+@pytest.mark.parametrize(("count", "least"), [(5, 0.89), (10, 0.91)])
+def test_the_interval_over_few_classes_is_about_as_sure_as_it_says(count, least):
+    random = np.random.default_rng(7)
+    made = [mean_over_classes(random.normal(0.5, 0.1, count)) for _ in range(400)]
+    assert least <= np.mean([one.low <= 0.5 <= one.high for one in made]) <= 0.98, "percentiles alone: 0.84 and 0.90"
+
+
+def test_limits_over_two_classes_are_within_their_scores():
+    made = mean_over_classes(np.array([0.2, 0.6]))
+    assert (made.low, made.high) == (0.2, 0.6)
