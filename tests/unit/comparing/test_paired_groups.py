@@ -72,6 +72,15 @@ def test_an_evaluation_that_was_not_kept_has_its_metric_but_no_queries_and_says_
     assert told.over_seeds.mean == pytest.approx(whole.over_seeds.mean)
 
 
+def test_queries_are_opened_in_the_runs_that_have_them_although_an_earlier_seed_kept_none(workspace):
+    pairs(workspace, [0.1, 0.12])
+    shown = overview(workspace, workspace.runs(), {}, "MAP@R", 1)
+    with workspace.writing() as db:
+        superseded.keep_only(db, 2, (2,))
+    queries = pairing.compare(workspace, *shown.groups, shown.measured, "MAP@R", 1).queries
+    assert {queries.paired[at] for at in queries.seen.tolist()} == {(3, 4)}
+
+
 def test_an_evaluation_without_queries_is_compared_by_its_metric(workspace):
     for seed, first in enumerate((0.2, 0.3, 0.25, 0.32)):
         alone = {1: np.full(COUNT, np.nan)}  # each image is the only one of its class; a loop of the user gave a metric

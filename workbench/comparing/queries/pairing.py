@@ -60,7 +60,7 @@ class QueryDifferences:
     second: np.ndarray
     runs: np.ndarray  # [n] int64: pairs of runs that have the query
     seen: np.ndarray  # [n] int64: the first of `paired` that has it
-    paired: tuple[tuple[int, int], ...]  # (run of the first, run of the second)
+    paired: tuple[tuple[int, int], ...]  # (run of the first, run of the second), of seeds that kept values of queries
 
     @property
     def difference(self) -> np.ndarray:
@@ -253,7 +253,11 @@ def _alone(
 def _queries(
     pairs: list[tuple[QueryValues | None, QueryValues | None]], runs: list[tuple[int, int]]
 ) -> QueryDifferences | None:
-    parts = [left.common(right) for left, right in pairs if left is not None and right is not None]
+    kept, parts = list[tuple[int, int]](), []
+    for (left, right), run_pair in zip(pairs, runs, strict=True):
+        if left is not None and right is not None:
+            kept.append(run_pair)
+            parts.append(left.common(right))
     if not parts:
         return None
     every = np.concatenate([part[0] for part in parts])
@@ -266,4 +270,4 @@ def _queries(
     )
     order = np.argsort(second - first, kind="stable")
     seen = pair_of[at]
-    return QueryDifferences(ids[order], first[order], second[order], counts[order], seen[order], tuple(runs))
+    return QueryDifferences(ids[order], first[order], second[order], counts[order], seen[order], tuple(kept))
