@@ -25,11 +25,12 @@ from workbench.results.by_class_size import (
     cells_of,
 )
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.class_size.beside import PlotAndTable
 from workbench.ui.pages.retrieval.class_size.plot import SizePlot
 from workbench.ui.pages.retrieval.model.filters import ClassGroup
 from workbench.ui.state.concern import of_page
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.fields.segments import Segments
@@ -41,14 +42,13 @@ from workbench.workspace import Workspace
 
 ASK, MEASURING, SHOWN = range(3)
 ROW_PX = 26  # height at 100% text
-PLOT, TABLE = 8, 11  # stretches
+FILLS = 1000  # stretch of plot and table, beside which that of the room below them is nothing
 WHY = (
     "How rare classes do beside frequent ones: classes in groups by their number of images, each with its scores, 95% "
     "intervals over classes, and the scores that chance would give."
 )
 NO_VECTORS = "This evaluation has no class vector for each of its classes, so no nearest class"
 LIST_TIP = "Show the queries of the chosen group in the view Queries; the class bars there show its classes, too"
-TABLE_TITLES = ("Group", "Images", "Classes", "Queries", "%", "95%", "Chance %")
 Shown = tuple[Workspace, int | None]
 
 
@@ -88,12 +88,10 @@ class SizePanel(QStackedWidget):
         select_rows(self.table, "Scores by class size")
         set_row_height(self.table, ROW_PX)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
-        self.table.horizontalHeader().setStretchLastSection(True)
         head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.open, self.copy, self.save)
-        self.picture = QWidget()
-        in_row((self.plot, PLOT), (self.table, TABLE), on=self.picture, margins=(0, 0, 0, 0), spacing=12)
+        self.picture = PlotAndTable(self.plot, self.table)
         content = QWidget()
-        parts = (head, self.sentence, (self.picture, 1), self.beside)
+        parts = (head, self.sentence, (self.picture, FILLS), self.beside, 1)  # a sentence alone stays at the top
         in_column(*parts, on=content, margins=(16, 8, 16, 12), spacing=8)
         for page in (self.ask, self.measuring, ScrolledDown(content)):
             self.addWidget(page)
@@ -110,7 +108,7 @@ class SizePanel(QStackedWidget):
         self.open.clicked.connect(self._open)
         self.copy.clicked.connect(self.copy_table)
         self.save.clicked.connect(self._ask_save)
-        self.session.theme.changed.connect(partial(fit_columns_to_words, self.table))
+        self.session.theme.changed.connect(self._fit)
         self.session.evaluation_changed.connect(self._show_evaluation)
 
     # What is shown
@@ -169,9 +167,13 @@ class SizePanel(QStackedWidget):
         )  # fmt: skip
         self.groups.show(self.measured.groups)
         self.plot.show_measured(self.measured, self.metrics.value())
-        fit_columns_to_words(self.table)
+        self._fit()
         if 0 <= at < len(self.measured.groups):
             self.table.selectRow(at)
+
+    def _fit(self) -> None:
+        fit_columns_to_words(self.table)
+        self.picture.fit()
 
     def _cells(self, group: GroupScores) -> tuple[Any, ...]:
         metric = self.metrics.value()

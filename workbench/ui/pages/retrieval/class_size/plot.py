@@ -91,6 +91,7 @@ class SizePlot(PaintedPlot):
         text = QColor(tokens.text)
         band = QColor(text)
         band.setAlpha(BAND)
+        named: list[QRectF] = []  # where titles of groups stand
         for group in self._measured.groups:
             score, chance = group.scores[self._metric], group.chance[self._metric]
             left, right = self._across(np.array([group.low, group.high]), box).tolist()
@@ -98,9 +99,11 @@ class SizePlot(PaintedPlot):
             if isfinite(score.low):
                 high, low = self._up(np.array([score.high, score.low]), box).tolist()
                 painter.fillRect(QRectF(left, high, right - left, max(1.0, low - high)), band)
-            if right - left > painter.fontMetrics().horizontalAdvance(group.title):
+            width = painter.fontMetrics().horizontalAdvance(group.title) + DOT
+            place = QRectF((left + right - width) / 2, box.top() - LINE - 2, width, LINE)
+            if not any(place.intersects(other) for other in named):
+                named.append(place)
                 painter.setPen(text)
-                place = QRectF(left, box.top() - LINE - 2, right - left, LINE)
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), group.title)
             for share, style in ((score.value, Qt.PenStyle.SolidLine), (chance, Qt.PenStyle.DashLine)):
                 y = float(self._up(np.array([share]), box)[0])
