@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from small_run import store_run
 
 from tests.ui.browsed import at_rest, listed, open_page
+from tests.ui.small_run import store_run
 from workbench.results import by_class_size
 from workbench.ui.pages.retrieval.class_size.panel import SizePanel
 
@@ -116,12 +116,26 @@ def test_the_group_stays_in_another_evaluation_and_goes_with_another_run(qtbot, 
     assert len(listed(page)) == len(LABELS)
 
 
+def test_the_table_shows_all_its_columns_below_the_plot_where_the_width_is_short(qtbot, page, panel):
+    plot, table = panel.plot, panel.table
+    assert plot.geometry().top() < table.geometry().bottom()
+    assert plot.geometry().right() < table.geometry().left()
+    assert table.horizontalScrollBar().maximum() == 0
+    page.resize(700, 700)
+    qtbot.waitUntil(lambda: table.geometry().top() > plot.geometry().bottom())
+    assert table.horizontalScrollBar().maximum() == 0
+    assert table.verticalScrollBar().maximum() == 0
+    page.resize(1100, 700)
+    qtbot.waitUntil(lambda: plot.geometry().right() < table.geometry().left())
+
+
 def test_classes_of_one_size_are_a_sentence(qtbot, session, workspace):
     session.show_run(store_run(workspace, np.repeat(np.arange(3), 4)).run_id)
     panel = measured(qtbot, open_page(qtbot, session, (1100, 700)))
     assert panel.sentence.text() == "All 3 classes have 4 searched images: there is nothing to compare by class size."
     assert not panel.table.isVisible()
     assert not panel.open.isVisible()
+    assert panel.sentence.height() < panel.height() / 4, "it stands at the top"
 
 
 def test_the_nearest_class_cannot_be_chosen_without_class_vectors(qtbot, session, workspace):

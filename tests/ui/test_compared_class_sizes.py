@@ -63,6 +63,15 @@ def test_each_group_of_classes_has_its_difference(qtbot, page):
     assert panel.table.isVisible()
 
 
+def test_all_groups_are_in_sight_where_the_tab_is_low(qtbot, page):
+    page.tabs.open("Class size")
+    panel = page.tabs.by_size
+    qtbot.waitUntil(lambda: panel.compared is not None)
+    panel.beside.setText("a remark\n" * 40)
+    qtbot.waitUntil(lambda: panel.beside.height() > panel.height())
+    assert panel.table.viewport().rect().contains(panel.table.visualRect(panel.model.index(2, 0)))
+
+
 def test_a_sentence_stands_where_there_are_no_queries_to_compare(qtbot, page):
     page.tabs.open("Class size")
     panel = page.tabs.by_size

@@ -41,7 +41,7 @@ class Inspection:
     sizes: np.ndarray  # [m, 2] width and height of some original files; empty for sets without files
     problems: list[tuple[str, str]]
     unlike_published: list[tuple[str, str]]  # (name, difference) of counts
-    copies: list[list["Copy"]]  # groups of images with the same pixels
+    copies: list[list[Copy]]  # groups of images with the same pixels
     notes: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark); nothing is left out because of them
     left_out: int = 0  # entries of the data set; one of `problems` may stand for many
     unit: str = "file"  # what such an entry is called: "file", "row" or "sample"

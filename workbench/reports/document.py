@@ -80,7 +80,7 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
     of_run = tuple(key for key in wish.sections if key in RUN_SECTIONS)
     of_groups = tuple(key for key in wish.sections if key in GROUP_SECTIONS)
     title = wish.title or (runs[0].name if len(runs) == 1 else f"Comparison of {len(runs):,} runs")
-    content = gather(workspace, runs[0].id, of_run, title, wish.at)
+    content = gather(workspace, runs[0].id, of_run, title, wish.at, progress)
     drawn: dict[str, Drawing] = figures.draw(content) | robustness_drawings(content.robustness)
     groups = None
     if of_groups:

@@ -1,6 +1,6 @@
 """The difference of two runs by class size: whether a method helps rare classes, frequent ones, or both."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from workbench.evaluation.class_sizes import RELIABLE, Estimate, mean_over_classes
 from workbench.numerals import finite, minus, signed
 from workbench.progress import Progress, quiet
-from workbench.results.by_class_size import FEW_CLASSES, TRAINING, BySize, by_class_size, sizes_in_words
+from workbench.results.by_class_size import COUNTED, FEW_CLASSES, TRAINING, BySize, by_class_size, sizes_in_words
 from workbench.workspace import Workspace
 
 
@@ -106,6 +106,10 @@ def compared_by_size(
     same = np.array_equal(ours.labels, theirs.labels)
     if measured.counted == other.counted == TRAINING and same and (ours.sizes != theirs.sizes).any():
         remarks.append(f"Run {other.run_id} was trained with other numbers of images of these classes.")
+    if others := int((~np.isin(sample_ids, ours.sample_ids)).sum()):
+        remarks.append(
+            f"Queries that are no test images of run {measured.run_id}, as of other folds: {others:,}, left out."
+        )
     return ComparedBySize(measured, tuple(paired_by_size(measured, sample_ids, first, second)), tuple(remarks))
 
 
@@ -115,11 +119,14 @@ def _ratio(measured: BySize) -> float:
     return float(sizes.max() / max(1, sizes.min())) if len(sizes) else 1.0
 
 
-COMPARED_TITLES = ("Group", "Images", "Classes", "First %", "Second %", "Δ points", "95%")
+def compared_titles(compared: ComparedBySize, first: str = "First", second: str = "Second") -> tuple[str, ...]:
+    """The titles of the columns of `compared_rows`, with the words for the first and the second run."""
+    counted = COUNTED[compared.measured.counted].capitalize()
+    return ("Group", counted, "Classes", f"{first} %", f"{second} %", "Δ points", "95%")
 
 
 def compared_rows(compared: ComparedBySize) -> list[tuple[str, ...]]:
-    """A row for each group under COMPARED_TITLES, as texts: scores in percent, differences in points."""
+    """A row for each group under `compared_titles`, as texts: scores in percent, differences in points."""
     return [
         (
             row.title, row.size_words, f"{row.classes:,}", f"{100 * row.first:.1f}", f"{100 * row.second:.1f}",
@@ -149,4 +156,23 @@ def differences_data(rows: Sequence[SizeDifference]) -> list[dict[str, Any]]:
             )
         )
         for row in rows
+    ]  # fmt: skip
+
+
+SIZE_COLUMNS = (
+    "group", "class_group", "counted", "smallest", "largest", "classes", "first", "second", "difference",
+    "difference_low_95", "difference_high_95",
+)  # fmt: skip
+
+
+def size_rows(compared: Mapping[str, ComparedBySize]) -> list[list[Any]]:
+    """Rows for CSV under SIZE_COLUMNS, in full precision: for each group of runs, by title, its groups of classes."""
+    return [
+        [
+            title, row["group"], made.measured.counted,
+            *(row[key] for key in ("smallest", "largest", "classes", "first", "second", "difference")),
+            row["low_95"], row["high_95"],
+        ]
+        for title, made in compared.items()
+        for row in differences_data(made.rows)
     ]  # fmt: skip

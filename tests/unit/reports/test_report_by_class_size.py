@@ -5,11 +5,16 @@ import pytest
 
 from tests.ui.small_run import store_run
 from workbench import reports
+from workbench.config import RunConfig, TrainingParams
 from workbench.progress import quiet
 from workbench.reports.document import Wish, make
+from workbench.reports.formats.tables import csv_tables
 from workbench.reports.writing.blocks import Paragraph, Table
 from workbench.results.by_class_size import as_csv, by_class_size, rows_of
+from workbench.results.size_differences import compared_rows, compared_titles
 from workbench.workspace import Workspace
+
+A, B = (RunConfig(name=name, training=TrainingParams(lr=lr)) for name, lr in (("A", 0.1), ("B", 0.2)))
 
 
 @pytest.fixture
@@ -43,3 +48,24 @@ def test_classes_of_one_size_are_a_sentence_alone(workspace):
     tables, said = classes_of(workspace, store_run(workspace, np.repeat(np.arange(3), 4)).run_id)
     assert "class-sizes" not in tables
     assert "All 3 classes have 4 searched images: there is nothing to compare by class size." in said
+
+
+def test_differences_of_groups_have_a_table_by_class_size(workspace, tmp_path):
+    labels = np.repeat(np.arange(6), (2, 3, 5, 8, 13, 21))
+    runs = [store_run(workspace, labels, config=config, name="Sized") for config in (A, B)]
+    wish = Wish(tuple(run.run_id for run in runs), sections=("differences",), at="last")
+    report = make(workspace, wish, quiet)
+    (made,) = report.groups.by_size.values()
+    tables = {block.key: block for block in report.document.sections[0].blocks if isinstance(block, Table)}
+    assert list(tables["class-size-difference-1"].rows) == compared_rows(made)
+    assert tables["class-size-difference-1"].head == compared_titles(made)
+    rows = csv_tables(report, workspace)["class-size-differences.csv"].splitlines()
+    assert len(rows) == 1 + len(made.rows)
+
+
+def test_differences_over_classes_of_one_size_have_no_table_of_sizes(workspace):
+    runs = [store_run(workspace, np.repeat(np.arange(3), 4), config=config, name="Even") for config in (A, B)]
+    report = make(workspace, Wish(tuple(run.run_id for run in runs), sections=("differences",), at="last"), quiet)
+    keys = [block.key for block in report.document.sections[0].blocks if isinstance(block, Table)]
+    assert keys == ["difference-1"]
+    assert "class-size-differences.csv" not in csv_tables(report, workspace)

@@ -1,5 +1,7 @@
 """The difference of two runs by class size: paired over classes, and by whose sizes."""
 
+import csv
+import io
 import json
 from math import isnan
 
@@ -81,10 +83,37 @@ def test_the_command_compares_by_class_size(balanced_and_tailed):
     shown = CliRunner().invoke(cli, asked)
     assert shown.exit_code == 0, shown.output
     assert "### By class size" in shown.stdout
-    assert "| Group | Images | Classes | First % | Second % | Δ points | 95% |" in shown.stdout
+    assert "| Group | Training images | Classes | First % | Second % | Δ points | 95% |" in shown.stdout
+    assert "are no test images" not in shown.stdout
     (made,) = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)["by_class_size"].values()
     assert [group["group"] for group in made["groups"]] == ["Large", "Middle", "Small"]
     assert all(group["low_95"] <= group["difference"] <= group["high_95"] for group in made["groups"])
+
+
+def test_the_csv_has_a_row_for_each_group_of_classes_below_those_of_the_groups(balanced_and_tailed, tmp_path):
+    workspace, runs = balanced_and_tailed
+    asked = ["compare", *map(str, runs), "--workspace", str(workspace.path), "--at", "last"]
+    plain, sized = tmp_path / "plain.csv", tmp_path / "sized.csv"
+    for file, more in ((plain, ()), (sized, ("--by-size",))):
+        written = CliRunner().invoke(cli, [*asked, *more, "--csv", str(file)])
+        assert written.exit_code == 0, written.output
+    before, after = (list(csv.DictReader(io.StringIO(file.read_text("utf-8")))) for file in (plain, sized))
+    assert [{name: row[name] for name in before[0]} for row in after[:2]] == before
+    assert [row["class_group"] for row in after] == ["", "", "Large", "Middle", "Small"]
+    (made,) = json.loads(CliRunner().invoke(cli, [*asked, "--by-size", "--json"]).stdout)["by_class_size"].values()
+    assert [float(row["difference"]) for row in after[2:]] == [group["difference"] for group in made["groups"]]
+    assert {(row["group"], row["counted"], row["metric"]) for row in after[2:]} == {
+        (before[1]["group"], TRAINING, "MAP@R")
+    }
+
+
+def test_queries_of_other_images_are_counted_and_left_out(balanced_and_tailed):
+    workspace, runs = balanced_and_tailed
+    evaluations = tuple(workspace.evaluations(run)[-1].id for run in runs)
+    queries = workspace.queries(evaluations[0])
+    ids, scores = np.append(queries.sample_ids, [5, 6]), np.append(queries.ap, [1.0, 1.0])
+    made = compared_by_size(workspace, evaluations, ids, scores, scores)
+    assert f"Queries that are no test images of run {runs[1]}, as of other folds: 2, left out." in made.remarks
 
 
 def test_a_metric_without_values_of_queries_is_a_sentence(balanced_and_tailed):

@@ -35,7 +35,7 @@ def test_copies_of_one_class_and_of_two_are_told_apart(seen):
         "  a/1.png (train), a/2.png (train)",
         "  a/3.png (test), b/1.png (test)",
         "Test images with a copy in the training half: 0",
-        "Groups of images of different classes: 1",
+        "Groups whose images have different labels: 1",
     ]
 
 

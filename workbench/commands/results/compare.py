@@ -33,7 +33,8 @@ EPOCH_OPTION = click.option(
 )  # fmt: skip
 @click.option(
     "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-    help="Write a row for each group, with the same values, to this CSV file instead of printing tables.",
+    help="Write a row for each group, with the same values, to this CSV file instead of printing tables; with "
+    "--by-size also one for each group of classes.",
 )  # fmt: skip
 @click.option(
     "--similarity", "embeddings", is_flag=True,
@@ -111,7 +112,8 @@ def comparison_lines(read: "Compared") -> list[str]:
 
 def size_lines(read: "Compared", title: str) -> list[str]:
     """The difference of a group from the first by class size, as a table with sentences; none unless asked for."""
-    from workbench.results.size_differences import COMPARED_TITLES, compared_rows
+    from workbench.comparing.comparison_text import markdown_table
+    from workbench.results.size_differences import compared_rows, compared_titles
 
     by_size = read.by_size.get(title)
     if by_size is None:
@@ -120,5 +122,5 @@ def size_lines(read: "Compared", title: str) -> list[str]:
     if isinstance(by_size, Problem):
         return [*head, str(by_size)]
     rows = compared_rows(by_size)
-    lines = [f"| {' | '.join(cells)} |" for cells in (COMPARED_TITLES, ("---",) * len(COMPARED_TITLES), *rows)]
-    return [*head, *(lines if rows else []), "", *(f"- {sentence}" for sentence in by_size.sentences)]
+    table = [markdown_table(list(compared_titles(by_size)), rows), ""] if rows else []
+    return [*head, *table, *(f"- {sentence}" for sentence in by_size.sentences)]

@@ -20,7 +20,8 @@ from workbench.entries import catalog as catalogs
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.size_differences import ComparedBySize, compared_by_size, differences_data
+from workbench.reports.content.size_content import differences_by_size
+from workbench.results.size_differences import SIZE_COLUMNS, ComparedBySize, differences_data, size_rows
 from workbench.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -85,16 +86,8 @@ def _by_size(
     """The difference of two groups by class size; the Problem says why there is none."""
     if isinstance(comparison, Problem):
         return comparison
-    queries = comparison.queries
-    if queries is None:
-        return Problem("There are no values of single queries to compare by class size.")
-    runs = queries.paired[int(queries.seen[0])] if len(queries.seen) else queries.paired[0]
-    evaluations = [shown.measured[run].at(shown.at) for run in runs]
-    kept = [evaluation.id for evaluation in evaluations if evaluation is not None]
     try:
-        return compared_by_size(
-            workspace, (kept[0], kept[1]), queries.sample_ids, queries.first, queries.second, progress
-        )
+        return differences_by_size(workspace, shown, comparison, progress)
     except Problem as problem:
         return problem
 
@@ -228,17 +221,26 @@ def _crossed_data(crossed: Crossed | None) -> dict[str, Any] | None:
 
 
 def as_csv(read: Compared) -> str:
-    """A row for each group, the first run's first; its difference from that group is empty."""
+    """A row for each group, the first run's first; its difference from that group is empty.
+
+    By class size more rows follow, for each group of classes of each group but the first, with more columns.
+    """
     shown = read.overview
-    rows = []
+    rows = list[dict[str, Any]]()
     for row in _rows(shown):
         group = _group(shown, row)
         runs = " ".join(str(run["run"]) for run in group["runs"])
         unfinished = " ".join(str(run["run"]) for run in group["runs"] if run["status"] != "done")
         group |= {"group": group["title"], "runs": runs, "metric": shown.metric, "at": shown.at}
         group["unfinished_runs"] = unfinished
-        rows.append([group[column] for column in COLUMNS])
-    return csv_text(list(COLUMNS), rows)
+        rows.append(group)
+    columns = list(COLUMNS)
+    if read.by_size:
+        columns += [column for column in SIZE_COLUMNS if column not in COLUMNS]
+        differences = {title: made for title, made in read.by_size.items() if isinstance(made, ComparedBySize)}
+        asked = {"metric": shown.metric, "at": shown.at}
+        rows += [dict(zip(SIZE_COLUMNS, row, strict=True)) | asked for row in size_rows(differences)]
+    return csv_text(columns, [[row.get(column, "") for column in columns] for row in rows])
 
 
 def _rows(shown: Overview) -> list[BaselineRow]:

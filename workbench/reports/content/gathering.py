@@ -17,7 +17,7 @@ from workbench.metric_names import metric_name
 from workbench.names import visible_name
 from workbench.numerals import percentage
 from workbench.problem import Problem, UnknownName
-from workbench.progress import duration
+from workbench.progress import Progress, duration, quiet
 from workbench.projection.coordinates import has_coordinates
 from workbench.projection.params import in_words
 from workbench.projection.pca import fit_pca
@@ -65,10 +65,13 @@ MEANT = {  # of an imported run
 }  # fmt: skip
 
 
-def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str, at: At = BEST) -> Content:
+def gather(
+    workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str, at: At = BEST, progress: Progress = quiet
+) -> Content:
     """Read the content of the report of one run at one of its evaluations.
 
     Raises:
+        Cancelled: by `progress`, which is called for the classes by size: that may take half a minute.
         Problem: there is no such run, or no evaluation is stored of the epoch `at` that the sections are about.
     """
     run = workspace.run(run_id)
@@ -115,7 +118,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         robustness_damaged=changed_damaged,
         published=_published(workspace, run, config, shown, last if shown is best else shown),
         classes=_classes(workspace, run, shown) if shown and "classes" in sections else [],
-        by_size=by_class_size(workspace, shown.id) if shown and "classes" in sections else None,
+        by_size=by_class_size(workspace, shown.id, progress) if shown and "classes" in sections else None,
         tags=slices(workspace, shown.id) if shown and "classes" in sections and run.dataset_id is not None else [],
         map=map_of(workspace, run, shown) if shown and "map" in sections else None,
         worst=worst,

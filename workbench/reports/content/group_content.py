@@ -1,7 +1,7 @@
 """The content of a report of several runs, as plain data computed by workbench/comparing."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from workbench.comparing.grouping.groups import Group
@@ -17,7 +17,9 @@ from workbench.fair.stored import read_comparisons
 from workbench.fair.table import Comparison as FairComparison
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.reports.content.size_content import differences_by_size
 from workbench.reports.content.sweep_content import SweepContent, gather_sweeps
+from workbench.results.size_differences import ComparedBySize
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
@@ -40,6 +42,7 @@ class GroupContent:
     similarity: Similarity | str | None = None  # of the embeddings; a sentence where nothing could be compared
     together: Together | str | None = None  # what the runs find together; likewise
     replaced: Replacing | str | None = None  # whether one may replace another; likewise
+    by_size: Mapping[str, ComparedBySize | str] = field(default_factory=dict)  # of `pairs` with queries, by title
 
     @property
     def runs(self) -> list[Run]:
@@ -73,7 +76,19 @@ def gather_groups(
     similar, joint, replaced = (
         _similarity(workspace, compared, progress) if "similarity" in sections else (None, None, None)
     )
-    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more, similar, joint, replaced)
+    by_size = _by_size(workspace, compared, pairs, progress)
+    return GroupContent(compared, pairs, unpaired, published, fair, sweeps, more, similar, joint, replaced, by_size)
+
+
+def _by_size(
+    workspace: Workspace, compared: Overview, pairs: Sequence[Comparison | tuple[Group, str]], progress: Progress
+) -> dict[str, ComparedBySize | str]:
+    """The differences by class size, by the title of the second group; a sentence where they cannot be read."""
+    with_queries = [pair for pair in pairs if isinstance(pair, Comparison) and pair.queries is not None]
+    return {
+        pair.second.title: _or_sentence(differences_by_size, workspace, compared, pair, progress)
+        for pair in with_queries
+    }
 
 
 def _similarity(

@@ -11,6 +11,7 @@ from workbench.files.spreadsheet import csv_text
 from workbench.reports.content.run_content import Content
 from workbench.reports.document import Made
 from workbench.results.by_class_size import as_csv
+from workbench.results.size_differences import SIZE_COLUMNS, ComparedBySize, size_rows
 from workbench.workspace import Workspace
 from workbench.workspace.measured import evaluations
 
@@ -62,7 +63,10 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
 
 
 def _of_groups(report: Made) -> dict[str, str]:
-    """groups.csv, group-runs.csv, together.csv and replace.csv: full precision, all metrics at the place asked for."""
+    """groups.csv, group-runs.csv, and what was asked for: together.csv, replace.csv, class-size-differences.csv.
+
+    All in full precision; groups.csv and group-runs.csv have all metrics at the place asked for.
+    """
     if report.groups is None:
         return {}
     compared = report.groups.overview
@@ -84,11 +88,13 @@ def _of_groups(report: Made) -> dict[str, str]:
     head = ["group", "metric", "seeds", "mean", "standard_deviation", "low_95", "high_95", "seconds", "memory_bytes"]
     head.append("unfinished_runs")
     joint, replaced = report.groups.together, report.groups.replaced
+    by_size = size_rows({title: of for title, of in report.groups.by_size.items() if isinstance(of, ComparedBySize)})
     return {
         "groups.csv": csv_text(head, groups),
         "group-runs.csv": csv_text(["run", "group", "seed", "status", "epoch", "metric", "value"], runs),
         **({"together.csv": csv_text(*together_columns(joint))} if isinstance(joint, Together) else {}),
         **({"replace.csv": csv_text(*replacing_columns(replaced))} if isinstance(replaced, Replacing) else {}),
+        **({"class-size-differences.csv": csv_text(list(SIZE_COLUMNS), by_size)} if by_size else {}),
     }
 
 

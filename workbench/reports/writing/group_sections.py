@@ -22,6 +22,7 @@ from workbench.reports.writing.fair_blocks import fair_blocks
 from workbench.reports.writing.importance_blocks import importance_blocks
 from workbench.reports.writing.published_blocks import published_blocks
 from workbench.reports.writing.similarity_blocks import replacing_blocks, similarity_blocks, together_blocks
+from workbench.results.size_differences import ComparedBySize, compared_rows, compared_titles
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import network_tested, short_names
 
@@ -141,6 +142,7 @@ def _differences(content: GroupContent) -> list[Block]:
         if isinstance(pair, Comparison):
             title = f"{short[pair.second.title]} minus {short[pair.first.title]}"
             blocks += _pair(tests, pair, number, title)
+            blocks += _by_size(content.by_size.get(pair.second.title), number, title)
         else:
             blocks += [heading(f"{short[pair[0].title]} minus {short[first.title]}"), said(pair[1])]
     if content.unpaired:
@@ -178,6 +180,18 @@ def _pair(tests: Forest, pair: Comparison, number: int, title: str) -> list[Bloc
         Table(f"difference-{number}", caption, head, (*rows, last), frozenset(range(2, 7)), frozenset({len(rows)})),
         *(said(sentence) for sentence in sentences if sentence),
     ]
+
+
+def _by_size(by_size: ComparedBySize | str | None, number: int, title: str) -> list[Block]:
+    """A table of a difference by class size, with its sentences; nothing where all classes have the same size."""
+    if by_size is None or isinstance(by_size, str):
+        return [said(by_size)] if by_size else []
+    if not by_size.rows:
+        return []
+    head, rows = compared_titles(by_size), tuple(compared_rows(by_size))
+    caption = f"By class size: {title}."
+    sentences = (said(sentence, muted=True) for sentence in by_size.sentences)
+    return [Table(f"class-size-difference-{number}", caption, head, rows, frozenset(range(1, 7))), *sentences]
 
 
 def _across(key: str, caption: str, groups: Sequence[Group], fields: Mapping[str, Sequence[Any]]) -> list[Block]:

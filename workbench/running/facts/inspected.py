@@ -29,7 +29,7 @@ def _copies(inspection: "Inspection", most: int) -> Iterator[str]:
     yield from _listed("Groups of images with the same pixels", len(groups), groups, most)
     if groups:
         yield f"Test images with a copy in the training half: {inspection.shared:,}"
-        yield f"Groups of images of different classes: {inspection.of_two_classes:,}"
+        yield f"Groups whose images have different labels: {inspection.of_two_classes:,}"
 
 
 def _near_duplicates(near: "NearDuplicates", most: int) -> Iterator[str]:

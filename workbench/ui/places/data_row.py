@@ -46,6 +46,4 @@ class DataRow(QWidget):
         self.forget.setAccessibleName(
             f"Keep that {self._here} is {there} there" if forgotten else f"Forget where {self._here} is there"
         )
-        self.forget.setToolTip(
-            "" if forgotten else "Nothing is deleted there. A run with these data asks where they are."
-        )
+        self.forget.setToolTip("" if forgotten else TIP)

@@ -205,9 +205,7 @@ class TrainPage(QStackedWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if hasattr(
-            self, "options"
-        ):  # else parts are still to be made: a picture of the window resizes hidden pages, too
+        if hasattr(self, "options"):  # a picture of the window resizes pages of which parts are still to be made
             self._fit_text()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -30,7 +30,7 @@ SECOND = "Tick a run of another config to compare."
 NO_SECOND = "There is one group so far. To compare, train a run with another config first."
 SEARCHED_SECOND = "Only one group matches the search: clear it, or tick a matching run of another config."
 SAME_GROUP = "Choose two different groups."
-NO_PAIRS = "The groups have no seed in common, so no two runs can be compared by their neighbours."
+NO_PAIRS = "The groups have no seed in common, so no two of their runs can be compared query by query."
 
 
 class CompareModel:

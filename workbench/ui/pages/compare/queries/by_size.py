@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.queries.overlap import PairOfRuns
@@ -11,15 +12,18 @@ from workbench.jobs.newest import Newest
 from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.results.size_differences import ComparedBySize, compared_by_size, compared_rows
-from workbench.ui.pages.compare.style.word_table import WordTable, fit_columns, table_view
+from workbench.results.size_differences import ComparedBySize, compared_by_size, compared_rows, compared_titles
+from workbench.ui.pages.compare.style.word_table import ROW_PX, WordTable, fit_columns, table_view
 from workbench.ui.state.session import Session
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import ScrolledDown
 
 NO_QUERIES = "The compared metric has no values of single queries, so classes cannot be compared. Choose MAP@R or R@1."
 CANCELLED = "Comparing the classes was cancelled. Another choice of groups compares them again."
-TITLES = ("Group", "Images", "Classes", "Baseline %", "Other %", "Δ points", "95%")
+LEAST_ROWS = 5  # the head, three groups, and a bar to scroll sideways
+FILLS = 1000  # stretch of the table, beside which that of the room below it is nothing
 READING = "Comparing the classes…"
 
 
@@ -33,8 +37,19 @@ class SizeDifferences(QWidget):
         self.words, self.beside = label("", wrap=True), label("", "muted", wrap=True)
         self.model = WordTable(self)
         self.table = table_view(self.model, "Differences by class size")
-        in_column(self.words, (self.table, 1), self.beside, 0, on=self, margins=8)
+        content = QWidget()
+        in_column(self.words, (self.table, FILLS), self.beside, 1, on=content, margins=8)
+        in_column(ScrolledDown(content), on=self)
+        self._need_rows()
         self.say("")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES and hasattr(self, "table"):
+            self._need_rows()
+
+    def _need_rows(self) -> None:
+        self.table.setMinimumHeight(theme.text_px(LEAST_ROWS * ROW_PX))
 
     def show_pair(self, comparison: Comparison, paired: Sequence[PairOfRuns]) -> None:
         """Compare the classes of other groups; of the pairs of runs the first gives the sizes."""
@@ -67,7 +82,7 @@ class SizeDifferences(QWidget):
         what = f"{title}: “{comparison.second.title}” minus “{comparison.first.title}”."
         self.words.setText(f"{what} {compared.sentences[0]}")
         self.beside.setText("\n".join(compared.sentences[1:]))
-        self.model.show(TITLES, compared_rows(compared))
+        self.model.show(compared_titles(compared, "Baseline", "Other"), compared_rows(compared))
         self.table.setVisible(bool(compared.rows))
         fit_columns(self.table)
 
