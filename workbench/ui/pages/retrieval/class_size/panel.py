@@ -49,6 +49,7 @@ WHY = (
 )
 NO_VECTORS = "This evaluation has no class vector for each of its classes, so no nearest class"
 LIST_TIP = "Show the queries of the chosen group in the view Queries; the class bars there show its classes, too"
+TABLE_TITLES = ("Group", "Images", "Classes", "Queries", "%", "95%", "Chance %")
 Shown = tuple[Workspace, int | None]
 
 
@@ -80,9 +81,7 @@ class SizePanel(QStackedWidget):
         self.save.setToolTip("A row for each class: size, group, scores and chance")
         self.sentence, self.beside = label("", "muted", wrap=True), label("", "caption", wrap=True)
         self.plot = SizePlot()
-        self.groups = SortedRows(
-            ("Classes", "Images", "n classes", "n queries", "%", "95%", "Chance %"), self._cells, _written, self
-        )
+        self.groups = SortedRows(TABLE_TITLES, self._cells, _written, self)
         self.table = QTableView()
         self.table.setModel(self.groups)
         select_rows(self.table, "Scores by class size")
@@ -161,10 +160,9 @@ class SizePanel(QStackedWidget):
         if self.measured is None:
             return
         at = self.table.currentIndex().row()
-        self.groups.titles = (
-            "Group", COUNTED[self.measured.counted].capitalize(), "Classes", "Queries",
-            f"{TITLES[self.metrics.value()]} %", "95%", "Chance %",
-        )  # fmt: skip
+        group, _, classes, queries, percent, *rest = TABLE_TITLES
+        counted, score = COUNTED[self.measured.counted].capitalize(), TITLES[self.metrics.value()]
+        self.groups.titles = (group, counted, classes, queries, f"{score} {percent}", *rest)
         self.groups.show(self.measured.groups)
         self.plot.show_measured(self.measured, self.metrics.value())
         self._fit()
