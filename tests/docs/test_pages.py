@@ -65,6 +65,7 @@ def test_every_block_without_a_command_is_one_of_those_that_are_known() -> None:
             assert block.startswith(beginning), page
 
 
+@pytest.mark.slow
 def test_the_data_set_of_the_page_on_plug_ins_trains(reader: Path) -> None:
     page = (DOCS / "plugins.md").read_text("utf-8")
     example = page.partition("is a complete one:\n")[2].partition("\nImages are decoded once")[0]

@@ -164,6 +164,7 @@ def test_output_for_which_there_is_no_room_is_a_sentence(environment):
     assert len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
 def test_a_run_needs_neither_output_nor_error_output(environment, config, tmp_path):
     config.write_text(SMALL.replace("epochs = 4", "epochs = 1").replace("probe_size = 100", "probe_size = 0"))

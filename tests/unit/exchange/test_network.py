@@ -165,6 +165,7 @@ def test_onnx_gives_the_same_embeddings(trained_space, exported_as_onnx):
         np.testing.assert_allclose(given, wanted, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_example_gives_an_image_of_the_run_the_embedding_that_the_run_stored(photograph_run, tmp_path):
     """Three runs, whose examples are run one after the other by a process that knows nothing of Workbench."""
     stored = {}
