@@ -25,6 +25,7 @@ from workbench.ui.window.commands.finding import things
 from workbench.ui.window.commands.menus import Menus, open_log_folder
 from workbench.ui.window.commands.shortcuts_dialog import ShortcutsDialog
 from workbench.ui.window.frame.focus_ring import FocusRing
+from workbench.ui.window.frame.full_disk import FullDisk
 from workbench.ui.window.frame.kept_focus import KeptFocus
 from workbench.ui.window.frame.message_bar import MessageBar
 from workbench.ui.window.frame.part_keys import PartKeys
@@ -70,6 +71,7 @@ class MainWindow(QMainWindow):
         self._remembered_run = RememberedRun(session, self)
         self._run_activity = RunActivity(session, self)
         self._attention = Attention(session, self)
+        self._full_disk = FullDisk(session, self)
         self.notices = DesktopNotice(session, self.commands, self)
         self._trash_message = TrashMessage(session, self.message, self.run_actions.trash.undo, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)

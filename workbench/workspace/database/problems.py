@@ -51,9 +51,10 @@ def explain(error: Exception, path: Path) -> Problem:
 
 
 class Full(NoSpace):
-    """The disk has no room for a change; `kept` and `todo` are those of a change that was rolled back."""
+    """The disk of `folder` has no room for a change; `kept` and `todo` are those of a change that was rolled back."""
 
     def __init__(self, path: Path) -> None:
+        self.folder = path.parent
         super().__init__(
             f"The disk of {path.parent} is full.",
             kept="Everything written before is kept.",
