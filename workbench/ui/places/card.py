@@ -42,10 +42,10 @@ class PlaceCard(QFrame):
         self.install = button("Install…", "download-simple")
         self.install.setToolTip("Install Workbench there: the steps are shown first")
         self.remove = icon_button("trash", "Remove this place")
-        self.form = ParamsForm(draft.fields())
+        self.form = ParamsForm(draft.fields(), parent=self)  # a child from the start: styled once
         self.form.set_values(draft.values)
         self._errors: dict[str, str] = {}  # as they are shown
-        self.findings = QWidget()
+        self.findings = QWidget(self)
         self.findings.setFixedWidth(width)
         in_column(label(NOT_CHECKED, "muted"), 1, on=self.findings, spacing=6)
         self.data = [DataRow(draft, here) for here in draft.data]

@@ -18,12 +18,14 @@ class CardList(Scrolled):
 
     Attributes:
         cards: that are shown.
+        inside: the parent for new cards: one that became a child later would be styled again, with all in it.
         none: the sentence; the dialog hides it while cards are still to come.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         inside = QWidget()
         super().__init__(inside, parent)
+        self.inside = inside
         self.cards: list[PlaceCard] = []
         self.none = label(NONE_YET, "muted")
         self._column = in_column(self.none, 1, on=inside, margins=(0, 0, BESIDE, 0), spacing=12)

@@ -163,7 +163,7 @@ class PlacesDialog(MainButtonDialog):
         self.problem.show()
 
     def _add_card(self, draft: PlaceDraft) -> PlaceCard:
-        card = PlaceCard(draft, self._session.theme.side(FINDINGS_WIDTH))
+        card = PlaceCard(draft, self._session.theme.side(FINDINGS_WIDTH), self._list.inside)
         card.check_asked.connect(partial(self._check, card))
         card.install_asked.connect(partial(self.ask_install, card))
         card.removed.connect(partial(self._remove, card))

@@ -13,9 +13,7 @@ from workbench.ui.style.words import counted
 
 COLUMNS = {"class": CLASS, "ap": AP, "first_hit": FIRST_HIT, "gain": GAIN}
 LONGEST = 40  # letters of the title and of the size of a group
-SAVED = (
-    " when the view was saved"  # behind the size of a group: classes of that name may have other sizes in other runs
-)
+SAVED = " when the view was saved"  # behind the size of a group: in another run its classes may have other sizes
 Listed = dict[str, Any]
 
 
