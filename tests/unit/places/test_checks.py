@@ -105,12 +105,17 @@ def test_a_machine_that_is_not_reached_and_one_without_python_are_one_sentence()
     assert [finding.said for finding in look(host, SSH)] == ["lab is not reached: no route."]
 
 
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A Python without what is installed (`-S`): neither Workbench nor torch."""
+    file = tmp_path_factory.mktemp("bare") / "python"
+    file.write_text(f'#!/bin/sh\ncd /\nexec {sys.executable} -I -S "$@"\n')
+    file.chmod(0o755)
+    return file
+
+
 @pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
-def test_the_probe_of_a_real_python_without_workbench(tmp_path):
-    """`-S` leaves out what is installed: neither Workbench nor torch."""
-    bare = tmp_path / "python"
-    bare.write_text(f'#!/bin/sh\ncd /\nexec {sys.executable} -I -S "$@"\n')
-    bare.chmod(0o755)
+def test_the_probe_of_a_real_python_without_workbench(tmp_path, bare):
     (tmp_path / "birds").mkdir()
     data = {"/a": str(tmp_path / "birds"), "/b": str(tmp_path / "none")}
     place = SshPlace(name="lab", host="lab", python=str(bare), folder=str(tmp_path / "new" / "runs"), data=data)
@@ -124,9 +129,10 @@ def test_the_probe_of_a_real_python_without_workbench(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="on Linux nobody can make a file in /proc")
-@pytest.mark.parametrize("python", [sys.executable, "none/python"])
-def test_a_folder_in_which_nobody_can_write_is_not_called_full(tmp_path, python):
+@pytest.mark.parametrize("has_python", [True, False])
+def test_a_folder_in_which_nobody_can_write_is_not_called_full(tmp_path, bare, has_python):
     """Root may write in it by its rights, and it has no room because it is no disk."""
+    python = str(bare) if has_python else "none/python"
     place = SshPlace(name="lab", host="lab", python=python, folder="/proc/runs")
     findings = {finding.what: finding for finding in look(LocalHost(tmp_path), place)}
     assert findings["Disk"].said == "The folder /proc/runs is read-only there, for you or for all. Name another."

@@ -105,7 +105,7 @@ def test_a_program_that_is_started_again_keeps_what_came_after_the_run_let_go_of
     assert not again.wants_more()
 
 
-@settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=12, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 200_000)), st.booleans()), max_size=8))
 def test_connections_lost_at_any_byte_end_as_the_direct_run(made_to_keep, tmp_path_factory, looks):
     killed, end, wanted = made_to_keep

@@ -167,11 +167,15 @@ def test_a_refusal_is_said_in_slurms_words(played):
         ("Invalid generic resource (gres) specification", "Change GRES of cl, which is empty, "),
         ("Invalid qos specification", "Change More options of cl, which is empty, "),
         ("Memory specification can not be satisfied", "Change Memory of cl, which is empty, "),
+        (
+            "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+            "Change the fields of",
+        ),
         ("Zero Bytes were transmitted or received", "Change the fields of the place, or ask who runs the cluster."),
     ],
 )
 def test_a_refusal_names_the_field_to_change(played, said, todo):
-    played.program("sbatch", f"echo 'sbatch: error: Batch job submission failed: {said}' >&2; exit 1")
+    played.program("sbatch", f'echo "sbatch: error: Batch job submission failed: {said}" >&2; exit 1')
     with pytest.raises(Problem, match=re.escape(f"Slurm refused the job: {said}. ")) as caught:
         played.slurm(partition="gpu").submit(orders("a"))
     assert todo in caught.value.todo

@@ -33,10 +33,10 @@ NO_ANSWER = (
     "contact slurm controller", "Socket timed out", "Connection refused", "communication connection",
     "Could not establish a configuration source", "Unable to process configuration file",
 )  # fmt: skip
-# Of words with which sbatch refuses a job, the field of the place that has to change.
+# Of words with which sbatch refuses a job, the field of the place that has to change; none where it may be any limit.
 AT_FAULT = {
-    "invalid partition": "partition", "access/permission denied": "partition", "not permitted to use this partition":
-    "partition", "invalid account": "account", "time limit": "time", "gres": "gres", "generic resource": "gres",
+    "accounting/qos policy": "", "invalid partition": "partition", "access/permission denied": "partition",
+    "not permitted to use this partition": "partition", "invalid account": "account", "time limit": "time", "gres": "gres", "generic resource": "gres",
     "memory": "memory", "cpu count": "cpus", "node count": "nodes", "qos": "lines", "unrecognized option": "lines",
 }  # fmt: skip
 
