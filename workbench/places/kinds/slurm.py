@@ -36,8 +36,9 @@ NO_ANSWER = (
 # Of words with which sbatch refuses a job, the field of the place that has to change; none where it may be any limit.
 AT_FAULT = {
     "accounting/qos policy": "", "invalid partition": "partition", "access/permission denied": "partition",
-    "not permitted to use this partition": "partition", "invalid account": "account", "time limit": "time", "gres": "gres", "generic resource": "gres",
-    "memory": "memory", "cpu count": "cpus", "node count": "nodes", "qos": "lines", "unrecognized option": "lines",
+    "not permitted to use this partition": "partition", "invalid account": "account", "time limit": "time",
+    "gres": "gres", "generic resource": "gres", "memory": "memory", "cpu count": "cpus", "node count": "nodes",
+    "qos": "lines", "unrecognized option": "lines",
 }  # fmt: skip
 
 
