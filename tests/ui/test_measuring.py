@@ -1,6 +1,6 @@
 """The progress of a measurement in the panel that waits for it."""
 
-from workbench.ui.state.background.activity import ActivityItem
+from workbench.ui.state.background.activity import KEPT, Activity, ActivityItem
 from workbench.ui.widgets.measuring import Measuring
 
 CONTINUE = "You can continue to work."
@@ -33,3 +33,19 @@ def test_an_earlier_measurement_is_not_followed_any_more(qtbot):
     with qtbot.waitSignal(items[0].changed):
         items[0].progress(5, 9, "PCA")
     assert (measuring.bar.value(), measuring.sentence.text()) == (2, f"int8, 2 / 9. {CONTINUE}")
+
+
+def test_the_job_that_was_followed_may_be_forgotten_by_the_activity_panel(qtbot):
+    measuring, activity = Measuring(), Activity()
+    qtbot.addWidget(measuring)
+    first = activity.add("Deployment")
+    measuring.follow(first)
+    first.finish()
+    later = [activity.add(f"Job {number}") for number in range(KEPT)]
+    for item in later:
+        item.finish()
+    qtbot.waitUntil(lambda: activity.newest_working is None)
+    with qtbot.waitSignal(first.destroyed):
+        activity.add("Another")
+    measuring.follow(activity.add("Robustness"))
+    assert measuring.sentence.text() == CONTINUE

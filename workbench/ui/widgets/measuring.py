@@ -1,6 +1,7 @@
 """What a panel shows in place of its numbers while they are measured."""
 
 from PySide6.QtWidgets import QProgressBar, QWidget
+from shiboken6 import isValid
 
 from workbench.ui.state.background.activity import ActivityItem
 from workbench.ui.style.words import duration
@@ -25,7 +26,7 @@ class Measuring(EmptyHint):
 
     def follow(self, item: ActivityItem) -> None:
         """Show the progress of this job from now on."""
-        if self._item is not None:
+        if self._item is not None and isValid(self._item):  # Activity keeps a limited number of jobs
             self._item.changed.disconnect(self._show)
         self._item = item
         item.changed.connect(self._show)
