@@ -42,6 +42,13 @@ class PlaceCard(QFrame):
         self.install = button("Install…", "download-simple")
         self.install.setToolTip("Install Workbench there: the steps are shown first")
         self.remove = icon_button("trash", "Remove this place")
+        kind_icon = IconLabel(ICONS.get(draft.kind, "computer-tower"), "accent")
+        named = in_row(
+            kind_icon, (self.name, 1), label(draft.about, "muted"), self.state_icon, self.state, spacing=8
+        )  # fmt: skip
+        buttons = in_row(self.check, self.install, self.remove, 1, spacing=8)
+        self._head = in_row((named, 1), buttons, spacing=8)
+        column = in_column(self._head, on=self, margins=(SIDE, 12, SIDE, 12), spacing=8)  # Tab reaches it first
         self.form = ParamsForm(draft.fields(), parent=self)  # a child from the start: styled once
         self.form.set_values(draft.values)
         self._errors: dict[str, str] = {}  # as they are shown
@@ -49,14 +56,8 @@ class PlaceCard(QFrame):
         self.findings.setFixedWidth(width)
         in_column(label(NOT_CHECKED, "muted"), 1, on=self.findings, spacing=6)
         self.data = [DataRow(draft, here) for here in draft.data]
-        kind_icon = IconLabel(ICONS.get(draft.kind, "computer-tower"), "accent")
-        named = in_row(
-            kind_icon, (self.name, 1), label(draft.about, "muted"), self.state_icon, self.state, spacing=8
-        )  # fmt: skip
-        buttons = in_row(self.check, self.install, self.remove, 1, spacing=8)
-        self._head = in_row((named, 1), buttons, spacing=8)
         self._body = in_row((in_column(self.form, *self.data, 1, spacing=4), 1), self.findings, spacing=GAP)
-        in_column(self._head, self._body, on=self, margins=(SIDE, 12, SIDE, 12), spacing=8)
+        column.addLayout(self._body)
         self._findings_width, self._stacked = width, False
         self.form.changed.connect(self._edit)
         self.check.clicked.connect(self.check_asked)
