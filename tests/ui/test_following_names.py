@@ -80,3 +80,5 @@ def test_weights_of_a_file_are_called_by_the_name_of_the_file():
     made.set("backbone.weights", "file")
     made.set("backbone.weights_file", "folder/squeezenet1_0.pth")
     assert made.value("name") == "Sample: Digits, SqueezeNet 1.0, weights file squeezenet1_0.pth"
+    made.set("backbone.weights_file", "folder/squeezenet1_0_trained_on_many_photographs-11ad3fa6.pth")
+    assert made.value("name") == "Sample: Digits, SqueezeNet 1.0, weights file squeezenet1_0_…-11ad3fa6.pth"

@@ -95,15 +95,22 @@ def test_down_lists_all_models_the_short_list_first(model):
     assert len(shown(model)) == len(offered_models("timm_models")) > 3000
 
 
-def test_the_columns_have_room_for_every_model_whatever_is_typed(model):
+def test_columns_of_numbers_have_room_for_every_model_and_names_have_the_most(model):
     QTest.keyClick(model, Qt.Key.Key_Down)
-    header = model.names.list.horizontalHeader()
+    rows, names = model.names.rows, model.names.list
+    header, metrics = names.horizontalHeader(), names.fontMetrics()
     wide = [header.sectionSize(column) for column in range(1, header.count())]
-    assert all(wide[column - 1] >= header.sectionSizeHint(column) for column in range(1, header.count()))
-    rows = model.names.rows
-    metrics = model.names.list.fontMetrics()
-    for column in range(1, header.count()):
-        widest = max({rows.index(row, column).data() for row in range(rows.rowCount())}, key=metrics.horizontalAdvance)
-        assert metrics.horizontalAdvance(widest) < wide[column - 1]
+    for column in (1, 2, 3):
+        widest = max(metrics.horizontalAdvance(rows.index(row, column).data()) for row in range(rows.rowCount()))
+        assert wide[column - 1] > max(widest, header.sectionSizeHint(column) - 1)
+    assert header.sectionSize(0) > max(wide)
     typed(model, "vit tiny")
     assert [header.sectionSize(column) for column in range(1, header.count())] == wide
+
+
+def test_a_name_and_a_licence_that_are_shortened_are_whole_in_their_tooltips(model):
+    typed(model, "fair-noncommercial-research-license")
+    tips = [model.names.rows.index(0, column).data(Qt.ItemDataRole.ToolTipRole) for column in range(5)]
+    assert shown(model)[0] in tips[0]
+    assert "fair-noncommercial-research-license" in tips[4]
+    assert tips[1:4] == [None, None, None]

@@ -8,10 +8,12 @@ from PySide6.QtWidgets import QAbstractItemView, QCompleter, QHeaderView, QLineE
 from workbench.entries.offered_models import OfferedModel, offered_models
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import THIN
+from workbench.ui.widgets.labels import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 TITLES = ("Model", "Parameters", "Image", "Features", "Licence")
 WIDE, EDGE, LINES, PAD = 760, 8, 14, 6  # px, px left free at the screen's edge, rows shown, px around a row's text
+LICENCE, WIDEST_LICENCE = 4, "fair-…-license-4.0"  # the column, and as wide as it may be: names need the room
 MEASURED = 20  # texts of a column: the widest is among the longest
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -68,6 +70,8 @@ class OfferedRows(QAbstractTableModel):
         model = self._rows[index.row()]
         if role == Qt.ItemDataRole.EditRole and index.column() == 0:
             return model.name
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() in (0, LICENCE):  # they may be shortened
+            return plain_tip(_cells(model)[index.column()])
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join(words for words in _cells(model) if words)
         return _cells(model)[index.column()] if role == Qt.ItemDataRole.DisplayRole else None
@@ -113,7 +117,7 @@ class OfferedNames(QCompleter):
         )
 
     def _fit_columns(self) -> None:
-        """Make each column wide enough for every model: to measure the rows of each search took 100 ms a key."""
+        """Make columns of numbers wide enough for every model: to measure the rows of each search took 100 ms a key."""
         self._fitted = self.list.font().key()
         self.rows.search("")
         header = self.list.horizontalHeader()
@@ -121,6 +125,8 @@ class OfferedNames(QCompleter):
             cells = [self.completionModel().index(row, column) for row in rows]
             widths = [self.list.sizeHintForIndex(cell).width() for cell in cells]
             header.resizeSection(column, max([header.sectionSizeHint(column), *widths]))
+        widest = self.list.fontMetrics().horizontalAdvance(WIDEST_LICENCE)
+        header.resizeSection(LICENCE, min(header.sectionSize(LICENCE), widest))
 
 
 def _table_view() -> QTableView:
@@ -129,6 +135,7 @@ def _table_view() -> QTableView:
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.setShowGrid(False)
+    view.setWordWrap(False)  # else a long licence ends at its first hyphen
     view.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the tag at the end tells weights apart
     view.verticalHeader().hide()
     view.verticalHeader().setDefaultSectionSize(view.fontMetrics().height() + PAD)

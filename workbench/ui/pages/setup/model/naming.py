@@ -8,6 +8,7 @@ from typing import Any
 from workbench.ui.style.field_words import Field, abbreviated, in_words, title_of
 
 MOST = 3  # settings that are named
+LONGEST_FILE = 28  # letters of the name of a file
 LONGEST = 190  # characters; seed and fold of a run come behind
 OF_ONE_RUN = re.compile(r"(seed|fold) \d+|\d+ more changed")  # differing parts in the name of a run
 UNNAMED = ("name", "seed", "seeds", "device", "loss.name")  # shown elsewhere, or not part of the experiment
@@ -72,10 +73,15 @@ def _label(path: str, field: Field, base: Mapping[str, Any]) -> str:
     return f"{small}: " if field.get("type") == "boolean" else f"{small} "
 
 
+def _in_short(name: str) -> str:
+    """The name of a file, without its middle where it is long: its end often says which version it is."""
+    return name if len(name) <= LONGEST_FILE else f"{name[: LONGEST_FILE // 2]}…{name[1 - LONGEST_FILE // 2 :]}"
+
+
 def _words(path: str, field: Field, value: Any) -> str:
     if path.endswith(".name"):
         return short_title(field, value)
     words = ("yes" if value else "no") if isinstance(value, bool) else in_words(value)
     if field.get("path") and isinstance(value, str):
-        words = PurePath(value).name or words
+        words = _in_short(PurePath(value).name) or words
     return f"{_label(path, field, {})}{words}"
