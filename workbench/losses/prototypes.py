@@ -75,7 +75,8 @@ def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     _refuse_no_number(num_classes=num_classes, dim=dim)
     if num_classes < 1 or dim < 1:
         raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")
-    return _repelling(num_classes, dim, seed).clone()
+    with torch.device("cpu"):  # kept for all callers: also for one that builds elsewhere, as without numbers
+        return _repelling(num_classes, dim, seed).clone()
 
 
 @lru_cache(maxsize=2)  # seconds, at every check, start and load of the same run

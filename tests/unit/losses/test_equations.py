@@ -280,11 +280,22 @@ def test_prototypes():
     torch.testing.assert_close(simplex(4, 4), (4 / 3) ** 0.5 * (torch.eye(4) - 0.25))
     assert torch.equal(canonical(3), torch.eye(3))
     few = repelling(8, 3, seed=1)
+    others = [repelling(8, 3, seed=seed) for seed in (2, 3)]  # after which the first ones are made again
     assert torch.equal(few, repelling(8, 3, seed=1))
+    assert not any(torch.equal(few, other) for other in others)
     random = F.normalize(torch.randn(8, 3, generator=torch.Generator().manual_seed(1)))
     assert torch.pdist(few).min() > torch.pdist(random).min() + 0.3
     with pytest.raises(ValueError, match="5 dimensions"):
         simplex(6, 4)
+
+
+def test_repelling_prototypes_that_are_kept_have_numbers_and_are_the_callers_own():
+    with torch.device("meta"):
+        first = repelling(7, 3, seed=4)
+    kept = first.clone()
+    first.zero_()
+    assert torch.equal(repelling(7, 3, seed=4), kept)
+    assert kept.norm(dim=1).tolist() == pytest.approx([1] * 7)
 
 
 @pytest.mark.parametrize("make", [simplex, repelling, uniform])
