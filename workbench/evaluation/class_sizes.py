@@ -32,11 +32,6 @@ class Estimate:
     low: float
     high: float
 
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether both limits are on one side of zero."""
-        return self.low > 0 or self.high < 0
-
 
 def by_shots(sizes: np.ndarray) -> list[SizeGroup]:
     """Classes with many, medium and few training images, the most first; empty groups are left out.
