@@ -59,6 +59,7 @@ def test_differences_of_groups_have_a_table_by_class_size(workspace, tmp_path):
     tables = {block.key: block for block in report.document.sections[0].blocks if isinstance(block, Table)}
     assert list(tables["class-size-difference-1"].rows) == compared_rows(made)
     assert tables["class-size-difference-1"].head == compared_titles(made)
+    assert tables["class-size-difference-1"].caption == "MAP@R by class size: B minus A."
     rows = csv_tables(report, workspace)["class-size-differences.csv"].splitlines()
     assert len(rows) == 1 + len(made.rows)
 

@@ -142,7 +142,8 @@ def _differences(content: GroupContent) -> list[Block]:
         if isinstance(pair, Comparison):
             title = f"{short[pair.second.title]} minus {short[pair.first.title]}"
             blocks += _pair(tests, pair, number, title)
-            blocks += _by_size(content.by_size.get(pair.second.title), number, title)
+            caption = f"{metric_name(pair.metric)} by class size: {title}."
+            blocks += _by_size(content.by_size.get(pair.second.title), number, caption)
         else:
             blocks += [heading(f"{short[pair[0].title]} minus {short[first.title]}"), said(pair[1])]
     if content.unpaired:
@@ -182,14 +183,13 @@ def _pair(tests: Forest, pair: Comparison, number: int, title: str) -> list[Bloc
     ]
 
 
-def _by_size(by_size: ComparedBySize | str | None, number: int, title: str) -> list[Block]:
+def _by_size(by_size: ComparedBySize | str | None, number: int, caption: str) -> list[Block]:
     """A table of a difference by class size, with its sentences; nothing where all classes have the same size."""
     if by_size is None or isinstance(by_size, str):
         return [said(by_size)] if by_size else []
     if not by_size.rows:
         return []
     head, rows = compared_titles(by_size), tuple(compared_rows(by_size))
-    caption = f"By class size: {title}."
     sentences = (said(sentence, muted=True) for sentence in by_size.sentences)
     return [Table(f"class-size-difference-{number}", caption, head, rows, frozenset(range(1, 7))), *sentences]
 
