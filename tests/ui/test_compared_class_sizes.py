@@ -1,14 +1,18 @@
 """Compare, Class size: the difference of two groups for rare and frequent classes."""
 
+from threading import Event
+
 import numpy as np
 import pytest
 
 from tests.ui.small_run import Images, blobs, evaluated
 from tests.ui.ticking import tick
+from tests.waits import HANG
 from workbench.config import RunConfig, TrainingParams
 from workbench.events import Ended, Status
 from workbench.files import atomic_write
 from workbench.ui.pages.compare.page import ComparePage
+from workbench.ui.pages.compare.queries import by_size
 from workbench.ui.pages.compare.queries.by_size import NO_QUERIES
 from workbench.workspace.recorder import Recorder
 
@@ -70,6 +74,25 @@ def test_all_groups_are_in_sight_where_the_tab_is_low(qtbot, page):
     panel.beside.setText("a remark\n" * 40)
     qtbot.waitUntil(lambda: panel.beside.height() > panel.height())
     assert panel.table.viewport().rect().contains(panel.table.visualRect(panel.model.index(2, 0)))
+
+
+def test_what_was_cancelled_is_compared_when_the_tab_is_shown_again(qtbot, session, page, monkeypatch):
+    begun = Event()
+
+    def until_cancelled(*_asked):
+        begun.set()
+        while True:
+            _asked[-1]("Scores of the classes", 0, 0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(by_size, "compared_by_size", until_cancelled)
+        page.tabs.open("Class size")
+        assert begun.wait(HANG)
+        session.activity.newest_working.cancel()
+        qtbot.waitUntil(lambda: page.tabs.by_size.words.text() == by_size.CANCELLED)
+    page.tabs.open("Curves")
+    page.tabs.open("Class size")
+    qtbot.waitUntil(lambda: page.tabs.by_size.compared is not None)
 
 
 def test_a_sentence_stands_where_there_are_no_queries_to_compare(qtbot, page):

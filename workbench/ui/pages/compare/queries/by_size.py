@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.queries.overlap import PairOfRuns
@@ -21,7 +22,8 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import ScrolledDown
 
 NO_QUERIES = "The compared metric has no values of single queries, so classes cannot be compared. Choose MAP@R or R@1."
-CANCELLED = "Comparing the classes was cancelled. Another choice of groups compares them again."
+CANCELLED = "Comparing the classes was cancelled. Open the tab again to compare them."
+Asked = tuple[Comparison, Sequence[PairOfRuns]]
 LEAST_ROWS = 5  # the head, three groups, and a bar to scroll sideways
 FILLS = 1000  # stretch of the table, beside which that of the room below it is nothing
 READING = "Comparing the classes…"
@@ -34,6 +36,8 @@ class SizeDifferences(QWidget):
         super().__init__(parent)
         self._session, self._reading = session, Newest(session)
         self.compared: ComparedBySize | None = None
+        self._asked: Asked | None = None
+        self._cancelled: Asked | None = None  # what is compared when the tab is shown again
         self.words, self.beside = label("", wrap=True), label("", "muted", wrap=True)
         self.model = WordTable(self)
         self.table = table_view(self.model, "Differences by class size")
@@ -58,20 +62,29 @@ class SizeDifferences(QWidget):
             self.say(NO_QUERIES)
             return
         self.say(READING)
+        self._asked = comparison, paired
         workspace, evaluations = self._session.workspace, (paired[0].first, paired[0].second)
 
         def work(progress: Progress) -> ComparedBySize:
             return compared_by_size(workspace, evaluations, queries.sample_ids, queries.first, queries.second, progress)
 
-        cancelled = partial(self.say, CANCELLED)
-        self._reading.ask(
-            "Compare by class size", work, partial(self._show, comparison), self._fail, cancelled=cancelled
-        )
+        shown = partial(self._show, comparison)
+        self._reading.ask("Compare by class size", work, shown, self._fail, cancelled=self._tell_cancelled)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._cancelled is not None:
+            self.show_pair(*self._cancelled)
+
+    def _tell_cancelled(self) -> None:
+        asked = self._asked
+        self.say(CANCELLED)
+        self._cancelled = asked
 
     def say(self, text: str) -> None:
         """Show a sentence in place of the table."""
         self._reading.cancel()
-        self.compared = None
+        self.compared = self._asked = self._cancelled = None
         self.words.setText(text)
         self.beside.setText("")
         self.table.hide()
