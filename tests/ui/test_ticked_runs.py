@@ -233,6 +233,8 @@ def test_ticked_runs_are_ended_the_queued_ones_first(qtbot, session, actions, ti
     assert actions.ticked.end.text() == "End 3 ticked runs now…"
     actions.ticked.end.trigger()
     assert ended == []
+    assert actions.ticked.ask.answers["stop"].text() == "Stop now, keep the curves", "no epoch is finished"
+    assert "a run cannot be resumed" in actions.ticked.ask.words.text()
     actions.ticked.ask.answers["stop"].click()
     assert set(ended[:2]) == {2, 3}
     assert ended[2:] == [1]
