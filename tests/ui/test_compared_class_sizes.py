@@ -5,50 +5,20 @@ from threading import Event
 import numpy as np
 import pytest
 
-from tests.ui.small_run import Images, blobs, evaluated
-from tests.ui.ticking import tick
+from tests.ui.compared_groups import two_compared
 from tests.waits import HANG
-from workbench.config import RunConfig, TrainingParams
-from workbench.events import Ended, Status
-from workbench.files import atomic_write
-from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import by_size
 from workbench.ui.pages.compare.queries.by_size import NO_QUERIES
-from workbench.workspace.recorder import Recorder
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 SIZES = (2, 4, 6, 9, 12, 20)
 LABELS = np.repeat(np.arange(len(SIZES)), SIZES)
 NAMES = tuple(f"class {number}" for number in range(len(SIZES)))
-IDS = np.arange(len(LABELS), dtype=np.int64) * 7 + 2**40
-
-
-def run(workspace, name, spread, lr):
-    images = Images([f"{row:03}.png" for row in range(len(LABELS))], LABELS, NAMES, IDS, "compared")
-    pixels = workspace.path / "pixels.npy"
-    with atomic_write(pixels) as file:
-        np.save(file, np.zeros((len(LABELS), 8, 8, 1), np.uint8))
-    run_id = workspace.create_run(RunConfig(name=name, training=TrainingParams(lr=lr)))
-    recorder = Recorder(workspace, run_id)
-    recorder(Status("Loading"))
-    recorder.dataset(workspace.register_dataset(images, pixels))
-    recorder(evaluated(images, 1, blobs(LABELS, spread, 3, width=8), 20, None))
-    recorder(Ended("done"))
 
 
 @pytest.fixture
-def page(qtbot, session, workspace):
-    run(workspace, "A", 0.2, 0.1)
-    run(workspace, "B", 3.0, 0.2)
-    session.theme.apply()
-    compare = ComparePage(session)
-    qtbot.addWidget(compare)
-    compare.resize(1100, 700)
-    with qtbot.waitExposed(compare):
-        compare.show()
-    tick(qtbot, compare, 1, 2)
-    qtbot.waitUntil(lambda: compare.model.comparison is not None)
-    return compare
+def page(qtbot, session):
+    return two_compared(qtbot, session, LABELS, NAMES)
 
 
 def test_each_group_of_classes_has_its_difference(qtbot, page):

@@ -4,52 +4,23 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.ui.small_run import Images, blobs, evaluated
+from tests.ui.compared_groups import ids_of, store_compared, two_compared
 from tests.ui.ticking import tick
-from workbench.config import RunConfig, TrainingParams
-from workbench.events import Ended, Status
-from workbench.files import atomic_write
-from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries.query_neighbours import MOST, NOT_KEPT, AskedQuery
 from workbench.ui.pages.compare.queries.query_rows import WORSE
 from workbench.ui.widgets.images.neighbour_card import NeighbourCard
-from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Neighbour
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LABELS = np.repeat(np.arange(3), 10)
 NAMES = ("ant", "bee", "cat & <b>dog</b>")
-IDS = np.arange(len(LABELS), dtype=np.int64) * 7 + 2**40
-
-
-def run(workspace, name, spread, lr, seed=0):
-    images = Images([f"{row:03}.png" for row in range(len(LABELS))], LABELS, NAMES, IDS, "compared")
-    pixels = workspace.path / "pixels.npy"
-    if not pixels.exists():
-        with atomic_write(pixels) as file:
-            np.save(file, np.random.default_rng(0).integers(0, 256, (len(LABELS), 8, 8, 1), dtype=np.uint8))
-    run_id = workspace.create_run(RunConfig(name=name, seed=seed, training=TrainingParams(lr=lr)))
-    recorder = Recorder(workspace, run_id)
-    recorder(Status("Loading"))
-    recorder.dataset(workspace.register_dataset(images, pixels))
-    recorder(evaluated(images, 1, blobs(LABELS, spread, 3, width=8), 20, None))
-    recorder(Ended("done"))
-    return run_id
+IDS = ids_of(LABELS)
 
 
 @pytest.fixture
-def page(qtbot, session, workspace):
+def page(qtbot, session):
     """Two groups of one run each, of which the second is far worse."""
-    run(workspace, "A", 0.2, 0.1)
-    run(workspace, "B", 3.0, 0.2)
-    session.theme.apply()
-    compare = ComparePage(session)
-    qtbot.addWidget(compare)
-    compare.resize(1100, 700)
-    with qtbot.waitExposed(compare):
-        compare.show()
-    tick(qtbot, compare, 1, 2)
-    qtbot.waitUntil(lambda: compare.model.comparison is not None)
+    compare = two_compared(qtbot, session, LABELS, NAMES)
     compare.tabs.open("Queries")
     return compare
 
@@ -131,8 +102,8 @@ def test_runs_without_stored_neighbours_say_so(qtbot, page):
 
 def test_the_pair_of_runs_that_has_the_query_is_named(qtbot, page, session, workspace):
     for seed in (1, 2):
-        run(workspace, "A", 0.2, 0.1, seed)
-        run(workspace, "B", 3.0, 0.2, seed)
+        store_compared(workspace, LABELS, NAMES, "A", 0.2, 0.1, seed)
+        store_compared(workspace, LABELS, NAMES, "B", 3.0, 0.2, seed)
     tick(qtbot, page, 1, 2, 3, 4, 5, 6)
     qtbot.waitUntil(lambda: page.model.comparison is not None and len(page.model.comparison.seeds) == 3)
     choose(qtbot, page.tabs.queries)
