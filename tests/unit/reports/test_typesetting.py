@@ -126,6 +126,30 @@ def test_the_page_has_the_size_of_its_paper(paper, ratio):
         assert picture.height / picture.width == pytest.approx(ratio, rel=0.01)
 
 
+@pytest.mark.parametrize("upright", [True, False])
+def test_a_picture_of_a_page_has_every_column_and_row_of_a_figure(upright):
+    """Stripes of two pixels: where a row or column is lost, one of them is thinner."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    stripes = 467  # of two pixels in the text width of A4, 172 mm, at 138 dots per inch
+
+    def paint(figure):
+        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, stripes), ylim=(0, stripes))
+        axes.set_axis_off()
+        draw = axes.bar if upright else axes.barh
+        draw(np.arange(0, stripes, 2), stripes, 1, align="edge", color="black", linewidth=0, snap=False)
+
+    drawing = Drawing(paint, FULL, FULL, ([], []), laid_out=False)
+    document = Document("t", "s", (Section("map", "M", (Plot("map", ""),)),), {"map": drawing})
+    with Image.open(BytesIO(pdf.preview(document, 138).pictures[0])) as picture:
+        page = np.asarray(picture.convert("L")) < 128
+    line = page[len(page) // 2] if upright else page[:, page.shape[1] // 2]
+    widths = np.diff(np.flatnonzero(np.diff(line)))
+    assert set(widths[len(widths) // 10 : -len(widths) // 10]) == {2}
+
+
 def test_another_paper_is_refused(workspace, tmp_path):
     with pytest.raises(Problem, match="no paper 'a7'"):
         reports.write_report(workspace, 1, tmp_path, ["pdf"], paper="a7")

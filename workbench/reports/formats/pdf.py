@@ -25,5 +25,5 @@ def encode(document: Document, paper: str = "a4") -> bytes:
 
 def preview(document: Document, dpi: int, paper: str = "a4") -> Preview:
     """The pages as the PDF has them. Raises Problem as `encode`."""
-    with typeset(document, paper) as report:
+    with typeset(document, paper, dpi) as report:
         return Preview(report.pictures(dpi)[:MOST_SHOWN], report.pages, report.sections)

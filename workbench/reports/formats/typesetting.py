@@ -65,11 +65,13 @@ class TypesetReport:
 
 
 @contextmanager
-def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
+def typeset(document: Document, paper: str = "a4", dpi: int = 0) -> Iterator[TypesetReport]:
     """Set the document on pages; what it yields is good inside the block only.
 
     Args:
         paper: of PAPERS.
+        dpi: of the pictures that will be drawn: figures then cover whole pixels, because typst does not interpolate
+            them and would lose a column or row of pixels. 0 for a PDF.
 
     Raises:
         Problem: typst could not set it, or the disk of temporary files is full.
@@ -80,25 +82,26 @@ def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
         except OSError as error:
             raise explain(error, root) from error
         try:
-            yield _fitted(root)
+            yield _fitted(root, str(dpi))
         except RuntimeError as error:  # typst's own; those of a query have no class
             raise Problem(
                 f"The pages could not be set: {error}.", kept="No file was changed.", todo="Write HTML instead."
             ) from error
 
 
-def _fitted(root: Path) -> TypesetReport:
+def _fitted(root: Path, dpi: str) -> TypesetReport:
     """The document, set tighter or with smaller figures if that saves a page."""
-    reports = [_laid_out(root)]
+    reports = [_laid_out(root, dpi=dpi)]
     if reports[0].pages > 1:
-        reports += [_laid_out(root, **change) for change in TIGHTER]
+        reports += [_laid_out(root, dpi=dpi, **change) for change in TIGHTER]
     return min(reports, key=lambda report: report.pages)
 
 
-def _laid_out(root: Path, *, tight: str = "no", small_figures: str = "no") -> TypesetReport:
+def _laid_out(root: Path, *, dpi: str, tight: str = "no", small_figures: str = "no") -> TypesetReport:
     compiler = typst.Compiler(
         root / "report.typ", root=root, font_paths=[root / "fonts"], package_path=root / "packages",
-        package_cache_path=root / "packages", sys_inputs={"tight": tight, "small-figures": small_figures},
+        package_cache_path=root / "packages",
+        sys_inputs={"tight": tight, "small-figures": small_figures, "dpi": dpi},
     )  # fmt: skip
     pages = json.loads(compiler.query("<end>", field="value", one=True))
     sections = json.loads(compiler.query("<sections>", field="value", one=True))
