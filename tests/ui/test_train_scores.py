@@ -53,6 +53,9 @@ def test_a_test_shows_its_scores_beside_those_on_the_own_test_half(qtbot, sessio
     assert cells(page.scores.metrics) == [
         ["R@1", "0.0%", "–", "66.7%", "–"], ["MAP@R", "15.0%", "–", "60.0%", "–"], ["Queries", "6", "", "6", ""],
     ]  # fmt: skip
+    for table in (page.scores.metrics, page.scores.tests.table):
+        for column in range(table.columnCount()):  # a head stands over its numbers
+            assert table.horizontalHeaderItem(column).textAlignment() == table.item(0, column).textAlignment()
     assert not page.tiles.loss.isVisible()
     assert page.tiles.score.number.text() == "15.0"
     assert not page.findings.isVisible()

@@ -27,6 +27,7 @@ TITLE = "Retrieval metrics"
 ALL_TESTS = "Tests of the same run's networks, the newest first"
 WIDEST = 240  # px at 100% text of a column: a folder may have a long name
 MOST_ROWS = 8  # of the tests, after which their table scrolls
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -130,6 +131,7 @@ class ScoresPanel(Scrolled):
         for column, (title, tip) in enumerate([("Metric", ""), *heads]):
             head = QTableWidgetItem(title)
             head.setToolTip(plain_tip(tip))
+            head.setTextAlignment(RIGHT if column else LEFT)
             table.setHorizontalHeaderItem(column, head)
         for row, name in enumerate(names):
             cells = (_value_and_interval(evaluation, name) for evaluation in evaluations)
@@ -150,8 +152,7 @@ class ScoresPanel(Scrolled):
         for column, words in enumerate([title, *cells]):
             cell = QTableWidgetItem(words)
             cell.setToolTip(tip)
-            if column:
-                cell.setTextAlignment(RIGHT)
+            cell.setTextAlignment(RIGHT if column else LEFT)
             self.metrics.setItem(row, column, cell)
 
     def _open_trainer(self) -> None:

@@ -12,6 +12,8 @@ from workbench.ui.widgets.tables.row_table import select_rows
 
 HEAD = ("Run", "Images", "Epoch", "Queries", "MAP@R", "R@1")
 MOST_READ = 50  # tests, the newest: a network may be tested every night
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 OPENS = "Double-click or Enter shows that run"
 
 
@@ -31,7 +33,8 @@ class NetworkTable(QWidget):
         self.title, self.table = label(title, "strong"), QTableWidget(0, len(HEAD))
         self.rest = ElidedLabel("", "muted")
         select_rows(self.table, title)
-        self.table.setHorizontalHeaderLabels(HEAD)
+        for column, words in enumerate(HEAD):
+            self.table.setHorizontalHeaderItem(column, _cell(words, column))
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.setToolTip(OPENS)
         header = self.table.horizontalHeader()
@@ -49,16 +52,20 @@ class NetworkTable(QWidget):
         self.table.setRowCount(len(shown))
         for row, score in enumerate(shown):
             for column, words in enumerate(_cells(score)):
-                cell = QTableWidgetItem(words)
-                if column != HEAD.index("Images"):
-                    cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                self.table.setItem(row, column, cell)
+                self.table.setItem(row, column, _cell(words, column))
         head, line = self.table.horizontalHeader().sizeHint().height(), self.table.rowHeight(0)
         self.table.setFixedHeight(head + min(len(shown), self._most_rows) * line + 2 * self.table.frameWidth())
         older = max(0, len(scores.tests) - MOST_READ)
         self.rest.setText(f"{counted(older, 'older test')} not listed; the Runs list has all" if older else "")
         self.rest.setVisible(bool(older))
         self.setVisible(bool(shown))
+
+
+def _cell(words: str, column: int) -> QTableWidgetItem:
+    """A cell, or the head, of a column."""
+    cell = QTableWidgetItem(words)
+    cell.setTextAlignment(LEFT if column == HEAD.index("Images") else RIGHT)
+    return cell
 
 
 def _cells(score: NetworkScore) -> list[str]:
