@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from following import DOCS, EPOCH, EXAMPLES, call, environment, follow, started
-from having import give_arrow, give_checkout, give_cub, give_machines, give_products, give_weights
+from having import give_arrow, give_boxes, give_checkout, give_cub, give_machines, give_products, give_weights
 from page_blocks import Example
 from test_bundling import DEBIAN, HERE, IMAGE, MAKING
 
@@ -127,6 +127,12 @@ def arrow(folder: Path, request: pytest.FixtureRequest) -> Given:
     return {}
 
 
+def boxes(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """A list with boxes in photographs, and weights of the preset's network."""
+    give_boxes(folder)
+    return {}
+
+
 def older(folder: Path, request: pytest.FixtureRequest) -> Given:
     """A workspace of an older version that this one has opened."""
     with Workspace(folder / "DIR", create=True) as workspace:
@@ -172,6 +178,7 @@ NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "the four MNIST files": mnist,
     "the data of the benches": benches,
     "a data set of Arrow files": arrow,
+    "a list with boxes, and weights of a SqueezeNet": boxes,
     "a workspace of an older version": older,
     "the folder of a workspace": own_folder,
     "a workspace that another machine holds": another_machine,

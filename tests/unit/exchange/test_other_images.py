@@ -14,7 +14,7 @@ from workbench.cli import cli
 from workbench.control import Cancelled
 from workbench.entries import catalog
 from workbench.exchange.formats import export_run
-from workbench.exchange.imported.other_images import evaluate_images
+from workbench.exchange.imported.other_images import WHOLE_TESTED, evaluate_images
 from workbench.problem import Problem, UnknownName
 from workbench.progress import quiet
 from workbench.reports import wish_of
@@ -229,6 +229,30 @@ def test_a_list_is_read_by_the_columns_and_from_the_folder_of_the_runs_list(of_a
     (place / "again.csv").write_text("\n".join([columns, *rows]), encoding="utf-8")
     run = workspace.run(evaluate_images(workspace, 1, place / "again.csv").run_id)
     assert run.environment["data"]["classes"] == classes
+
+
+def test_boxes_of_the_runs_list_are_read_of_a_list_that_has_them_and_their_absence_is_said(photographs, tmp_path):
+    rows = [f"{name}/{row}.png,{name},2,3,20,16" for name in CLASSES for row in range(EACH)]
+    whole = [row.removesuffix(",2,3,20,16") for row in rows]
+    lists = {"boxes": ["path,label,x,y,w,h", *rows], "whole": ["path,label", *whole]}
+    for name, lines in lists.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8")
+    values = sample_values(1)
+    fields = {"file": str(tmp_path / "boxes.csv"), "folder": str(photographs), "box": "x y w h"}
+    values["dataset"] = {"name": "csv", **fields, "image_size": 16}
+    values["split"] = {"name": "classes"}
+    values["training"] |= {"batch_size": 8}
+    values["evaluation"] |= {"probe_size": 0, "untrained": False}
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        trained(workspace, values)
+        own = evaluate_images(workspace, 1, tmp_path / "boxes.csv")
+        assert WHOLE_TESTED not in own.remarks
+        ids, _, vectors = workspace.embeddings(workspace.evaluations(own.run_id)[-1].id)
+        stored_ids, _, stored = workspace.embeddings(workspace.evaluations(1)[-1].id)
+        rows_of = {number: row for row, number in enumerate(ids.tolist())}
+        chosen = vectors[[rows_of[number] for number in stored_ids.tolist()]]
+        np.testing.assert_allclose(chosen, stored, rtol=1e-4, atol=1e-5)
+        assert WHOLE_TESTED in evaluate_images(workspace, 1, tmp_path / "whole.csv").remarks
 
 
 def test_a_wrong_line_does_not_make_another_column_that_of_the_classes(of_a_list):

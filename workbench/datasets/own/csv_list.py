@@ -2,6 +2,7 @@
 
 import csv
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -10,7 +11,8 @@ from unicodedata import normalize
 
 from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images.image_files import ImageFiles
-from workbench.datasets.images.loader import ENDINGS
+from workbench.datasets.images.image_parts import Box, ImageParts, Numbers, box_of, part_name
+from workbench.datasets.images.loader import ENDINGS, Picture, on_disk
 from workbench.datasets.images.scan import missing
 from workbench.datasets.reading.data_folder import DEEPEST, open_place
 from workbench.datasets.reading.depth_and_pages import bits_said, remarks_on_files
@@ -26,6 +28,7 @@ from workbench.registry import register
 
 TELL_EVERY = 1000  # lines
 NEEDED = ("path", "label")  # columns
+SIDES = 4  # columns of a box
 OUTSIDE = "Choose the folder above all images (dataset.folder), or save the list there."
 LOOKED_AT = 20  # lines, of which two are not empty
 
@@ -52,6 +55,16 @@ class CsvParams(Params):
         "", label="Columns above the label", optional=True,
         help="Columns of coarser labels, the coarsest first, such as: family genus. They are scored beside the label. "
         "Separate names that contain blanks by commas.",
+    )  # fmt: skip
+    box: str = param(
+        "", label="Box columns", optional=True,
+        help="Four columns with a box in each image, such as: left top width height. Only the box is read, and each "
+        "line is an image of its own. Separate names that contain blanks by commas.",
+    )  # fmt: skip
+    box_numbers: Numbers = param(
+        "sizes", label="Box numbers",
+        help="sizes: left, top, width, height in px; corners: left, top, right, bottom in px; fractions: left, top, "
+        "width, height as fractions of the image's width and height. From the upper left corner of the upright image.",
     )  # fmt: skip
     image_size: int = short_side()
     colour: Literal["colour", "grey"] = colours()
@@ -82,18 +95,22 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
         elif (written := _as_on_disk(root, line.path)) and written not in odd:
             kept.append(replace(line, path=written))
         else:
-            problems.append((line.path, f"is in line {line.number} of {path.name}, but {why}"))
-    kept.sort(key=lambda line: line.path)
-    paths = [line.path for line in kept]
+            problems.append((line.name, f"is in line {line.number} of {path.name}, but {why}"))
+    kept.sort(key=lambda line: line.name)
     labels, names = numbered([line.label for line in kept])
-    channels, size = (3 if params.colour == "colour" else 1), params.image_size
+    files, boxes = [line.path for line in kept], [line.box for line in kept if line.box is not None]
+    channels, size, bits = (3 if params.colour == "colour" else 1), params.image_size, params.bits
+    read: Callable[[int], Picture] = ImageFiles(root, files, channels, size, bits=bits)
+    if boxes:
+        read = ImageParts(root, files, boxes, params.box_numbers, channels, bits)
     return ImageSet(
-        name="csv", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
-        read=ImageFiles(root, paths, channels, size, bits=params.bits),
-        content=bits_said(params.bits),
+        name="csv", root=None if boxes else root, paths=[line.name for line in kept], labels=labels,
+        class_names=names, channels=channels, image_size=size, read=read,
+        content=f"boxes, {params.box_numbers} {bits_said(bits)}" if boxes else bits_said(bits),
         official=official_halves([line.half for line in kept]) if kept and kept[0].half else None,
-        problems=problems, remarks=remarks_on_files(root, paths, params.bits),
+        problems=problems, remarks=remarks_on_files(root, sorted(set(files)), bits),
         levels=[Level(name, *numbered(line.above[column] for line in kept)) for column, name in enumerate(above)],
+        packed_in=[Path(on_disk(root, file)) for file in sorted(set(files))] if boxes else [],
     )  # fmt: skip
 
 
@@ -170,6 +187,12 @@ class Line:
     label: str
     half: str  # the word in the file; empty in every line or in none
     above: tuple[str, ...] = ()  # wider labels
+    box: Box | None = None  # in every line or in none
+
+    @property
+    def name(self) -> str:
+        """Of the image in the set: the path, and the box if there is one."""
+        return self.path if self.box is None else part_name(self.path, self.box)
 
 
 def _cells(source: Path, named: dict[str, str], progress: Progress) -> list[tuple[int, list[str]]]:
@@ -246,9 +269,14 @@ def _with_header(
     raise _wrong(source, number, said, f"{todo} (dataset.path, dataset.label).", field)
 
 
-def _above(levels: str, header: list[str]) -> list[str]:
-    """The columns that the user named: between commas, or between blanks where no column has a name with them."""
-    parts = [part.strip() for part in levels.split(",")]
+def columns_in(written: str, header: list[str]) -> list[str]:
+    """The columns that the user named: between commas, or between blanks where no column has a name with them.
+
+    Args:
+        written: the names, as in `dataset.levels` and `dataset.box`.
+        header: the columns of the list, in small letters.
+    """
+    parts = [part.strip() for part in written.split(",")]
     return [name for part in parts for name in ([part] if part and part.lower() in header else part.split())]
 
 
@@ -259,11 +287,14 @@ def _rows(source: Path, root: Path, params: CsvParams, progress: Progress) -> tu
     cells_of = _cells(source, named, progress)
     header, lines = _with_header(source, cells_of, named)
     first = cells_of[0][0]  # the header's line
-    above = _above(params.levels, header)
-    twice = [name for name in ("path", "label", "split", *map(str.lower, above)) if header.count(name) > 1]
+    above, boxed = columns_in(params.levels, header), columns_in(params.box, header)
+    if boxed and len(boxed) != SIDES:
+        raise _wrong(source, first, f"{len(boxed)} box columns are named", "Name four, or none.", "dataset.box")
+    others = [name.lower() for name in (*above, *boxed)]
+    twice = [name for name in ("path", "label", "split", *others) if header.count(name) > 1]
     if twice:
         raise _wrong(source, first, f"there are {header.count(twice[0])} columns {twice[0]}", "Rename all but one.")
-    missing = [name for name in above if name.lower() not in header]
+    missing = [name for name in (*above, *boxed) if name.lower() not in header]
     if missing:
         raise _wrong(source, first, f"there is no column {missing[0]}; found {', '.join(filter(None, header))}")
     parsed: list[Line] = []
@@ -284,15 +315,21 @@ def _rows(source: Path, root: Path, params: CsvParams, progress: Progress) -> tu
             raise _wrong(source, number, "the split must be filled in on every line or on none")
         if not path:
             raise _wrong(source, number, f"{values['path']} lies outside {root}", OUTSIDE)
-        if path in seen:
-            raise _wrong(source, number, f"{values['path']} is already in line {seen[path]}")
-        seen[path] = number
+        try:
+            box = box_of([values[name.lower()] for name in boxed], params.box_numbers) if boxed else None
+        except ValueError as error:
+            raise _wrong(source, number, f"the box cannot be used: {error}", field="dataset.box") from None
+        name = path if box is None else part_name(path, box)
+        if name in seen:
+            what = values["path"] if box is None else f"the same box of {values['path']}"
+            raise _wrong(source, number, f"{what} is already in line {seen[name]}")
+        seen[name] = number
         labels = tuple(values[name.lower()] for name in above)
         if "" in labels:
             raise _wrong(source, number, f"{above[labels.index('')]} is empty")
         if wider.setdefault(values["label"], labels) != labels:
             raise _wrong(source, number, f"{values['label']} is of {' '.join(wider[values['label']])} in a line above")
-        parsed.append(Line(number, path, values["label"], half, labels))
+        parsed.append(Line(number, path, values["label"], half, labels, box))
     return parsed, above
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from workbench import __version__, files, registry
 from workbench.config import RunConfig
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images.loader import bits_of, display_name, on_disk
-from workbench.datasets.own.csv_list import columns_named, columns_of_images
+from workbench.datasets.own.csv_list import columns_in, columns_named, columns_of_images
 from workbench.datasets.own.folder import SET_LEVELS
 from workbench.exchange.imported.importing import check_writable, config_of, data_facts, readable, store_searched
 from workbench.files import typed_path
@@ -35,6 +36,7 @@ KEPT = "Nothing was tested."
 NAMED_BY_A_LIST = "test a CSV list that names the class of each image instead"  # a test has no dataset.levels to set
 NAMED = 3  # classes that a remark names
 COLUMNS = ("path", "label", "split")  # fields of a list that name a column each
+WHOLE_TESTED = "The run was trained on boxes. These images have no columns of boxes, so whole images were tested."
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,8 @@ def _tested(
     }  # fmt: skip
     made_id = store_searched(workspace, made, kept, cache, vectors, facts, progress, network.epoch)
     remarks = [*_repeats(workspace, made_id, digest), *_remarks(kept, data.class_names, source.id)]
+    if config.dataset.params.get("box") and kept.root is not None:
+        remarks.append(WHOLE_TESTED)
     if epoch == BEST and source.best and source.best_epoch != network.epoch:
         untrained = ", before training" if source.best_epoch == 0 else ""
         remarks.append(
@@ -217,14 +221,20 @@ def _listed(images: Path, channels: int, size: int, config: RunConfig, progress:
 def _ways_to_read(images: Path, own: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The columns of a list and the folder of its images, the likeliest first; `own` are those of the run's list.
 
-    The columns of the run's list are those of any list that has them all: another column is other classes.
+    The columns of the run's list are those of any list that has them all: another column is other classes. So are its
+    boxes, without which whole images are tested (see WHOLE_TESTED).
     """
     named, there = {name: own[name] for name in COLUMNS if own.get(name)}, columns_named(images)
     if not named or not all(str(column).strip().lower() in there for column in named.values()):
         named = columns_of_images(images) or {}
-    wider = [{"levels": own["levels"]}] if own.get("levels") else []
+    wider = [{"levels": own["levels"]}, {}] if own.get("levels") else [{}]
+    boxes = {name: own[name] for name in ("box", "box_numbers") if own.get("box") and name in own}
+    if not {column.lower() for column in columns_in(str(own.get("box", "")), there)} <= set(there):
+        boxes = {}
     folders = ["", *filter(None, [own.get("folder")])]
-    return [{"file": str(images), "folder": folder, **named, **above} for folder in folders for above in (*wider, {})]
+    return [
+        {"file": str(images), "folder": folder, **named, **boxes, **above} for folder, above in product(folders, wider)
+    ]
 
 
 def _depths(images: Path, own: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -234,10 +244,13 @@ def _depths(images: Path, own: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _embedded(network: "Trained", kept: ImageSet, progress: Progress) -> np.ndarray:
     """Embeddings [n, d] float32 of the images; threads prepare some batches ahead of the network."""
-    root, count = str(kept.root), len(kept.paths)
+    root, count = kept.root, len(kept.paths)
 
     def prepare(start: int) -> np.ndarray:
-        return network.inputs([Path(on_disk(root, path)) for path in kept.paths[start : start + AT_ONCE]])
+        rows = range(start, min(start + AT_ONCE, count))
+        if root is None:  # parts of files
+            return network.inputs([np.asarray(kept.read(row)) for row in rows])
+        return network.inputs([Path(on_disk(root, kept.paths[row])) for row in rows])
 
     vectors: list[np.ndarray] = []
     with closing(in_threads(prepare, range(0, count, AT_ONCE))) as batches:
