@@ -131,5 +131,11 @@ def test_the_same_box_of_a_file_twice_is_refused(listed, build):
         listed(build, [row, row])
 
 
+def test_of_an_image_in_two_lines_the_columns_of_boxes_are_asked_for(listed, build):
+    rows = [["photographs/0.png", "a", 0, 0, 5, 5], ["photographs/0.png", "b", 5, 0, 5, 5]]
+    with pytest.raises(Problem, match=r"already in line 2.* name their columns as Box columns \(dataset\.box\)"):
+        listed(build, rows, box="")
+
+
 def test_edges_are_rounded_to_whole_pixels():
     assert edges((0.1, 0.2, 0.25, 0.5), "fractions", 101, 99) == (10, 20, 35, 69)

@@ -30,6 +30,7 @@ TELL_EVERY = 1000  # lines
 NEEDED = ("path", "label")  # columns
 SIDES = 4  # columns of a box
 OUTSIDE = "Choose the folder above all images (dataset.folder), or save the list there."
+BOXES = "Correct the line, or, if lines name boxes in an image, name their columns as Box columns (dataset.box)."
 LOOKED_AT = 20  # lines, of which two are not empty
 
 
@@ -322,7 +323,8 @@ def _rows(source: Path, root: Path, params: CsvParams, progress: Progress) -> tu
         name = path if box is None else part_name(path, box)
         if name in seen:
             what = values["path"] if box is None else f"the same box of {values['path']}"
-            raise _wrong(source, number, f"{what} is already in line {seen[name]}")
+            todo = BOXES if box is None else "Correct the line."
+            raise _wrong(source, number, f"{what} is already in line {seen[name]}", todo)
         seen[name] = number
         labels = tuple(values[name.lower()] for name in above)
         if "" in labels:
