@@ -436,6 +436,18 @@ def test_a_changed_shortcut_is_remembered_and_reset(qtbot, session, open_window,
     again.close()
 
 
+def test_all_shortcuts_are_reset_in_one_change(qtbot, window):
+    commands, dialog = window.commands, window.show_shortcuts()
+    for key, keys in (("view.map", "Ctrl+M"), ("view.train", "Ctrl+K")):
+        commands.set_shortcut(key, QKeySequence(keys))
+    changes = []
+    commands.changed.connect(lambda: changes.append(True))
+    next(shown for shown in dialog.findChildren(QAbstractButton) if shown.text() == "Reset all").click()
+    shown = {row.key: row.edit.keySequence().toString() for row in dialog.rows}
+    assert (shown["view.map"], shown["view.train"]) == ("Ctrl+3", "Ctrl+2")
+    assert len(changes) == 1
+
+
 def test_the_shortcut_table_names_a_command_as_it_is_whatever_it_would_do_now(qtbot, window):
     assert window.commands.title("edit.undo") == "Undo"
     window.commands["edit.undo"].setText("Undo tick of 7 runs")

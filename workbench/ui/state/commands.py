@@ -89,17 +89,22 @@ class Commands(QObject):
 
     def set_shortcut(self, key: str, sequence: QKeySequence) -> None:
         """Change a shortcut and remember it; an empty one removes it."""
+        self._keep_shortcut(key, sequence)
+        self.changed.emit()
+
+    def _keep_shortcut(self, key: str, sequence: QKeySequence) -> None:
         self._actions[key].setShortcut(sequence)
         if sequence == self._defaults[key]:
             self._preferences.forget(f"shortcuts/{key}")
         else:
             self._preferences.set_text(f"shortcuts/{key}", sequence.toString())
-        self.changed.emit()
 
     def reset_shortcuts(self) -> None:
         """Give every command its default shortcut."""
         for key in self._actions:
-            self.set_shortcut(key, self._defaults[key])
+            if self.shortcut(key) != self._defaults[key]:
+                self._keep_shortcut(key, self._defaults[key])
+        self.changed.emit()  # once: the table of shortcuts compares all commands with each other at each change
 
     def conflicts(self, key: str) -> list[str]:
         """Other commands with the same shortcut that are available at the same time."""

@@ -1,6 +1,6 @@
 """The table of commands and their keys, to read and to change."""
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QSignalBlocker, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
@@ -88,7 +88,8 @@ class ShortcutsDialog(QDialog):
     def _refresh(self) -> None:
         for index, row in enumerate(self.rows):
             if row.edit.keySequence() != self.commands.shortcut(row.key):
-                row.edit.setKeySequence(self.commands.shortcut(row.key))
+                with QSignalBlocker(row.edit):  # its command has these keys already
+                    row.edit.setKeySequence(self.commands.shortcut(row.key))
             row.reset.setEnabled(self.commands.shortcut(row.key) != self.commands.default(row.key))
             item = self.table.item(index, 4)
             if item is not None:
