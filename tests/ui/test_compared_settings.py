@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+from threading import Event
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from small_run import blobs, store_run
 from tests.ui.test_science_panels import Written, shown
 from tests.ui.ticking import compare_page, tick
 from tests.unit.comparing.compared_runs import images, store
+from tests.waits import HANG
 from workbench.comparing.settings_space import MOST_VALUES, Axis, HeatMap, Lines
 from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.entries import catalog
@@ -21,6 +23,7 @@ from workbench.settings.changed import read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
+from workbench.ui.pages.compare.queries import neighbour_overlap
 from workbench.ui.pages.compare.queries.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.settings.heat_map import LINE_PX, HeatMapPlot, fitting
 from workbench.ui.pages.compare.settings.panel import NO_OTHER
@@ -512,6 +515,35 @@ def test_a_missing_ranking_is_said_in_the_tab(moved, workspace, qtbot):
     page.tabs.open("Neighbours")
     qtbot.waitUntil(lambda: "is missing" in page.tabs.neighbours.words.text())
     assert page.tabs.neighbours.table.isHidden()
+
+
+def test_neighbours_are_compared_again_when_the_tab_is_shown_after_a_cancel_or_a_failure(
+    moved, session, workspace, qtbot, monkeypatch
+):
+    page, _ = moved
+    begun = Event()
+
+    def until_cancelled(workspace, paired, k, progress):
+        begun.set()
+        while True:
+            progress("Runs 1 and 2", 0, 1)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(neighbour_overlap, "neighbour_overlap", until_cancelled)
+        page.tabs.open("Neighbours")
+        assert begun.wait(HANG)
+        session.activity.newest_working.cancel()
+        qtbot.waitUntil(lambda: page.tabs.neighbours.words.text() == neighbour_overlap.CANCELLED)
+    ranking = workspace.folder(1) / "ranking-1.npz"
+    kept = ranking.read_bytes()
+    ranking.unlink()
+    page.tabs.open("Curves")
+    page.tabs.open("Neighbours")
+    qtbot.waitUntil(lambda: "is missing" in page.tabs.neighbours.words.text())
+    ranking.write_bytes(kept)
+    page.tabs.open("Curves")
+    page.tabs.open("Neighbours")
+    qtbot.waitUntil(lambda: page.tabs.neighbours.overlap is not None)
 
 
 def test_queries_that_win_and_lose_have_pictures(moved, qtbot):

@@ -1,12 +1,11 @@
 """The Neighbours tab: how many neighbours of each query are the same in two groups, the largest changes first."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPixmap
+from PySide6.QtGui import QPixmap, QShowEvent
 from PySide6.QtWidgets import QSpinBox, QWidget
 
 from workbench.comparing.queries.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
@@ -31,7 +30,7 @@ MOVERS = 500  # queries in the list: those whose neighbours changed most
 THUMBNAIL, AHEAD = 36, 20  # px of a picture; rows before and after a visible one whose pictures are loaded, too
 TITLES = ("Query", "Class", "Same %", "Hit, baseline", "Hit, other", "Pairs n")
 PLACE = "movers"
-CANCELLED = "Comparing the neighbours was cancelled. Another number of neighbours compares them again."
+CANCELLED = "Comparing the neighbours was cancelled. Open the tab again to compare them."
 
 
 class NeighbourPanel(QWidget):
@@ -45,6 +44,7 @@ class NeighbourPanel(QWidget):
         self._paired: tuple[PairOfRuns, ...] = ()
         self._named: Named = {}
         self._reading = Newest(session)
+        self._refused = False  # the newest comparison was cancelled or failed: the tab compares again when shown
         self.overlap: NeighbourOverlap | None = None
         self.k = number_box(QSpinBox(minimum=1, maximum=MOST, value=USUAL))
         self.k.setAccessibleName("Number of nearest neighbours")
@@ -76,7 +76,7 @@ class NeighbourPanel(QWidget):
     def say(self, text: str) -> None:
         """Show a sentence in place of the list."""
         self._reading.cancel()
-        self.overlap = None
+        self.overlap, self._refused = None, False
         self.words.setText(text)
         self.model.show([])
         self.table.hide()
@@ -92,7 +92,12 @@ class NeighbourPanel(QWidget):
         def work(progress: Progress) -> NeighbourOverlap:
             return neighbour_overlap(workspace, paired, k, progress)
 
-        self._reading.ask("Compare neighbours", work, self._show, self._fail, cancelled=partial(self.say, CANCELLED))
+        self._reading.ask("Compare neighbours", work, self._show, self._fail, cancelled=self._tell_cancelled)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._refused:  # a file may be put back meanwhile
+            self.read()
 
     def _show(self, overlap: NeighbourOverlap) -> None:
         self.overlap = overlap
@@ -105,8 +110,15 @@ class NeighbourPanel(QWidget):
         fit_columns(self.table)
         self.openers.check()
 
+    def _tell_cancelled(self) -> None:
+        self._refuse(CANCELLED)
+
     def _fail(self, problem: Problem) -> None:
-        self.say(str(problem))
+        self._refuse(str(problem))
+
+    def _refuse(self, text: str) -> None:
+        self.say(text)
+        self._refused = True
 
     def _cells(self, row: int) -> tuple[Any, ...]:
         overlap = self.overlap
