@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from tests.ui.browsed import at_rest, listed, open_page
 from tests.ui.small_run import store_run
 from workbench.results import by_class_size
+from workbench.ui.pages.retrieval.class_size import panel as panel_module
 from workbench.ui.pages.retrieval.class_size.panel import SizePanel
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -34,11 +35,16 @@ def panel(qtbot, page):
 
 def measured(qtbot, page):
     """The view, shown and with an answer."""
-    at = next(at for at in range(page.views.count()) if page.views.tabText(at) == "Class size")
-    page.views.setCurrentIndex(at)
-    panel = page.findChild(SizePanel)
+    panel = opened(page)
     qtbot.waitUntil(lambda: panel.measured is not None)
     return panel
+
+
+def opened(page):
+    """The view, shown."""
+    at = next(at for at in range(page.views.count()) if page.views.tabText(at) == "Class size")
+    page.views.setCurrentIndex(at)
+    return page.findChild(SizePanel)
 
 
 def cells(panel):
@@ -84,6 +90,32 @@ def test_a_click_on_a_group_lists_its_queries_and_its_classes(qtbot, page, panel
     assert len(page.classes.listing) == len(SIZES)
     assert not page.queries.group.isVisible()
     assert not panel.table.currentIndex().isValid()
+
+
+def test_the_button_names_the_group_whose_queries_it_lists(panel):
+    assert (panel.open.text(), panel.open.isEnabled()) == ("List the queries of a group", False)
+    clicked(panel, 1)
+    assert (panel.open.text(), panel.open.isEnabled()) == ("List the queries of “Middle”", True)
+    panel.mark(None)
+    assert (panel.open.text(), panel.open.isEnabled()) == ("List the queries of a group", False)
+
+
+def test_a_long_measurement_has_a_bar_in_its_place_and_ends_with_cancel(qtbot, page, monkeypatch):
+    def until_cancelled(workspace, evaluation_id, progress):
+        while True:
+            progress("Nearest classes", 3, 9)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(panel_module, "by_class_size", until_cancelled)
+        panel = opened(page)
+        qtbot.waitUntil(lambda: panel.measuring.bar.maximum() == 9)
+        assert panel.measuring.bar.value() == 3
+        assert panel.measuring.bar.isVisible()
+        assert panel.measuring.sentence.text().startswith("Nearest classes, 3 / 9")
+        QTest.mouseClick(panel.measuring.go, Qt.MouseButton.LeftButton)
+    assert panel.ask.isVisible()
+    QTest.mouseClick(panel.ask.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.measured is not None)
 
 
 def test_enter_on_a_group_opens_its_queries(qtbot, page, panel):
@@ -148,9 +180,7 @@ def test_the_nearest_class_cannot_be_chosen_without_class_vectors(qtbot, session
 def test_what_cannot_be_read_is_said_and_can_be_asked_for_again(qtbot, session, page, run, workspace):
     with workspace.writing() as db:
         db.execute("update queries set r = -1 where evaluation_id = ?", (run.evaluations[-1],))
-    at = next(at for at in range(page.views.count()) if page.views.tabText(at) == "Class size")
-    page.views.setCurrentIndex(at)
-    panel = page.findChild(SizePanel)
+    panel = opened(page)
     qtbot.waitUntil(lambda: "could not be read" in panel.ask.sentence.text())
     assert panel.currentIndex() == 0
 

@@ -64,6 +64,11 @@ class Newest:
         """Whether an answer is still to come; already False when `then` or `failed` of `ask` is called."""
         return self._running is not None and not self._running.cancelled
 
+    @property
+    def running(self) -> Started | None:
+        """What was started for the request whose answer is still to come; None when none is."""
+        return self._running
+
     def ask(
         self,
         title: str,

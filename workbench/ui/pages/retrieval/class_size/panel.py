@@ -28,6 +28,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.class_size.beside import PlotAndTable
 from workbench.ui.pages.retrieval.class_size.plot import SizePlot
 from workbench.ui.pages.retrieval.model.filters import ClassGroup
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.concern import of_page
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
@@ -36,6 +37,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.measuring import Measuring
 from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
 from workbench.workspace import Workspace
@@ -48,6 +50,7 @@ WHY = (
     "intervals over classes, and the scores that chance would give."
 )
 NO_VECTORS = "This evaluation has no class vector for each of its classes, so no nearest class"
+LIST = "List the queries of a group"
 LIST_TIP = "Show the queries of the chosen group in the view Queries; the class bars there show its classes, too"
 TABLE_TITLES = ("Group", "Images", "Classes", "Queries", "%", "95%", "Chance %")
 Shown = tuple[Workspace, int | None]
@@ -70,10 +73,10 @@ class SizePanel(QStackedWidget):
 
     def _build(self) -> None:
         self.ask = EmptyHint("Rare and frequent classes", WHY, "Measure")
-        self.measuring = EmptyHint("Measuring…", "Activity shows the progress. You can continue to work.", "Cancel")
+        self.measuring = Measuring()
         self.metrics = Segments("Score by class size", list(TITLES.items()))
         self.metrics.set_value(MAP)
-        self.open = button("List its queries", "list-bullets")
+        self.open = button(LIST, "list-bullets")
         self.open.setToolTip(LIST_TIP)
         self.open.setEnabled(False)
         self.copy = button("Copy the table", "copy")
@@ -87,7 +90,7 @@ class SizePanel(QStackedWidget):
         select_rows(self.table, "Scores by class size")
         set_row_height(self.table, ROW_PX)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
-        head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.open, self.copy, self.save)
+        head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.copy, self.save, self.open)
         self.picture = PlotAndTable(self.plot, self.table)
         content = QWidget()
         parts = (head, self.sentence, (self.picture, FILLS), self.beside, 1)  # a sentence alone stays at the top
@@ -131,6 +134,9 @@ class SizePanel(QStackedWidget):
         self.setCurrentIndex(MEASURING)
         work = partial(_measured, self._shown)
         self._newest.ask("Scores by class size", work, self.show_measured, self._refuse, cancelled=self._cancel)
+        task = self._newest.running
+        if isinstance(task, Task) and task.item is not None:
+            self.measuring.follow(task.item)
 
     def _cancel(self) -> None:
         self._newest.cancel()
@@ -168,6 +174,7 @@ class SizePanel(QStackedWidget):
         self._fit()
         if 0 <= at < len(self.measured.groups):
             self.table.selectRow(at)
+        self._mark(self.table.currentIndex())  # another measurement resets the table without a signal
 
     def _fit(self) -> None:
         fit_columns_to_words(self.table)
@@ -216,7 +223,9 @@ class SizePanel(QStackedWidget):
         self._opened(self.table.currentIndex())
 
     def _mark(self, index: QModelIndex) -> None:
-        self.open.setEnabled(index.isValid())
+        group = self.groups.row(index.row()) if index.isValid() else None
+        self.open.setText(LIST if group is None else f"List the queries of “{group.title}”")
+        self.open.setEnabled(group is not None)
         self.plot.mark(index.row() if index.isValid() else -1)
 
     def copy_table(self) -> None:
