@@ -56,7 +56,7 @@ def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
     """Queue every run that the config asks for, several as one experiment; returns their numbers.
 
     Raises:
-        Problem: the workspace cannot be written; those that were made before are marked as cancelled.
+        Problem: the workspace cannot be written; then there is no new run and no new experiment.
     """
     runs = children(config)
     if len(runs) == 1:
@@ -66,10 +66,9 @@ def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
     try:
         for child in runs:
             made.append(workspace.create_run(child.config, experiment))
-    except Problem as problem:
-        for run_id in made:
-            with suppress(Problem):  # the disk may refuse this, too
-                workspace.set_status(run_id, "cancelled", f"Not all runs of its experiment could be made. {problem}")
+    except Problem:
+        with suppress(Problem):  # the disk may refuse this, too
+            stored.take_back(workspace, experiment, made)
         raise
     return made
 

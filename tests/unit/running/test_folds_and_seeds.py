@@ -239,7 +239,7 @@ def test_seeds_beyond_the_largest_are_refused_before_a_run_is_made():
     assert errors == {"seeds": "3 seeds from 2147483646 on go beyond the largest, 2147483647: use 2 at most."}
 
 
-def test_where_not_all_runs_can_be_made_none_is_left_waiting(tmp_path, monkeypatch):
+def test_where_not_all_runs_can_be_made_there_is_none_and_no_experiment(tmp_path, monkeypatch):
     written, write = [], files.atomic_write
 
     def full(path):
@@ -253,7 +253,8 @@ def test_where_not_all_runs_can_be_made_none_is_left_waiting(tmp_path, monkeypat
     with Workspace(tmp_path / "space", create=True) as workspace:
         with pytest.raises(Problem, match="disk is full"):
             folds_and_seeds.prepare(RunConfig(seeds=4), workspace)
-        assert [(run.id, run.status) for run in workspace.runs()] == [
-            (3, "failed"), (2, "cancelled"), (1, "cancelled"),
-        ]  # fmt: skip
-        assert all("The disk is full." in run.problem for run in workspace.runs())
+        assert workspace.runs() == []
+        assert experiments.every(workspace) == []
+        assert list((workspace.path / "runs").iterdir()) == []
+        monkeypatch.undo()
+        assert folds_and_seeds.prepare(RunConfig(seeds=2), workspace) == [1, 2], "the same again"

@@ -12,6 +12,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
+from tests.full_disk import full_for
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
@@ -414,6 +415,16 @@ def test_config_beside_the_run_is_the_config(workspace):
     assert text == workspace.run(run_id).config
     assert "数字" in text
     assert json.dumps(text)
+
+
+def test_a_run_without_room_for_its_folder_is_not_made(workspace, monkeypatch):
+    with monkeypatch.context() as patch:
+        full_for(patch, "config.toml")
+        with pytest.raises(Problem, match=r"no space left to write .*config\.toml"):
+            workspace.create_run(RunConfig())
+    assert workspace.runs() == []
+    assert not (workspace.path / "runs" / "1").exists()
+    assert workspace.create_run(RunConfig()) == 1, "the same again"
 
 
 def test_writing_reports_a_lock(workspace, monkeypatch):

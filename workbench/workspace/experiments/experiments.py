@@ -1,6 +1,7 @@
 """Experiments in the database: one config whose runs, over folds and seeds, belong together."""
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.names import in_one_line, visible_name
@@ -20,6 +21,17 @@ def create(workspace: Workspace, config: "RunConfig") -> int:
     with workspace.writing() as db:
         values = (config.name, config.to_toml(), now())
         return new_id(db.execute("insert into experiments (name, config, created) values (?, ?, ?)", values))
+
+
+def take_back(workspace: Workspace, experiment_id: int, run_ids: Sequence[int]) -> None:
+    """Remove an experiment that was just created, and its queued runs, which this process made.
+
+    Raises:
+        Problem: the workspace cannot be written.
+    """
+    runs.take_back(workspace, run_ids)
+    with workspace.writing() as db:
+        db.execute("delete from experiments where id = ?", (experiment_id,))
 
 
 def every(workspace: Workspace) -> list[Experiment]:

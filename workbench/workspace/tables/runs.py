@@ -18,7 +18,7 @@ from workbench.workspace.folders.dataset_copy import fingerprints_of_images, kee
 from workbench.workspace.folders.run_folders import RUNS, next_number
 from workbench.workspace.measured import sealing, superseded
 from workbench.workspace.owners import ownership
-from workbench.workspace.paths import inside
+from workbench.workspace.paths import inside, remove_folder
 from workbench.workspace.rows import DISTANCES, Placement, Run, Trainer
 from workbench.workspace.tables import placements, replaced_runs
 from workbench.workspace.tables.trainers import trainers_of_tests
@@ -140,7 +140,7 @@ def create_run(
     """As `Workspace.create_run`.
 
     Raises:
-        Problem: it cannot be written; a run whose folder is not complete is marked as failed.
+        Problem: it cannot be written; then there is no new run.
     """
     text = config.to_toml()
     values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name)
@@ -158,11 +158,25 @@ def create_run(
         ownership.own(db, "runs", run_id)
     try:
         complete_folder(workspace, run_id, text, experiment)
-    except Problem as problem:
+    except Problem:
         with suppress(Problem):  # the disk may refuse this, too
-            workspace.set_status(run_id, "failed", str(problem))
+            take_back(workspace, [run_id])
         raise
     return run_id
+
+
+def take_back(workspace: OpenWorkspace, run_ids: Sequence[int]) -> None:
+    """Remove queued runs that this process has just made, with their folders, which make room for the rest.
+
+    Their numbers may be given again: nothing names them yet.
+
+    Raises:
+        Problem: the workspace cannot be written.
+    """
+    for run_id in run_ids:
+        remove_folder(workspace.path / RUNS, str(run_id))
+    with workspace.writing() as db:
+        db.executemany("delete from runs where id = ? and status = 'queued'", [(run_id,) for run_id in run_ids])
 
 
 def complete_folder(workspace: OpenWorkspace, run_id: int, config: str, experiment: int | None) -> None:
