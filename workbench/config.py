@@ -235,7 +235,8 @@ class RunConfig(BaseModel):
 
     def warnings(self, known: Catalog, classes: int | None) -> dict[str, str]:
         """One sentence by dotted name of a field that is allowed and that one may regret; of a checked config."""
-        return checks.idle_dimensions(self, known, classes) | checks.unused_weights(self, known)
+        idle = checks.idle_dimensions(self, known, classes)
+        return idle | checks.unused_weights(self, known) | checks.mirrored_signs(self, known)
 
     def with_whole_paths(self, known: Catalog) -> "RunConfig":
         """The same run with each path from the root on, or from ~, so that it is found from any working folder.

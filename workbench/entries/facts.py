@@ -23,6 +23,8 @@ class DatasetFacts(Facts):
     """Patterns of files by which one is found."""
     named_by: str = ""
     """The parameter, a path, whose last part names the data; empty where the entry is one data set with a name."""
+    may_be_mirrored: bool = True
+    """Whether a mirrored image shows its class; it does not where the images are digits, letters or other signs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,8 @@ class AugmentationFacts(Facts):
 
     changes: bool = True
     """Whether two views of one image differ."""
+    mirrored_by: str = ""
+    """The parameter, true or false, that mirrors images; empty where it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -229,5 +229,15 @@ def unused_weights(config: "RunConfig", known: Catalog) -> Errors:
     return {"backbone.weights_file": f"This file is not read, because Weights is {values['weights']}: set it to file."}
 
 
+def mirrored_signs(config: "RunConfig", known: Catalog) -> Errors:
+    """A warning for mirrored images where a mirror image may be another class; the run is allowed."""
+    mirrored_by = config.fact(known, "augmentation", "mirrored_by")
+    may_be = config.fact(known, "dataset", "may_be_mirrored") is not False
+    if may_be or not mirrored_by or not config.value(known, "augmentation", mirrored_by):
+        return {}
+    title = known[f"dataset/{config.dataset.name}"]["title"]
+    return {f"augmentation.{mirrored_by}": f"A mirrored sign of {title} is not the same sign: switch this off."}
+
+
 def _loss_values(config: "RunConfig", known: Catalog) -> dict[str, Any]:
     return catalogs.params_of(known, "loss", config.loss.name).model_validate(config.loss.params).model_dump()

@@ -118,7 +118,7 @@ class CropFlipParams(Params):
 
 @register(
     "augmentation", "crop_flip", title="Random crop and flip", params=CropFlipParams,
-    source="Boudiaf et al. 2020, Section 6.3; area scale 0.16 to 1: the authors' dml_cross_entropy",
+    source="Boudiaf et al. 2020, Section 6.3; area scale 0.16 to 1: the authors' dml_cross_entropy", mirrored_by="flip",
 )  # fmt: skip
 class CropFlip:
     """A random crop of each image, resized and perhaps mirrored; evaluation takes the centre crop."""

@@ -27,6 +27,7 @@ class StrongParams(CropFlipParams):
 @register(
     "augmentation", "strong", title="Crop, flip and RandAugment", params=StrongParams,
     source="Cubuk et al. 2020 (RandAugment); Zhong et al. 2020 (random erasing); torchvision.transforms.v2",
+    mirrored_by="flip",
 )  # fmt: skip
 class Strong(CropFlip):
     """A random crop of each image, perhaps mirrored, then RandAugment, grey, blur and erasing as chosen."""

@@ -22,7 +22,10 @@ class DigitsParams(Params):
     )
 
 
-@register("dataset", "digits", title="Digits", params=DigitsParams, source="scikit-learn, load_digits (UCI 1998)")
+@register(
+    "dataset", "digits", title="Digits", params=DigitsParams, source="scikit-learn, load_digits (UCI 1998)",
+    may_be_mirrored=False,
+)  # fmt: skip
 def digits(params: DigitsParams, *, progress: Progress) -> ImageSet:
     """1,797 handwritten digits of 8 x 8 pixels, which come with scikit-learn: nothing to download."""
     progress("Reading Digits", 0, 1)

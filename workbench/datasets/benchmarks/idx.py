@@ -38,6 +38,7 @@ class IdxParams(Params):
 @register(
     "dataset", "mnist", title="MNIST", params=IdxParams, source="LeCun et al. 1998, idx files",
     markers=["mnist/train-images*", "MNIST/raw/train-images*", *archives_named("mnist", "MNIST")],
+    may_be_mirrored=False,
 )  # fmt: skip
 def mnist(params: IdxParams, *, progress: Progress) -> ImageSet:
     """70,000 handwritten digits of 28 x 28 pixels, with an official split."""
@@ -60,6 +61,7 @@ def fashion_mnist(params: IdxParams, *, progress: Progress) -> ImageSet:
 @register(
     "dataset", "kmnist", title="KMNIST", params=IdxParams, source="Clanuwat et al. 2018, idx files",
     markers=["kmnist*/train-images*", "KMNIST/raw/train-images*", *archives_named("kmnist", "KMNIST")],
+    may_be_mirrored=False,
 )  # fmt: skip
 def kmnist(params: IdxParams, *, progress: Progress) -> ImageSet:
     """70,000 handwritten Japanese characters in 10 classes, with an official split."""

@@ -47,6 +47,7 @@ class OmniglotParams(Params):
     params=OmniglotParams,
     source="Lake et al. 2015, folder or zip as published",
     markers=["images_background*"],
+    may_be_mirrored=False,
 )
 def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
     """Handwritten characters by 20 people each; a class is a character of an alphabet."""

@@ -14,7 +14,7 @@ from workbench.ui.pages.setup.model.fields import GROUPS, Field, essential_of, o
 from workbench.ui.pages.setup.model.naming import name_that_follows
 
 Values = dict[str, Any]
-State = tuple[Values, Values, dict[str, str]]  # values, base, sources
+State = tuple[Values, Values, dict[str, str], frozenset[str]]  # values, base, sources, switches that a person set
 Past = tuple[State, int]  # the state before or after a step, and when the step was made, in ns
 UNDO_KEPT = 200
 
@@ -32,6 +32,7 @@ class Draft:
         self._future: list[Past] = []
         self._last_path = ""
         self.sources: dict[str, str] = {}
+        self._switched: frozenset[str] = frozenset()  # paths of mirror switches that a person set
         self._left: dict[tuple[str, str], Values] = {}  # parameters of earlier choices, restored with them
         self._classes: dict[str, int] = {}  # training classes by what decides them
         self._described: tuple[object, dict[str, dict[str, Field]]] = (None, {})  # the choices, and their fields
@@ -62,15 +63,18 @@ class Draft:
         `sources` says where a field has its value in this config from.
         """
         self._remember("")
-        self.sources = sources or {}
+        self.sources, self._switched = sources or {}, frozenset()
         self.values = self._full(config)
         if as_base:
             self.base = self.values
+        switch = self._mirror_switch
+        if switch and self.value(switch) != self.base_value(switch):
+            self._switched = frozenset({switch})
 
     def reset_all(self) -> None:
         """Set every field back to the preset's value: one step of undo."""
         self._remember("")
-        self.values = self.base
+        self.values, self._switched = self.base, frozenset()
 
     def explain(self, sources: dict[str, str]) -> None:
         """Say of fields why the config that was loaded last has their values."""
@@ -95,7 +99,7 @@ class Draft:
     def base_value(self, path: str) -> Any:
         """The preset's value; where the choice differs from the preset's, the parameter's default.
 
-        The name that nobody gave follows the settings.
+        The name that nobody gave follows the settings, and images are not mirrored of a data set that may not be.
         """
         part, _, field = path.partition(".")
         if path == "name":
@@ -104,6 +108,8 @@ class Draft:
             return self.base[part]
         if not self._of_the_base(path):
             return self._fresh(part, self.values[part]["name"])[field]
+        if path == self._mirror_switch and not self._may_be_mirrored and self._dataset != self.base["dataset"]["name"]:
+            return False
         return self.base[part].get(field)
 
     def set(self, path: str, value: Any) -> None:
@@ -157,12 +163,16 @@ class Draft:
             self.values[part] = self._left.get((part, value)) or self._fresh(part, value)
             if part == "dataset":
                 self._follow(before)
+            if part in ("dataset", "augmentation") and self._mirror_switch not in ("", *self._switched):
+                mirrored = {self._mirror_switch.partition(".")[2]: self.base_value(self._mirror_switch)}
+                self.values["augmentation"] = self.values["augmentation"] | mirrored
         elif part == "loss" and field in catalogs.deciding(self.catalog, self.values["loss"]["name"], self._dataset):
             before = self._unchanged_loss()
             self.values[part][field] = value
             self._follow(before | {field: None})
         elif field:
             self.values[part][field] = value
+            self._switched |= {path} & {self._mirror_switch}
         else:
             self.values[part] = value
 
@@ -172,6 +182,7 @@ class Draft:
         if part in KINDS and field == "name":
             self._left[part, self.base[part]["name"]] = deepcopy(self.base[part])
         self.set(path, self.base_value(path))
+        self._switched -= {path}
 
     @property
     def can_undo(self) -> bool:
@@ -289,8 +300,25 @@ class Draft:
 
     def _fresh(self, kind: str, name: str, chosen: Values | None = None) -> Values:
         """A choice before anybody changes it; a loss has what is published for the data set and what was chosen."""
-        published = catalogs.published(self.catalog, name, self._dataset, chosen) if kind == "loss" else {}
-        return self._choice(kind, {"name": name} | published)
+        known: Values = {}
+        if kind == "loss":
+            known = catalogs.published(self.catalog, name, self._dataset, chosen)
+        elif kind == "augmentation" and not self._may_be_mirrored:
+            mirrored_by = catalogs.fact(self.catalog, kind, name, "mirrored_by")
+            known = {mirrored_by: False} if mirrored_by else {}
+        return self._choice(kind, {"name": name} | known)
+
+    @property
+    def _mirror_switch(self) -> str:
+        """The path of the field that mirrors images; empty where the augmentation has none."""
+        mirrored_by = catalogs.fact(
+            self.catalog, "augmentation", str(self.values["augmentation"]["name"]), "mirrored_by"
+        )
+        return f"augmentation.{mirrored_by}" if mirrored_by else ""
+
+    @property
+    def _may_be_mirrored(self) -> bool:
+        return catalogs.fact(self.catalog, "dataset", self._dataset, "may_be_mirrored") is not False
 
     def _unchanged_loss(self) -> Values:
         """The loss without the user's changes of parameters, with the values that follow from a choice."""
@@ -325,13 +353,13 @@ class Draft:
 
     @property
     def _state(self) -> State:
-        return self.values, self.base, self.sources
+        return self.values, self.base, self.sources, self._switched
 
     def _step(self, back: list[Past], forth: list[Past]) -> None:
         if back:
             before, made = back.pop()
             forth.append((self._state, made))
-            self.values, self.base, self.sources = before
+            self.values, self.base, self.sources, self._switched = before
             self._last_path = ""
 
 
