@@ -13,18 +13,25 @@ from workbench.problem import UnknownName
 from workbench.settings.presets import presets
 
 
-def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
+def read_config(
+    name: str, changes: tuple[str, ...] = (), *, before: Mapping[str, Any] | None = None, source: str = ""
+) -> RunConfig:
     """A config file or preset with `FIELD=VALUE` changes; a field that is text takes `name=2026` as it is written.
 
     A relative path, also one in the file, starts at the working folder, and is whole in the result.
+
+    Args:
+        before: values by dotted field that are set first, so that `changes` may change them again.
+        source: how error messages name the config; by default by `name`.
 
     Raises:
         BadConfig: it names each bad field.
         UnknownName: there is no such file or preset.
         Problem: the file cannot be read.
     """
-    texts = parted(changes, "--set ")
-    return changed_by_texts(_named(name), texts, catalogs.current(), name).with_whole_paths(catalogs.last())
+    texts, known, source = parted(changes, "--set "), catalogs.current(), source or name
+    config = changed(_named(name), before, known, source) if before else _named(name)
+    return changed_by_texts(config, texts, known, source).with_whole_paths(catalogs.last())
 
 
 def parted(changes: Iterable[str], option: str = "") -> dict[str, str]:

@@ -17,7 +17,7 @@ from workbench.running import folds_and_seeds, unusable
 from workbench.running.listed import Listed
 from workbench.sweeps import proposals
 from workbench.sweeps.plan import TRIED_OUT, Plan
-from workbench.sweeps.space import Setting, configured, entries_of, fields, short_field, written
+from workbench.sweeps.space import Setting, configured, entries_of, fields, in_words, short_field, written
 from workbench.sweeps.trials import refusal
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
@@ -57,6 +57,36 @@ def refuse_unusable(
     return unusable.refuse_unusable(
         config, progress, batches=batches, sizes=sizes, memory=memory, devices=devices
     )  # fmt: skip
+
+
+def unsuited_settings(plan: Plan, known: Catalog, progress: Progress, listed: Listed | None) -> str:
+    """A sentence on settings that are known before the first run and do not go with the data; empty if all do.
+
+    Their batches, halves and image sizes are looked at, of at most TRIED_OUT that differ in these. Their runs fail with
+    the same reason; those of the others are not concerned.
+
+    Args:
+        listed: has the data set, as `refuse_unusable` returns it; None where it is not known.
+
+    Raises:
+        Cancelled: of `progress`.
+    """
+    if listed is None:
+        return ""
+    differing: dict[str, Setting] = {}
+    for setting in plan.settings():
+        looked_at = {field: value for field, value in setting.items() if field.startswith((*OF_BATCHES, *OF_SIZES))}
+        if looked_at:
+            differing.setdefault(repr(looked_at), setting)
+    chosen = list(differing.values())[:TRIED_OUT]
+    reasons = {}
+    for setting in chosen:
+        if reason := unusable.unsuited(configured(plan.config, setting, known), progress, listed):
+            reasons[in_words(setting, plan.config, known)] = reason
+    if not reasons:
+        return ""
+    words, reason = next(iter(reasons.items()))
+    return f"{len(reasons)} of {len(chosen)} settings cannot be trained with these data, such as {words}. {reason}"
 
 
 def _refuse_missing_places(plan: Plan, known: Catalog) -> None:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from tests.unit.class_folders import draw_classes
 from workbench.cli import cli, main
+from workbench.config import RunConfig
 from workbench.places import records
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
@@ -164,8 +165,28 @@ def test_a_sweep_is_refused_where_no_setting_has_the_classes_for_a_batch(place, 
     batches = ("--set", "sampler.name=classes_images", "--set", "training.batch_size=64", "--set", "split.name=random")
     data = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images}")
     said = sweep(place, "start", "sample-digits", "-p", varied, *batches, *data, "--detach", fails=fails)
-    assert ("needs more classes than the 2 of the training half" in said) == bool(fails)
+    assert "needs more classes than the 2 of the training half" in said
+    assert ("1 of 2 settings cannot be trained with these data, such as batch 64. " in said) == (not fails)
     assert started == ([] if fails else [1])
+
+
+def test_fields_of_a_papers_sweep_are_set_by_the_person_last(place, started, images):
+    """The sweep's own folds are a field of another split; a field that it sets can be set otherwise."""
+    data = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images}", "--set", "backbone.name=conv4")
+    split = ("--set", "split.name=random", "--set", "training.patience=0", "--set", "loss.epsilon=0.5")
+    batch = ("--set", "training.batch_size=4", "--set", "sampler.images_per_class=2", "--set", "loss.pool=2")
+    small = ("--set", "augmentation.name=none", "--set", "device=cpu", "-p", "loss.inner=triplet,multi_similarity")
+    said = sweep(place, "start", "ccp-alternating", *data, *split, *batch, *small, "--detach")
+    assert "4 settings, 4 runs, by MAP@R." in said
+    with Workspace(place) as workspace:
+        config = RunConfig.recorded(sweeps.one(workspace, 1).config)
+    assert (config.split.name, config.loss.params["epsilon"]) == ("random", 0.5)
+
+
+def test_a_field_that_a_papers_sweep_varies_cannot_be_set(place, started):
+    said = sweep(place, "start", "ice-scale", "--set", "loss.scale=8", fails=2)
+    assert "loss.scale: The sweep varies it, so --set would have no effect." in said
+    assert not place.exists()
 
 
 def test_the_table_of_a_sweep_names_fields_and_values_as_the_window_does(place, started):

@@ -12,12 +12,13 @@ from workbench.commands.arguments import NUMBER, Group, typed, workspace_option
 from workbench.commands.results.columns import table_lines, terminal_width
 from workbench.commands.terminal import INTERRUPTED, one_line, say_while_read, show_json, show_lines, told
 from workbench.commands.training import sweep_table
+from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.names import similar
 from workbench.problem import Problem, UnknownName
 from workbench.running.listed import Listed
 from workbench.settings import checks
-from workbench.settings.changed import read_config
+from workbench.settings.changed import parted, read_config
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker
 from workbench.workspace.experiments import sweeps as stored
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from workbench.places.place import Place
 
 Places = Callable[[], Path]
+VARIED = "The sweep varies it, so --set would have no effect. Give its values with --param {}=."
 devices_option = click.option(
     "--devices", "names", default="", metavar="NAME,NAME", callback=lambda ctx, option, value: devices_of(value),
     help="Devices to use, such as cuda:0,cuda:1; by default those that the sweep used before, at first the config's.",
@@ -99,21 +101,22 @@ def start(
     if place and stop_early:
         raise click.UsageError(f"--place cannot be combined with --stop-early: {NOT_AT_PLACES}")
     plan = planned_from(config, parameters, changes, how, trials, seeds, metric, stop_early)
-    listed = None
+    listed, unsuited = None, ""
     if there is not None:  # which has data of its own
         if remark := starting.refuse_unknown_data(plan, catalogs.current(), there, launcher_of(there)):
             click.echo(one_line(remark), err=True)
     else:
         with told() as progress:
             listed = starting.refuse_unusable(plan, catalogs.current(), progress, names)
+            unsuited = starting.unsuited_settings(plan, catalogs.current(), progress, listed)
     with Workspace(folder or default_workspace(), create=True) as workspace:
         number = starting.store(workspace, plan)
         counts = f"{_counted(plan.trials, 'setting')}, {_counted(plan.runs, 'run')}"
         click.echo(f"Sweep {number}: {counts}, by {plan.metric}.")
         if plan.fewer:
             click.echo(plan.fewer, err=True)
-        for sentence in plan.remarks:
-            click.echo(sentence, err=True)
+        for sentence in (*plan.remarks, *filter(None, [unsuited])):
+            click.echo(one_line(sentence), err=True)
         if detach:
             starting.work_apart(workspace, number, names, workers or 0, place)
             click.echo(f"Its worker is started; see it with: {typed(workspace.path, 'sweep', 'show', str(number))}")
@@ -267,7 +270,6 @@ def planned_from(
     Raises:
         BadConfig: a wrong field or value. Problem: a config that cannot be read.
     """
-    from workbench.settings.changed import changed
     from workbench.sweeps.plan import planned, sweep_presets
     from workbench.sweeps.space import read
 
@@ -286,8 +288,11 @@ def planned_from(
         return planned(
             config, ranges, how or "grid", known, trials=trials, seeds=seeds, metric=metric, stop_early=stop_early
         )  # fmt: skip
-    config = changed(read_config(preset.preset, changes), preset.changes, known, preset.key)
-    own = {parameter.field: parameter for parameter in (*preset.parameters, *map(read, parameters))}
+    own = {parameter.field: parameter for parameter in preset.parameters}
+    if fixed := {field: VARIED.format(field) for field in parted(changes, "--set ") if field in own}:
+        raise BadConfig(preset.key, fixed)
+    config = read_config(preset.preset, changes, before=preset.changes, source=preset.key)
+    own |= {parameter.field: parameter for parameter in map(read, parameters)}
     way = how or preset.how
     count = trials if trials is not None else preset.trials if way == preset.how else None
     return planned(

@@ -209,7 +209,8 @@ class SweepDialog(MainButtonDialog):
             remark = ""
             progress("Checking the data", 0, 0)
             if place is None:
-                starting.refuse_unusable(plan, known, progress)
+                listed = starting.refuse_unusable(plan, known, progress)
+                remark = starting.unsuited_settings(plan, known, progress, listed)
             else:
                 heard = heard_by(progress, f"Asking {place.name} for its files and devices")
                 asked = launching.launcher_of(place, heard)
