@@ -2,6 +2,7 @@
 
 import csv
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from workbench import cli
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.events import Ended
 from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweep_worker, sweeps
+from workbench.workspace.experiments.sweeps import Point
 from workbench.workspace.recorder import Recorder
 
 OTHER = TrainingParams(lr=0.5)
@@ -52,6 +55,30 @@ def test_the_first_named_run_determines_the_baseline(capsys, folder):
     assert "## A | B minus C" in out
     assert "| seed | C | A \\| B | difference, points | 95% | n |" in out
     assert "| 0 (runs 2, 1) | 65.00 | 50.00 | −15.00 |" in out
+
+
+def test_a_sweep_is_compared_by_its_settings_and_a_run_chooses_the_baseline(capsys, folder):
+    """Its trials are not in the order of its runs; one of them failed."""
+    with Workspace(folder) as workspace:
+        points = [Point({"training.lr": rate}, [(seed, 0) for seed in range(3)]) for rate in (0.001, 0.5)]
+        number = sweeps.create(
+            workspace, RunConfig(name="many"), how="grid", parameters=["training.lr=0.001,0.5"], points=2,
+            metric="MAP@R", reported=True, first=points,
+        )  # fmt: skip
+        trials = sweeps.trials(workspace, number)
+    assert "Sweep 1 has no run that is done." in run(capsys, folder, "--sweep", "1")[2]
+    with Workspace(folder) as workspace:
+        for trial, made in zip(trials, (1, 3, 5, 2, 4, 6), strict=True):
+            sweep_worker.begin(workspace, trial, partial(int, made))
+            sweep_worker.end(workspace, trial, "failed" if made == 6 else "done", objective=0.5)
+    status, out, _ = run(capsys, folder, "--sweep", "1")
+    assert status == 0
+    assert "| A \\| B | 1, 3, 5 | 3 |" in out
+    assert "| C | 2, 4 | 2 |" in out
+    assert "## C minus A | B" in out
+    assert "## A | B minus C" in run(capsys, folder, "4", "--sweep", "1")[1]
+    status, _, err = run(capsys, folder)
+    assert (status, "Missing argument 'RUN...': name runs, or a sweep with --sweep." in err) == (2, True)
 
 
 def test_negative_numbers_have_the_sign_of_minus(capsys, folder):

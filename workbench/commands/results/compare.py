@@ -11,6 +11,7 @@ from workbench.commands.terminal import printable, show_json, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.experiments import sweeps
 from workbench.workspace.paths import default_workspace
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ EPOCH_OPTION = click.option(
 
 
 @click.command("compare", short_help="Compare runs, with 95% intervals.")
-@click.argument("numbers", metavar="RUN...", type=NUMBER, nargs=-1, required=True)
+@click.argument("numbers", metavar="[RUN...]", type=NUMBER, nargs=-1)
+@click.option(
+    "--sweep", "sweep_numbers", type=NUMBER, multiple=True, metavar="SWEEP",
+    help="Also the runs of this sweep that are done: each setting is a group.",
+)  # fmt: skip
 @click.option("--metric", default="MAP@R", show_default=True, help="A metric that the runs have.")
 @EPOCH_OPTION
 @click.option(
@@ -54,19 +59,22 @@ EPOCH_OPTION = click.option(
 )  # fmt: skip
 @workspace_option
 def compare_runs(
-    numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool, csv_file: Path | None, embeddings: bool,
-    ensembles: bool, crossed: bool, by_size: bool, folder: Path | None,
+    numbers: tuple[int, ...], sweep_numbers: tuple[int, ...], metric: str, at: str | int, as_json: bool,
+    csv_file: Path | None, embeddings: bool, ensembles: bool, crossed: bool, by_size: bool, folder: Path | None,
 ) -> None:  # fmt: skip
     """Compare runs (their numbers in `workbench list runs`): runs of one config, over seeds, are one group.
 
-    Differences are taken against the group of the first RUN.
+    Differences are taken against the group of the first RUN; with a sweep alone, against its first setting.
     """
     from workbench.commands.results.compared import as_csv, as_data, compared
 
+    if not (numbers or sweep_numbers):
+        raise click.UsageError("Missing argument 'RUN...': name runs, or a sweep with --sweep.")
     with Workspace(folder or default_workspace()) as workspace, told() as progress:
+        of_sweeps = (run for number in sweep_numbers for run in _done_runs(workspace, number))
         read = compared(
-            workspace, numbers, metric, at, progress, embeddings=embeddings, ensembles=ensembles, crossed=crossed,
-            by_size=by_size,
+            workspace, (*numbers, *of_sweeps), metric, at, progress, embeddings=embeddings, ensembles=ensembles,
+            crossed=crossed, by_size=by_size,
         )  # fmt: skip
     if csv_file is not None:
         with files.named_file(csv_file) as file:
@@ -77,6 +85,16 @@ def compare_runs(
     elif csv_file is None:
         for line in comparison_lines(read):
             click.echo(printable(line))
+
+
+def _done_runs(workspace: Workspace, number: int) -> list[int]:
+    """The runs of a sweep that are done, by setting and seed. Raises Problem if there are none."""
+    trials = [trial for trial in sweeps.trials(workspace, sweeps.one(workspace, number).id) if trial.state == "done"]
+    ordered = sorted(trials, key=lambda trial: (trial.point, trial.seed, trial.fold))
+    runs = [trial.run_id for trial in ordered if trial.run_id is not None]
+    if not runs:
+        raise Problem(f"Sweep {number} has no run that is done.", todo="Compare it once some of its runs are done.")
+    return runs
 
 
 def comparison_lines(read: "Compared") -> list[str]:
