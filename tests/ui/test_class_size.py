@@ -186,6 +186,6 @@ def test_what_cannot_be_read_is_said_and_can_be_asked_for_again(qtbot, session, 
 
 
 def test_the_classes_are_saved_as_csv(qtbot, session, panel, tmp_path):
-    panel.save_to(tmp_path / "classes.csv")
+    panel.table_actions.save_to(tmp_path / "classes.csv")
     qtbot.waitUntil((tmp_path / "classes.csv").exists)
     assert (tmp_path / "classes.csv").read_text("utf-8") == by_class_size.as_csv(panel.measured)

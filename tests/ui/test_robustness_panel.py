@@ -71,7 +71,8 @@ def test_what_was_measured_is_shown_chosen_copied_and_saved(qtbot, session, work
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0].split("\t")[:3] == ["Change", "Strength", "MAP@R %"]
     assert lines[2].split("\t") == ["JPEG", "quality 25", "85.0", "−5.00", "85.0", "−5.00"]
-    panel.save_to(tmp_path / "scores.csv")
+    panel.table_actions.save_to(tmp_path / "scores.csv")
+    qtbot.waitUntil((tmp_path / "scores.csv").exists)
     with (tmp_path / "scores.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == 11
 

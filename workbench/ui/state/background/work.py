@@ -4,10 +4,12 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from workbench import files
 from workbench.jobs import given_up_by
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -112,6 +114,30 @@ class Work(QObject):
 
         self._last_change = self.run_in_thread("Writing", in_turn, then, failed, quiet=True)
         return self._last_change
+
+    def save_file(
+        self, what: str, path: Path, content: Callable[[], bytes | str], *, may_replace: bool = True
+    ) -> Task:  # fmt: skip
+        """Write a file that a person chose, on a thread and as a whole; the message bar says where it is, or why not.
+
+        Args:
+            what: is written, as "the table".
+            content: makes it, on the thread.
+            may_replace: whether a file that is there may be replaced: the person was asked about this name.
+        """
+
+        def work(progress: Progress) -> str:
+            progress("Writing the file", 0, 0)
+            if not may_replace and path.exists():
+                raise Problem(f"{path} already exists.", kept="It was kept.", todo="Save with the full name.")
+            whole = content()
+            progress("Writing the file", 0, 0)
+            with files.chosen_file(path) as file:
+                file.write(whole.encode() if isinstance(whole, str) else whole)
+            return f"{what[:1].upper()}{what[1:]} was written to {path}."
+
+        tell = partial(self.notify, concern=self.here())
+        return self.run_in_thread(f"Save {what}", work, tell, tell, lasting=True)
 
     def loading(self, progress: Progress) -> AbstractContextManager[None]:
         """For work on a thread: a library that it imports inside the block is given up once the process ends.

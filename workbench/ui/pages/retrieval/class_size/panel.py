@@ -1,15 +1,13 @@
 """The view Class size: scores of the shown evaluation by the size of its classes, as a plot and a table of groups."""
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QTableView, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QTableView, QWidget
 
-from workbench import files
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -28,18 +26,18 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.class_size.beside import PlotAndTable
 from workbench.ui.pages.retrieval.class_size.plot import SizePlot
 from workbench.ui.pages.retrieval.model.filters import ClassGroup
-from workbench.ui.state.background.tasks import Task
-from workbench.ui.state.concern import of_page
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.dialogs.save_file import Content
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.measuring import Measuring
 from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace import Workspace
 
 ASK, MEASURING, SHOWN = range(3)
@@ -79,9 +77,6 @@ class SizePanel(QStackedWidget):
         self.open = button(LIST, "list-bullets")
         self.open.setToolTip(LIST_TIP)
         self.open.setEnabled(False)
-        self.copy = button("Copy the table", "copy")
-        self.save = button("Save as CSV…", "export")
-        self.save.setToolTip("A row for each class: size, group, scores and chance")
         self.sentence, self.beside = label("", "muted", wrap=True), label("", "caption", wrap=True)
         self.plot = SizePlot()
         self.groups = SortedRows(TABLE_TITLES, self._cells, _written, self)
@@ -90,7 +85,9 @@ class SizePanel(QStackedWidget):
         select_rows(self.table, "Scores by class size")
         set_row_height(self.table, ROW_PX)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
-        head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.copy, self.save, self.open)
+        self.table_actions = TableActions(self.session, self.table, "class-sizes.csv", self.groups.lines, self._csv)
+        self.copy, self.save = self.table_actions.buttons("A row for each class: size, group, scores and chance")
+        head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.open, self.copy, self.save)
         self.picture = PlotAndTable(self.plot, self.table)
         content = QWidget()
         parts = (head, self.sentence, (self.picture, FILLS), self.beside, 1)  # a sentence alone stays at the top
@@ -108,8 +105,6 @@ class SizePanel(QStackedWidget):
         self.table.activated.connect(self._opened)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         self.open.clicked.connect(self._open)
-        self.copy.clicked.connect(self.copy_table)
-        self.save.clicked.connect(self._ask_save)
         self.session.theme.changed.connect(self._fit)
         self.session.evaluation_changed.connect(self._show_evaluation)
 
@@ -161,6 +156,7 @@ class SizePanel(QStackedWidget):
         for part in (self.picture, self.metrics, self.open, self.copy):
             part.setVisible(bool(measured.groups))
         self._draw()
+        self.table_actions.save.setEnabled(True)  # the classes are there without groups, too
 
     def _draw(self) -> None:
         if self.measured is None:
@@ -228,37 +224,15 @@ class SizePanel(QStackedWidget):
         self.open.setEnabled(group is not None)
         self.plot.mark(index.row() if index.isValid() else -1)
 
-    def copy_table(self) -> None:
-        """Copy the table as text, with tabs between the columns."""
-        QGuiApplication.clipboard().setText("\n".join(self.groups.lines()))
-
-    def _ask_save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the classes", "class-sizes.csv", "CSV (*.csv)")
-        if path:
-            self.save_to(Path(path))
-
-    def save_to(self, path: Path) -> None:
-        """Write a row for each class to a CSV file, on a thread; the message bar says where it is, or why not."""
-        if self.measured is None:
-            return
-        here = of_page("retrieval", self.session.run_id)
-        tell = partial(self._tell, here)
-        self.session.run_in_thread("Save the classes", partial(_saved, self.measured, path), tell, tell, lasting=True)
-
-    def _tell(self, here: Any, what: Problem | str) -> None:
-        self.session.notify(what, here)
+    def _csv(self) -> Content:
+        assert self.measured is not None  # else the table is not shown
+        return partial(as_csv, self.measured)
 
 
 def _measured(shown: Shown, progress: Progress) -> BySize:
     workspace, evaluation_id = shown
     assert evaluation_id is not None
     return by_class_size(workspace, evaluation_id, progress)
-
-
-def _saved(measured: BySize, path: Path, progress: Progress) -> str:
-    with files.chosen_file(path) as file:
-        file.write(as_csv(measured).encode())
-    return f"A row for each of {len(measured.classes.labels):,} classes was written to {path}."
 
 
 def _written(column: int, value: Any) -> str:

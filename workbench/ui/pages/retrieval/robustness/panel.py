@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QSpinBox, QStackedWidget, QTableView, QWidget
 
-from workbench import files
 from workbench.problem import Problem
 from workbench.results.stored import MAY_BE_0
 from workbench.robustness.kinds import CHANGES, NAMES, suitable
@@ -20,12 +18,12 @@ from workbench.running.search.image_search import check_network
 from workbench.ui.pages.retrieval.robustness.plot import StrengthPlot
 from workbench.ui.pages.retrieval.robustness.rows import StrengthRows, rows_of
 from workbench.ui.pages.retrieval.robustness.strip import Strip
-from workbench.ui.state.concern import of_page
 from workbench.ui.state.evaluation_work import Evaluation, EvaluationWork
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.dialogs.save_file import Content
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.fields.segments import Segments
@@ -34,6 +32,7 @@ from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.measuring import Measuring
 from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace import Workspace
 from workbench.workspace.measured.robustness import checked_robustness
 
@@ -101,8 +100,6 @@ class RobustnessPanel(QStackedWidget):
         self.rest = button("Measure the rest", "plus")
         self.again = button("Measure again…", "arrow-clockwise")
         self.again.setToolTip("With another number of queries, or the changes that are missing")
-        self.copy = button("Copy the table", "copy")
-        self.save = button("Save as CSV…", "export")
         self.sentence = label("", "muted", wrap=True)
         self.plot = StrengthPlot()
         self.strengths = StrengthRows(self)
@@ -117,6 +114,8 @@ class RobustnessPanel(QStackedWidget):
         header.setStretchLastSection(True)
         self.table.setSortingEnabled(True)
         self.strip = Strip()
+        self.table_actions = TableActions(self.session, self.table, "robustness.csv", self.strengths.lines, self._csv)
+        self.copy, self.save = self.table_actions.buttons()
         head = in_lines(label("Robustness", "title"), self.metrics, self.rest, self.again, self.copy, self.save)
         row = in_row((self.plot, PLOT), (self.table, TABLE), spacing=12)
         content = QWidget()
@@ -136,8 +135,6 @@ class RobustnessPanel(QStackedWidget):
         self.plot.announced.connect(self.session.notify)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         self.strengths.modelReset.connect(self._choose_again)
-        self.copy.clicked.connect(self.copy_table)
-        self.save.clicked.connect(self._ask_save)
         self.strip.another.connect(self._step)
         self.session.query_changed.connect(self._follow_query)
         self.session.theme.changed.connect(self._fit_text)
@@ -280,27 +277,9 @@ class RobustnessPanel(QStackedWidget):
             self.setCurrentIndex(ASK if self.measured is None else SHOWN)
             self._read(of)
 
-    def copy_table(self) -> None:
-        """Copy the table as text, with tabs between the columns."""
-        QGuiApplication.clipboard().setText("\n".join(self.strengths.lines()))
-
-    def _ask_save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the scores", "robustness.csv", "CSV (*.csv)")
-        if path:
-            self.save_to(Path(path))
-
-    def save_to(self, path: Path) -> None:
-        """Write all numbers to a CSV file; the message bar says where it is, or why it cannot be written."""
-        if self.measured is None:
-            return
-        here = of_page("retrieval", self.session.run_id)
-        try:
-            with files.chosen_file(path) as file:
-                file.write(as_csv(self.measured).encode())
-        except Problem as problem:
-            self.session.notify(problem, here)
-        else:
-            self.session.notify(f"The scores were written to {path}.", here)
+    def _csv(self) -> Content:
+        assert self.measured is not None  # else the table is not shown
+        return partial(as_csv, self.measured)
 
     # The strip
 

@@ -1,0 +1,133 @@
+"""A table is copied and saved in the same way wherever it is shown: by keys, by its menu, and on a thread."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QTableView
+
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.widgets.dialogs.save_file import ask_file
+from workbench.ui.widgets.tables.table_actions import TableActions
+
+ROWS = [("ant", 3), ("=bee", 4)]
+KINDS = {".png": "PNG", ".svg": "SVG"}
+
+
+class Shown(QObject):
+    """A table with two rows, and the threads that made its file."""
+
+    def __init__(self, qtbot, session) -> None:
+        super().__init__()
+        self.rows = SortedRows(("Class", "Images"), lambda row: row, lambda column, value: str(value), self)
+        self.view = QTableView()
+        self.view.setModel(self.rows)
+        self.threads: list[threading.Thread] = []
+        self.actions = TableActions(session, self.view, "classes.csv", self.rows.lines, lambda: self.write)
+        qtbot.addWidget(self.view)
+        self.rows.show(ROWS)
+        with qtbot.waitExposed(self.view):
+            self.view.show()
+
+    def write(self) -> str:
+        self.threads.append(threading.current_thread())
+        return "class,images\nant,3\n'=bee,4\n"
+
+
+@pytest.fixture
+def shown(qtbot, session) -> Shown:
+    return Shown(qtbot, session)
+
+
+def typed(monkeypatch, path: Path, kind: str = "") -> list[tuple[str, str]]:
+    """Have the file dialog answer with a path; the titles and the files that it was opened with."""
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        QFileDialog,
+        "getSaveFileName",
+        lambda parent, title, offered, kinds: asked.append((title, offered)) or (str(path), kind),
+    )
+    return asked
+
+
+def test_ctrl_c_in_the_table_copies_it_and_says_so(qtbot, session, shown):
+    said = []
+    session.mentioned.connect(said.append)
+    shown.view.setFocus()
+    qtbot.keyClick(shown.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "Class\tImages\nant\t3\n'=bee\t4"
+    assert said == ["The table was copied."]
+
+
+def test_menu_and_buttons_offer_the_same_and_nothing_while_the_table_is_empty(qtbot, shown):
+    buttons = [*shown.actions.buttons("A row for each class"), *shown.actions.icons()]
+    for button in buttons:
+        qtbot.addWidget(button)
+    assert [action.text() for action in shown.view.actions()] == ["Copy table", "Save CSV…"]
+    assert [button.text() or button.accessibleName() for button in buttons] == 2 * ["Copy table", "Save CSV…"]
+    assert all(button.isEnabled() for button in buttons)
+    shown.rows.show([])
+    assert not any(part.isEnabled() for part in (*buttons, *shown.view.actions()))
+
+
+def test_the_file_is_made_on_a_thread_and_the_next_one_is_offered_in_its_folder(
+    qtbot, session, shown, tmp_path, monkeypatch
+):
+    notices = []
+    session.noticed.connect(notices.append)
+    (tmp_path / "here").mkdir()
+    asked = typed(monkeypatch, tmp_path / "here" / "mine.csv")
+    shown.actions.save.trigger()
+    qtbot.waitUntil(lambda: len(notices) == 1)
+    assert (tmp_path / "here" / "mine.csv").read_text("utf-8").startswith("class,images\n")
+    assert notices == [f"The table was written to {tmp_path / 'here' / 'mine.csv'}."]
+    assert shown.threads[0] is not threading.main_thread()
+    shown.actions.save.trigger()
+    qtbot.waitUntil(lambda: len(notices) == 2)
+    first, second = asked
+    assert first == ("Save the table", str(Path.home() / "classes.csv"))
+    assert second == ("Save the table", str(tmp_path / "here" / "classes.csv"))
+
+
+def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing(qtbot, session, shown, tmp_path):
+    notices = []
+    session.noticed.connect(notices.append)
+    (tmp_path / "old.csv").mkdir()
+    shown.actions.save_to(tmp_path / "old.csv")
+    qtbot.waitUntil(lambda: len(notices) == 1)
+    assert "is a folder, and no file" in str(notices[0])
+    shown.actions.save_to(tmp_path / "gone" / "classes.csv")
+    qtbot.waitUntil(lambda: len(notices) == 2)
+    assert "could not be written" in str(notices[1])
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_name_without_an_ending_gets_it_and_replaces_no_file_that_nobody_was_asked_about(
+    qtbot, session, shown, tmp_path, monkeypatch
+):
+    notices = []
+    session.noticed.connect(notices.append)
+    (tmp_path / "run-0.5.csv").write_text("mine", "utf-8")
+    typed(monkeypatch, tmp_path / "run-0.5")
+    shown.actions.save.trigger()
+    qtbot.waitUntil(lambda: len(notices) == 1)
+    assert "run-0.5.csv already exists" in str(notices[0])
+    assert (tmp_path / "run-0.5.csv").read_text("utf-8") == "mine"
+
+
+def test_the_chosen_kind_gives_the_ending_and_a_typed_one_stays(session, tmp_path, monkeypatch):
+    def asked(name: str, kind: str):
+        typed(monkeypatch, tmp_path / name, kind)
+        return ask_file(None, session.preferences, "Save the plot", "loss.png", KINDS)
+
+    assert asked("loss", "SVG (*.svg)") == (tmp_path / "loss.svg", False)
+    assert asked("loss", "") == (tmp_path / "loss.png", False)
+    assert asked("loss.SVG", "PNG (*.png)") == (tmp_path / "loss.SVG", True)
+
+
+def test_a_question_that_is_cancelled_writes_and_remembers_nothing(session, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *asked: ("", ""))
+    assert ask_file(None, session.preferences, "Save the plot", "loss.png", KINDS) is None
+    assert session.preferences.newest("save_folders") is None
